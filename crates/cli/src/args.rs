@@ -1,0 +1,176 @@
+//! What can be typed: the flags that every verb takes, and the list of verbs.
+//!
+//! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{
+    add, add_json, completions, config, disable, doctor, enable, explain, export, get, import,
+    list, man, remove, status, trust, untrust,
+};
+
+/// Find, check and manage the MCP servers of every program on this machine
+///
+/// Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
+/// programs, decides which one counts for each name, and says what is wrong with the rest.
+/// Nothing is changed in the files of other programs, and nothing that came with a project is
+/// started before you agree to it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wharf",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  wharf list                 every server, and where it comes from
+  wharf explain github       why this one is (not) used
+  wharf doctor               what is wrong, and how to put it right
+  wharf list --json          the same for programs
+
+Exit codes: 0 fine, 1 no or not found, 2 usage, 6 not trusted."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) flags: Flags,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What every verb takes, before or after its name.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Common options")]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a switch that can be typed")]
+pub(crate) struct Flags {
+    /// Print JSON for programs: one document, secrets hidden
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Look from this folder instead of the working folder
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) project: Option<PathBuf>,
+    /// Leave out the files of projects
+    #[arg(long, global = true)]
+    pub(crate) no_project: bool,
+    /// Do not use the background process that shares connections
+    #[arg(long, global = true)]
+    pub(crate) no_daemon: bool,
+    /// Trust everything in this project, for this run only
+    #[arg(long, global = true)]
+    pub(crate) trust_project: bool,
+    /// Print no warnings and notices
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more, such as which files were read; may be repeated
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorWhen,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    #[command(visible_alias = "ls")]
+    List(list::ListArgs),
+    Get(get::GetArgs),
+    Explain(explain::ExplainArgs),
+    Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
+    Add(add::AddArgs),
+    AddJson(add_json::AddJsonArgs),
+    #[command(visible_alias = "rm")]
+    Remove(remove::RemoveArgs),
+    Enable(enable::EnableArgs),
+    Disable(disable::DisableArgs),
+    Import(import::ImportArgs),
+    Export(export::ExportArgs),
+    Trust(trust::TrustArgs),
+    Untrust(untrust::UntrustArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// Reads a command line. The error may also be the help or the version that was asked for.
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    // The parser writes its own messages, so it has to know about colours before it has parsed.
+    let mut command = Cli::command().color(color_of(&arguments));
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+fn color_of(arguments: &[OsString]) -> clap::ColorChoice {
+    let mut words = arguments.iter().filter_map(|argument| argument.to_str());
+    let mut choice = clap::ColorChoice::Auto;
+    while let Some(word) = words.next().filter(|word| *word != "--") {
+        let value = match word.strip_prefix("--color") {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('='),
+            None => continue,
+        };
+        choice = match value {
+            Some("always") => clap::ColorChoice::Always,
+            Some("never") => clap::ColorChoice::Never,
+            _ => choice,
+        };
+    }
+    choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_has_help_with_examples() {
+        for verb in Cli::command().get_subcommands() {
+            let name = verb.get_name();
+            assert!(verb.get_about().is_some(), "{name} has no line of help");
+            assert!(verb.get_long_about().is_some(), "{name} has no longer help");
+            let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.starts_with("Examples:\n"), "{name} has no examples");
+        }
+    }
+
+    #[test]
+    fn common_flags_count_before_and_after_the_verb() {
+        let parse = |line: &str| parse(line.split(' ').map(OsString::from).collect()).unwrap();
+        for line in ["wharf --json -vv list", "wharf list --json -vv", "wharf --json list -v -v"] {
+            let flags = parse(line).flags;
+            assert_eq!((flags.json, flags.verbose), (true, 2), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_parser_knows_about_colours_before_it_parses() {
+        let color = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            color_of(&words)
+        };
+        assert_eq!(color("wharf list"), clap::ColorChoice::Auto);
+        assert_eq!(color("wharf --color never list"), clap::ColorChoice::Never);
+        assert_eq!(color("wharf list --color=always"), clap::ColorChoice::Always);
+        assert_eq!(color("wharf list -- --color=always"), clap::ColorChoice::Auto);
+    }
+}

@@ -1,0 +1,63 @@
+//! `wharf add-json`: adds a server whose entry is given as JSON.
+
+use std::io::Read;
+
+use clap::Args;
+use wharf_config::manage::{self, AddRequest};
+
+use super::changed::{ScopeWord, report, scope_or_default};
+use super::{Exit, Failure, Invocation};
+
+/// How much is read; no entry is longer.
+const LONGEST_ENTRY: u64 = 1024 * 1024;
+
+/// Add a server whose entry is given as JSON
+///
+/// The JSON is one entry with the fields of Wharf's own files; comments and trailing commas are
+/// fine. With `-` it is read from the standard input.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf add-json fs '{\"command\": \"npx\", \"args\": [\"-y\", \"some-server\"]}'
+  wharf add-json api --scope user - < entry.json")]
+pub(crate) struct AddJsonArgs {
+    /// The server's name: letters, numbers, dash, underscore and dot
+    name: String,
+    /// The entry, or `-` to read it from the standard input
+    json: String,
+    /// Whose file it goes into [default: the project's]
+    #[arg(long, value_name = "SCOPE")]
+    scope: Option<ScopeWord>,
+    /// Replace an entry of this name
+    #[arg(long)]
+    force: bool,
+}
+
+/// Adds a server.
+pub(crate) fn run(args: &AddJsonArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let from_stdin;
+    let text = if args.json == "-" {
+        from_stdin = stdin()?;
+        &from_stdin
+    } else {
+        &args.json
+    };
+    let scope = scope_or_default(args.scope, invocation);
+    let result = manage::entry_from_json(text).and_then(|entry| {
+        let name = args.name.clone();
+        let request = AddRequest { name, entry, token: None, scope, replace: args.force };
+        manage::add(&invocation.env, request)
+    });
+    report(&args.name, result, invocation)
+}
+
+fn stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    match std::io::stdin().lock().take(LONGEST_ENTRY).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(_) => Err(Failure::Usage {
+            message: "the standard input is not text",
+            hint: "give one JSON object",
+        }),
+    }
+}

@@ -1,0 +1,96 @@
+//! `wharf config get|set`: Wharf's own settings.
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use wharf_config::settings;
+use wharf_config::text::clean;
+
+use super::{Exit, Failure, Invocation};
+use crate::ui::{phrase, print_json, style};
+
+/// Show or change a setting of Wharf itself
+///
+/// Settings are kept in config.toml in Wharf's home (~/.wharf, or `WHARF_HOME`). A project's
+/// .wharf/config.toml may only make some of them stricter; what is shown is what counts here.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf config get
+  wharf config get discovery.disabled
+  wharf config set discovery.disabled cursor,zed
+  wharf config set discovery.duplicates keep")]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show one setting, or all of them
+    Get {
+        /// The setting, such as discovery.project
+        key: Option<String>,
+    },
+    /// Change a setting
+    Set {
+        /// The setting, such as discovery.project
+        key: String,
+        /// The new value; several words are separated by commas
+        value: String,
+    },
+}
+
+#[derive(Serialize)]
+struct Changed<'a> {
+    ok: bool,
+    key: &'a str,
+    path: String,
+    message: String,
+}
+
+/// Shows or changes settings.
+pub(crate) fn run(args: &ConfigArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    match &args.action {
+        Action::Get { key } => get(key.as_deref(), invocation),
+        Action::Set { key, value } => set(key, value, invocation),
+    }
+}
+
+fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
+    // An unknown key is found out before anything is read.
+    let wanted = key.map(settings::find).transpose()?;
+    let catalog = invocation.load()?;
+    let (ui, env) = (&invocation.ui, &invocation.env);
+    let values = catalog.settings.iter();
+    let values = values.filter(|(key, _)| wanted.is_none_or(|wanted| wanted.key == *key));
+    if ui.json {
+        let object: serde_json::Map<String, serde_json::Value> =
+            values.map(|(key, value)| (key.to_owned(), value.to_json())).collect();
+        print_json(&object)?;
+    } else if wanted.is_some() {
+        ui.data(&values.map(|(_, value)| clean(&value.to_string()) + "\n").collect::<String>())?;
+    } else {
+        let line = |key: &str, value: &settings::SettingValue| {
+            let line = format!("{} = {}", style::strong(key), clean(&value.to_string()));
+            line.trim_end().to_owned() + "\n"
+        };
+        ui.data(&values.map(|(key, value)| line(key, value)).collect::<String>())?;
+    }
+    let is_settings = |path: &std::path::Path| path.ends_with("config.toml");
+    let problems = catalog.problems.iter();
+    ui.problems(problems.filter(|problem| problem.path.as_deref().is_some_and(is_settings)), env);
+    Ok(Exit::Fine)
+}
+
+fn set(key: &str, value: &str, invocation: &Invocation) -> Result<Exit, Failure> {
+    let (ui, env) = (&invocation.ui, &invocation.env);
+    let path = settings::set(env, key, value)?;
+    let message = format!("{} = {} in {}", clean(key), clean(value), phrase::path(&path, env));
+    if ui.json {
+        let path = path.to_string_lossy().into_owned();
+        print_json(&Changed { ok: true, key, path, message })?;
+    } else {
+        ui.data(&format!("{message}\n"))?;
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,25 @@
+//! `wharf disable`: switches a server off.
+
+use clap::Args;
+use wharf_config::manage::{self, Switch};
+
+use super::changed::report;
+use super::{Exit, Failure, Invocation};
+
+/// Switch a server off
+///
+/// It is never connected then, but keeps its name. A server of another program's file is
+/// switched off by a list in your own file; that file is not touched.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf disable github")]
+pub(crate) struct DisableArgs {
+    /// The server's name
+    name: String,
+}
+
+/// Switches a server off.
+pub(crate) fn run(args: &DisableArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    report(&args.name, manage::switch(&invocation.env, &args.name, Switch::Off), invocation)
+}

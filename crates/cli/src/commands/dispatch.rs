@@ -1,0 +1,38 @@
+//! Brings a command line to its verb, and a failure to the screen.
+
+use super::{
+    Exit, Invocation, add, add_json, completions, config, disable, doctor, enable, explain, export,
+    get, import, list, man, remove, status, trust, untrust,
+};
+use crate::args::{Cli, Verb};
+use crate::host::Host;
+
+/// Runs one command line to its end.
+pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
+    let invocation = Invocation::new(&cli.flags, host);
+    let result = match &cli.verb {
+        Verb::List(args) => list::run(args, &invocation),
+        Verb::Get(args) => get::run(args, &invocation),
+        Verb::Explain(args) => explain::run(args, &invocation),
+        Verb::Status(args) => status::run(args, &invocation),
+        Verb::Doctor(args) => doctor::run(args, &invocation),
+        Verb::Add(args) => add::run(args, &invocation),
+        Verb::AddJson(args) => add_json::run(args, &invocation),
+        Verb::Remove(args) => remove::run(args, &invocation),
+        Verb::Enable(args) => enable::run(args, &invocation),
+        Verb::Disable(args) => disable::run(args, &invocation),
+        Verb::Import(args) => import::run(args, &invocation),
+        Verb::Export(args) => export::run(args, &invocation),
+        Verb::Trust(args) => trust::run(args, &invocation),
+        Verb::Untrust(args) => untrust::run(args, &invocation),
+        Verb::Config(args) => config::run(args, &invocation),
+        Verb::Completions(args) => completions::run(args, &invocation),
+        Verb::Man(args) => man::run(args, &invocation),
+    };
+    result.unwrap_or_else(|failure| {
+        if !failure.is_quiet() {
+            invocation.ui.failure(&failure);
+        }
+        failure.exit()
+    })
+}

@@ -1,0 +1,15 @@
+//! `wharf doctor`: everything that can be wrong and can be found out without connecting.
+//!
+//! `own` looks at Wharf's own files, `files` at everybody's config files, `server` at each enabled
+//! server, `together` at what concerns several; `run` puts the checks in order and shows them.
+
+mod check;
+mod files;
+mod own;
+mod pass_env;
+mod run;
+mod secrets;
+mod server;
+mod together;
+
+pub(crate) use run::{DoctorArgs, run};

@@ -1,0 +1,50 @@
+//! Suggests variables for programs that are known to need more than a child usually gets.
+
+use wharf_config::{Env, Server, Transport};
+
+use super::check::Check;
+
+/// Programs and words in arguments that tell which variable is needed.
+const NEEDS: [Need; 4] = [
+    Need { variable: "DOCKER_HOST", programs: &["docker", "podman"], words: &[] },
+    Need { variable: "KUBECONFIG", programs: &["kubectl", "helm"], words: &["kubernetes"] },
+    Need { variable: "SSH_AUTH_SOCK", programs: &["git", "ssh"], words: &["mcp-server-git"] },
+    Need { variable: "DISPLAY", programs: &[], words: &["playwright", "puppeteer", "browser"] },
+];
+
+struct Need {
+    variable: &'static str,
+    programs: &'static [&'static str],
+    words: &'static [&'static str],
+}
+
+/// Suggests what a server would miss, if it is set here and not passed on.
+pub(super) fn check(server: &Server, env: &Env) -> Vec<Check> {
+    let Some(spec) = &server.spec else { return Vec::new() };
+    let Transport::Stdio(launch) = &spec.transport else { return Vec::new() };
+    let fields = &server.definition.fields;
+    let command = fields.command.as_ref().map_or("", |command| command.text.as_str());
+    let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
+    let program = program.trim_end_matches(".exe");
+    let has_word = |word: &&str| fields.args.iter().any(|arg| arg.text.contains(*word));
+    let is_passed = |variable: &str| {
+        spec.policy.inherit_env
+            || spec.policy.pass_env.iter().any(|name| name == variable)
+            || launch.env.iter().any(|(name, _)| name == variable)
+    };
+    let needed = NEEDS.iter().filter(|need| {
+        (need.programs.contains(&program) || need.words.iter().any(has_word))
+            && env.filled_variable(need.variable).is_some()
+            && !is_passed(need.variable)
+    });
+    needed.map(|need| suggest(need.variable, server)).collect()
+}
+
+fn suggest(variable: &str, server: &Server) -> Check {
+    let hint = match server.definition.source.provider {
+        "wharf" | "env" => format!("if it needs it, add \"passEnv\": [\"{variable}\"]"),
+        _ => format!("if it needs it, write \"{variable}\": \"${{{variable}}}\" into its \"env\""),
+    };
+    let message = format!("{variable} is set here, but this server will not see it");
+    Check::note(server.definition.name.as_str(), message).hint(hint)
+}

@@ -1,0 +1,124 @@
+//! Runs the checks in order and shows them.
+
+use clap::Args;
+use serde::Serialize;
+use wharf_config::text::clean;
+use wharf_config::{Catalog, Credentials, Problem, Server, State};
+
+use super::check::Check;
+use super::{files, own, server, together};
+use crate::commands::invocation::{find, only_defaults};
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::{Lines, phrase, print_json, style};
+
+/// Check everything, and say how to put it right
+///
+/// Looks at Wharf's own files, at every config file, and at each enabled server: whether its
+/// program and folder exist, which variables are missing, which secrets lie open. Nothing is
+/// started or contacted. The exit code is 1 if something has to be done.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf doctor
+  wharf doctor github            one server only
+  wharf doctor --json | jq '.checks[] | select(.ok | not)'")]
+pub(crate) struct DoctorArgs {
+    /// Check only this server
+    name: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    ok: bool,
+    checks: Vec<&'a Check>,
+    problems: Vec<&'a Problem>,
+}
+
+/// Checks under a heading.
+struct Group {
+    title: &'static str,
+    checks: Vec<Check>,
+}
+
+/// Checks everything, or one server.
+pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = invocation.load()?;
+    match &args.name {
+        Some(name) => one(name, &catalog, invocation),
+        None => everything(&catalog, invocation),
+    }
+}
+
+fn one(name: &str, catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
+    let env = &invocation.env;
+    let found = find(catalog, name)?;
+    if found.state == State::Untrusted {
+        return Err(Failure::Untrusted { name: name.to_owned() });
+    }
+    let credentials = Credentials::load(env).unwrap_or_default();
+    let of_file = files::check_one(&found.definition.source.path, catalog, env);
+    let groups = [
+        Group { title: "Its file", checks: of_file },
+        Group { title: "Server", checks: server::check(found, &credentials, env) },
+    ];
+    show(&groups, found.problems.iter().collect(), invocation)
+}
+
+fn everything(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
+    let env = &invocation.env;
+    let credentials = Credentials::load(env).unwrap_or_default();
+    let looked_at: Vec<&Server> =
+        catalog.winners().into_iter().filter(|server| server.state != State::Disabled).collect();
+    let mut servers: Vec<Check> =
+        looked_at.iter().flat_map(|server| server::check(server, &credentials, env)).collect();
+    servers.extend(together::check(catalog));
+    if only_defaults(catalog) {
+        let note = Check::note("defaults", "nothing is configured yet, so these are the defaults");
+        servers.push(note.hint("wharf add NAME -- COMMAND…"));
+    }
+    let groups = [
+        Group { title: "Wharf", checks: own::check(catalog, env) },
+        Group { title: "Files", checks: files::check(catalog, env) },
+        Group { title: "Servers", checks: servers },
+    ];
+    let own = looked_at.iter().flat_map(|server| &server.problems);
+    show(&groups, catalog.problems.iter().chain(own).collect(), invocation)
+}
+
+fn show(
+    groups: &[Group],
+    problems: Vec<&Problem>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
+    let checks: Vec<&Check> = groups.iter().flat_map(|group| &group.checks).collect();
+    let wrong = checks.iter().filter(|check| !check.ok).count();
+    if invocation.ui.json {
+        print_json(&Answer { ok: wrong == 0, checks, problems })?;
+    } else {
+        invocation.ui.data(&to_text(groups, wrong))?;
+    }
+    Ok(if wrong == 0 { Exit::Fine } else { Exit::No })
+}
+
+fn to_text(groups: &[Group], wrong: usize) -> String {
+    let mut lines = Lines::default();
+    for group in groups.iter().filter(|group| !group.checks.is_empty()) {
+        lines.add(style::strong(group.title));
+        for check in &group.checks {
+            let mark = match (check.ok, check.is_note) {
+                (true, false) => style::good("ok"),
+                (true, true) => style::odd("--"),
+                (false, _) => style::bad("!!"),
+            };
+            let name = phrase::name(&check.name);
+            lines.add(format!("  {mark}  {name}: {}", clean(&check.message)));
+            lines.hint("      ", check.hint.as_deref());
+        }
+        lines.add("");
+    }
+    lines.add(match wrong {
+        0 => style::good("Everything is fine."),
+        number => style::bad(&format!("{} to put right.", phrase::count(number, "thing"))),
+    });
+    lines.into_text()
+}

@@ -1,0 +1,49 @@
+//! Finds secrets that are written out in a file which others have or can read.
+
+use wharf_config::secret::names_a_secret;
+use wharf_config::{Env, Level, Server, Syntax, Written};
+
+use super::check::Check;
+use super::files::is_open_to_others;
+
+/// Complains about literal secrets in a project's file, or in a file that others can read.
+pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
+    let definition = &server.definition;
+    let (why, hint) = match definition.source.level {
+        Level::Project => (
+            "everybody who has the project has it",
+            "write ${NAME} there and set the variable".to_owned(),
+        ),
+        Level::User if is_open_to_others(&definition.source.path) => {
+            let path = env.short(&definition.source.path);
+            ("others on this machine can read it", format!("chmod 600 {path}"))
+        }
+        Level::User | Level::Env | Level::Builtin => return None,
+    };
+    let fields = &definition.fields;
+    let env_pairs = fields.env.iter().map(|pair| ("env", pair));
+    let pairs = env_pairs.chain(fields.headers.iter().map(|pair| ("headers", pair)));
+    let literal: Vec<String> = pairs
+        .filter(|(_, (name, value))| is_secret_name(name) && is_literal(value))
+        .map(|(group, (name, _))| format!("{group}.{name}"))
+        .filter(|field| !server.uses.iter().any(|one| one.field == *field))
+        .collect();
+    (!literal.is_empty()).then(|| {
+        let message =
+            format!("a secret is written out in its file ({}), and {why}", literal.join(", "));
+        Check::wrong(definition.name.as_str(), message).hint(hint)
+    })
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let header = ["authorization", "proxy-authorization", "cookie"];
+    names_a_secret(name) || header.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Tells whether a value is a secret itself, and neither a command nor the name of a variable.
+fn is_literal(value: &Written) -> bool {
+    let text = &value.text;
+    let resolved = value.syntax.contains(Syntax::RESOLVED);
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    !text.is_empty() && !(resolved && (text.starts_with('!') || text.chars().all(is_name)))
+}

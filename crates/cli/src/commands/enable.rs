@@ -1,0 +1,25 @@
+//! `wharf enable`: switches a server on.
+
+use clap::Args;
+use wharf_config::manage::{self, Switch};
+
+use super::changed::report;
+use super::{Exit, Failure, Invocation};
+
+/// Switch a server on
+///
+/// A server of another program's file is switched on by a list in your own file; that file is
+/// not touched. A server that came with a project still needs your agreement.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf enable github")]
+pub(crate) struct EnableArgs {
+    /// The server's name
+    name: String,
+}
+
+/// Switches a server on.
+pub(crate) fn run(args: &EnableArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    report(&args.name, manage::switch(&invocation.env, &args.name, Switch::On), invocation)
+}

@@ -1,0 +1,198 @@
+//! Puts an explanation into words, the way a colleague would: what happens, why, what to do.
+
+use wharf_config::text::clean;
+use wharf_config::trust::Trust;
+use wharf_config::{Env, Level, Missing, Origin, Problem, Server, State, TransportKind};
+
+use super::why::why;
+use crate::commands::status::{Launch, look};
+use crate::ui::{Lines, phrase, style};
+
+/// Everything there is to say about a name.
+pub(super) struct Answer<'a> {
+    /// The definition to talk about.
+    pub(super) best: &'a Server,
+    /// The definition that has the name, if one has.
+    pub(super) winner: Option<&'a Server>,
+    /// All definitions, highest first.
+    pub(super) candidates: &'a [&'a Server],
+    /// For paths, and to look for programs.
+    pub(super) env: &'a Env,
+}
+
+impl Answer<'_> {
+    /// Writes the whole answer.
+    pub(super) fn to_text(&self) -> String {
+        let mut text = Lines::default();
+        text.add(self.first_sentence());
+        self.candidates(&mut text);
+        self.expanded(&mut text);
+        self.problems(&mut text);
+        self.next(&mut text);
+        text.into_text()
+    }
+
+    fn first_sentence(&self) -> String {
+        let server = self.best;
+        let name = style::strong(&phrase::quoted(server.definition.name.as_str()));
+        let from = self.origin(server);
+        match server.state {
+            State::Enabled => match (server.transport, server.definition.source.level) {
+                (_, Level::Builtin) => format!(
+                    "{name} is one of Wharf's defaults: it is there because nothing is configured."
+                ),
+                (Some(TransportKind::Stdio), _) => format!("{name} runs from {from}."),
+                _ => format!("{name} is used, from {from}."),
+            },
+            State::Disabled => {
+                let reason = server.reason.as_deref().map_or_else(String::new, clean);
+                format!("{name} is off: it is {reason}. It is defined in {from}.")
+            }
+            State::Untrusted => match &server.trust {
+                Trust::Changed(_) => {
+                    format!(
+                        "{name} does not run: it has changed since you agreed to it. It is in {from}."
+                    )
+                }
+                _ => format!(
+                    "{name} does not run: it came with {from}, and you have not agreed to it yet."
+                ),
+            },
+            State::Invalid => {
+                let what =
+                    self.first_error().map_or_else(String::new, |problem| clean(&problem.message));
+                format!("{name} cannot run: {what}. It is defined in {from}.")
+            }
+            State::Duplicate => {
+                let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
+                let other = phrase::quoted(other);
+                format!("{name} does not run: it is the same server as {other}. It is in {from}.")
+            }
+            State::Native => {
+                format!(
+                    "{name} is not connected: the session does its work itself. It is in {from}."
+                )
+            }
+            State::Shadowed => format!("{name} is not used: every definition of it is hidden."),
+        }
+    }
+
+    /// Returns what makes the server invalid, if it is.
+    fn first_error(&self) -> Option<&Problem> {
+        let problems = self.best.problems.iter().filter(|_| self.best.state == State::Invalid);
+        problems.into_iter().find(|problem| problem.is_error())
+    }
+
+    /// Names a file the way one would in a sentence.
+    fn origin(&self, server: &Server) -> String {
+        let definition = &server.definition;
+        let source = &definition.source;
+        let program = clean(source.provider_name);
+        let path = phrase::path(&source.path, self.env);
+        let line = definition.line;
+        match source.level {
+            Level::Env => format!("the variable {path}, which replaces all files"),
+            Level::Builtin => "Wharf's defaults".to_owned(),
+            Level::User => format!("your {program} file {path} (line {line})"),
+            Level::Project => format!("this project's {program} file {path} (line {line})"),
+        }
+    }
+
+    fn candidates(&self, text: &mut Lines) {
+        if self.candidates.len() < 2 && self.winner.is_some() {
+            text.add("It is defined nowhere else.");
+            return;
+        }
+        let number = self.candidates.len();
+        text.add(format!(
+            "\n{} of this name, in the order in which they count:",
+            phrase::count(number, "definition")
+        ));
+        for (index, server) in self.candidates.iter().enumerate() {
+            let definition = &server.definition;
+            let place = phrase::place(&definition.source, definition.line, self.env);
+            let what = clean(&why(server, self.winner, self.env));
+            let is_winner = self.winner.is_some_and(|winner| std::ptr::eq(winner, *server));
+            let what = if is_winner { style::good(&what) } else { style::faint(&what) };
+            let source = phrase::source(&definition.source);
+            text.add(format!("  {}. {source}  {}", index + 1, style::faint(&place)));
+            text.add(format!("     {what}"));
+        }
+    }
+
+    fn expanded(&self, text: &mut Lines) {
+        let server = self.best;
+        if server.state == State::Untrusted {
+            text.add("\nNothing in it has been expanded: that waits until you trust it.");
+            return;
+        }
+        if server.uses.is_empty() {
+            return;
+        }
+        text.add("\nWhat was put in:");
+        for one in &server.uses {
+            let variable = clean(&one.used.variable);
+            let from = match one.used.from {
+                Origin::Environment => "from the environment".to_owned(),
+                Origin::Default => "from its default".to_owned(),
+                Origin::File => "from a file".to_owned(),
+                Origin::Missing(why) => style::odd(missing(why)),
+            };
+            text.add(format!("  {}: {variable}, {from}", clean(&one.field)));
+        }
+    }
+
+    fn problems(&self, text: &mut Lines) {
+        // What makes it invalid is in the first sentence already, with its hint at the end.
+        let said = self.first_error();
+        let others: Vec<&Problem> =
+            self.best.problems.iter().filter(|problem| Some(*problem) != said).collect();
+        if !others.is_empty() {
+            text.add("\nWorth knowing:");
+        }
+        for problem in others {
+            text.add(format!("  {}", clean(&problem.message)));
+            text.hint("    ", problem.hint.as_deref());
+        }
+    }
+
+    fn next(&self, text: &mut Lines) {
+        let server = self.best;
+        let word = phrase::word(&phrase::name(server.definition.name.as_str()));
+        let step = match server.state {
+            State::Enabled => match look(server, self.env) {
+                Launch::NotFound(command) => Some(format!(
+                    "install `{}`, or give its full path in \"command\": it was not found",
+                    clean(&command)
+                )),
+                Launch::Ready | Launch::UrlConfigured => None,
+            },
+            State::Disabled => Some(format!("to use it: wharf enable {word}")),
+            State::Untrusted => {
+                Some(format!("to see what it would do and agree: wharf trust {word}"))
+            }
+            State::Invalid => {
+                let hint = self.first_error().and_then(|problem| problem.hint.as_deref());
+                Some(hint.map_or_else(|| "correct the entry in its file".to_owned(), clean))
+            }
+            State::Duplicate => {
+                Some("to have both: wharf config set discovery.duplicates keep".to_owned())
+            }
+            State::Shadowed => Some("wharf list --all shows what is used instead".to_owned()),
+            State::Native => None,
+        };
+        if let Some(step) = step {
+            text.add(format!("\n{} {step}", style::advice("Next:")));
+        }
+    }
+}
+
+fn missing(why: Missing) -> &'static str {
+    match why {
+        Missing::Variable => "which is not set",
+        Missing::Input => "which its program would ask you for",
+        Missing::File => "from a file that cannot be read",
+        Missing::Command => "from a command, which is not run here",
+        Missing::Foreign => "which only its program knows",
+    }
+}

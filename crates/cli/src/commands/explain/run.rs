@@ -1,0 +1,92 @@
+//! Gathers everything that is known about a name.
+
+use clap::Args;
+use serde::Serialize;
+use wharf_config::view::ServerView;
+use wharf_config::{Origin, Problem, Server};
+
+use super::{answer, why};
+use crate::commands::invocation::find;
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::print_json;
+
+/// Explain why a server is or is not used
+///
+/// Shows every definition of a name in the order in which they count, which one wins and why the
+/// others do not, which variables were put in, what is missing, and what to do next.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf explain github
+  wharf explain github --json | jq '.candidates[].why'")]
+pub(crate) struct ExplainArgs {
+    /// The server's name
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Explanation<'a> {
+    name: &'a str,
+    winner: Option<ServerView<'a>>,
+    candidates: Vec<Candidate<'a>>,
+    expanded: Vec<Expansion<'a>>,
+    problems: Vec<&'a Problem>,
+}
+
+#[derive(Serialize)]
+struct Candidate<'a> {
+    #[serde(flatten)]
+    view: ServerView<'a>,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct Expansion<'a> {
+    field: &'a str,
+    variable: &'a str,
+    from: &'static str,
+}
+
+/// Explains a name.
+pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = invocation.load()?;
+    let (ui, env) = (&invocation.ui, &invocation.env);
+    let best = find(&catalog, &args.name)?;
+    let winner = catalog.winner(&args.name);
+    let candidates: Vec<&Server> = catalog.candidates(&args.name).collect();
+    if !ui.json {
+        let text = answer::Answer { best, winner, candidates: &candidates, env }.to_text();
+        ui.data(&text)?;
+        return Ok(Exit::Fine);
+    }
+    let uses = winner.into_iter().flat_map(|server| &server.uses);
+    let explanation = Explanation {
+        name: &args.name,
+        winner: winner.map(ServerView::of),
+        candidates: candidates
+            .iter()
+            .map(|server| Candidate {
+                view: ServerView::of(server),
+                why: why::why(server, winner, env),
+            })
+            .collect(),
+        expanded: uses
+            .map(|one| Expansion {
+                field: &one.field,
+                variable: &one.used.variable,
+                from: origin(one.used.from),
+            })
+            .collect(),
+        problems: candidates.iter().flat_map(|server| &server.problems).collect(),
+    };
+    print_json(&explanation)?;
+    Ok(Exit::Fine)
+}
+
+fn origin(from: Origin) -> &'static str {
+    match from {
+        Origin::Environment | Origin::File => "environment",
+        Origin::Default => "default",
+        Origin::Missing(_) => "missing",
+    }
+}

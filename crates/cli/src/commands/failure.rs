@@ -1,0 +1,128 @@
+//! Why a verb did not do what was asked, with what to do about it and the exit code.
+
+use std::io;
+use std::process::ExitCode;
+
+use wharf_config::manage::ManageError;
+use wharf_config::settings::SettingError;
+use wharf_config::store::StoreError;
+use wharf_config::{Catalog, DiscoveryError};
+
+use crate::ui::phrase;
+
+/// How a run ended, for the program that started it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Fine = 0,
+    /// The check said no, or there is no such name.
+    No = 1,
+    /// The command line was not understood.
+    Usage = 2,
+    /// Somebody has to agree first.
+    Untrusted = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a verb did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// There was nothing to look at.
+    #[error(transparent)]
+    Discovery(#[from] DiscoveryError),
+    /// No file defines it.
+    #[error("Server {} not found", phrase::quoted(.name))]
+    NotFound { name: String, nearest: Option<String> },
+    /// Nobody has agreed to it.
+    #[error("Server {} came with this project and is not trusted", phrase::quoted(.name))]
+    Untrusted { name: String },
+    /// The words were understood, but not what to do with them.
+    #[error("{message}")]
+    Usage { message: &'static str, hint: &'static str },
+    /// There is nowhere to remember something.
+    #[error("there is no home folder to remember this in")]
+    NoHome,
+    /// The working folder is not a project.
+    #[error("this folder is not a project: servers of your own need no trust here")]
+    NotAProject,
+    /// The record of what is trusted cannot be read, so it must not be overwritten.
+    #[error("the record of what you trust cannot be read: {path}")]
+    DamagedTrust { path: String },
+    /// A server could not be changed.
+    #[error(transparent)]
+    Manage(#[from] ManageError),
+    /// A file of ours could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A setting could not be read or changed.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The answer could not be written.
+    #[error("could not write the answer")]
+    Output(#[source] io::Error),
+}
+
+impl Failure {
+    /// Says that a name is not there, and which one may have been meant.
+    pub(crate) fn not_found(name: &str, catalog: &Catalog) -> Self {
+        let nearest = catalog.nearest_name(name).map(str::to_owned);
+        Self::NotFound { name: name.to_owned(), nearest }
+    }
+
+    /// Says what to do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Discovery(error) => Some(error.hint().to_owned()),
+            Self::NotFound { nearest, .. } => {
+                let nearest = nearest.as_deref()?;
+                Some(format!("did you mean {}?", phrase::quoted(nearest)))
+            }
+            Self::Untrusted { name } => Some(format!("wharf trust {}", phrase::word(name))),
+            Self::Usage { hint, .. } => Some((*hint).to_owned()),
+            Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
+            Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),
+            Self::DamagedTrust { .. } => {
+                Some("correct the file, or delete it and trust again".to_owned())
+            }
+            Self::Manage(error) => error.hint(),
+            Self::Store(error) => Some(error.hint()),
+            Self::Setting(error) => setting_hint(error),
+            Self::Output(_) => None,
+        }
+    }
+
+    /// Returns the exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Usage { .. } => Exit::Usage,
+            Self::Untrusted { .. } => Exit::Untrusted,
+            // Who stops reading has seen enough.
+            _ if self.is_quiet() => Exit::Fine,
+            _ => Exit::No,
+        }
+    }
+
+    /// Tells whether there is nobody left to tell: the reader of the answer went away.
+    pub(crate) fn is_quiet(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn setting_hint(error: &SettingError) -> Option<String> {
+    match error {
+        SettingError::Unknown { nearest: Some(nearest), .. } => {
+            Some(format!("did you mean \"{nearest}\"?"))
+        }
+        SettingError::Unknown { nearest: None, .. } => {
+            Some("`wharf config get` lists all settings".to_owned())
+        }
+        SettingError::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
+        SettingError::Store(error) => Some(error.hint()),
+        _ => None,
+    }
+}

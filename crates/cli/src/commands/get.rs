@@ -1,0 +1,149 @@
+//! `wharf get NAME`: one entry as it is written, or with its values.
+
+use clap::Args;
+use serde::Serialize;
+use wharf_config::text::clean;
+use wharf_config::trust::Trust;
+use wharf_config::view::{Pairs, ServerView};
+use wharf_config::{Approval, Env, Server, State};
+
+use super::invocation::find;
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Lines, phrase, print_json, style};
+
+/// Show one server's entry
+///
+/// Shows the entry that counts for a name as it is written in its file, with secrets hidden:
+/// values of variables and headers, the query of an address, what follows a flag such as --token.
+/// With --reveal the values are expanded and shown; the output of `!command` values never is.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf get github
+  wharf get github --reveal      with the values it would get
+  wharf get github --json")]
+pub(crate) struct GetArgs {
+    /// The server's name
+    name: String,
+    /// Show secrets: every value as the server would get it
+    #[arg(long)]
+    reveal: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    server: ServerView<'a>,
+}
+
+/// Shows a server.
+pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = invocation.load()?;
+    let server = find(&catalog, &args.name)?;
+    if args.reveal && !server.trust.is_enough() {
+        // What is not trusted is not expanded, not even to be looked at.
+        return Err(Failure::Untrusted { name: args.name.clone() });
+    }
+    let view = if args.reveal { ServerView::revealed(server) } else { ServerView::of(server) };
+    let ui = &invocation.ui;
+    if ui.json {
+        print_json(&Answer { server: view })?;
+        return Ok(Exit::Fine);
+    }
+    ui.data(&describe(server, &view, &invocation.env))?;
+    if args.reveal && server.spec.is_none() {
+        ui.notice(&format!(
+            "note: this one is {}, so its values are not expanded",
+            server.state.word()
+        ));
+    }
+    ui.problems(&server.problems, &invocation.env);
+    Ok(Exit::Fine)
+}
+
+fn describe(server: &Server, view: &ServerView<'_>, env: &Env) -> String {
+    let mut lines = Lines::default();
+    lines.add(style::strong(&phrase::name(view.name.as_str())));
+    let state = style::of_state(server.state)(view.state);
+    let because = reason(server, env).map(|why| format!(" ({why})")).unwrap_or_default();
+    lines.labelled("state", &format!("{state}{because}"));
+    let place = phrase::place(view.source, view.line, env);
+    lines.labelled("source", &format!("{}  {}", phrase::source(view.source), style::faint(&place)));
+    if !view.source.also_read_by.is_empty() {
+        lines.labelled("also read by", &clean(&view.source.also_read_by.join(", ")));
+    }
+    lines.labelled("transport", view.transport);
+    if view.command.is_some() {
+        lines.labelled("command", &phrase::what(view));
+    }
+    add_optional(&mut lines, "cwd", view.cwd.as_deref());
+    add_optional(&mut lines, "url", view.url.as_deref());
+    add_pairs(&mut lines, "env", view.env.as_ref(), "=");
+    add_pairs(&mut lines, "headers", view.headers.as_ref(), ": ");
+    lines.labelled("timeout", &phrase::duration(view.timeout_ms));
+    add_optional(
+        &mut lines,
+        "connecting",
+        view.connect_timeout_ms.map(phrase::duration).as_deref(),
+    );
+    add_optional(&mut lines, "calls", view.call_timeout_ms.map(phrase::duration).as_deref());
+    lines.labelled("approval", approval(view.approval));
+    add_optional(&mut lines, "prefix", view.prefix);
+    add_optional(
+        &mut lines,
+        "only tools",
+        view.include_tools.map(|tools| tools.join(", ")).as_deref(),
+    );
+    add_list(&mut lines, "without tools", view.exclude_tools);
+    add_list(&mut lines, "passes on", view.pass_env);
+    add_list(&mut lines, "not taken over", view.hints);
+    lines.into_text()
+}
+
+/// Says why a server is in its state, where the state alone does not.
+fn reason(server: &Server, env: &Env) -> Option<String> {
+    match server.state {
+        State::Disabled => server.reason.as_deref().map(clean),
+        State::Untrusted => Some(match server.trust {
+            Trust::Changed(_) => "it has changed since you agreed to it".to_owned(),
+            _ => "it came with this project, and you have not agreed to it yet".to_owned(),
+        }),
+        State::Shadowed => {
+            let by = server.shadowed_by.as_deref()?;
+            Some(format!("by {}", phrase::path(&by.path, env)))
+        }
+        State::Duplicate => {
+            let original = server.duplicate_of.as_ref()?;
+            Some(format!("of {}", phrase::quoted(original.as_str())))
+        }
+        State::Enabled | State::Invalid | State::Native => None,
+    }
+}
+
+fn approval(approval: Approval) -> &'static str {
+    match approval {
+        Approval::Ask => "ask (every call)",
+        Approval::Writes => "writes (ask unless the tool only reads)",
+        Approval::Never => "never (calls run without asking)",
+        Approval::Deny => "deny (its tools are hidden)",
+    }
+}
+
+fn add_optional(lines: &mut Lines, label: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        lines.labelled(label, &clean(value));
+    }
+}
+
+fn add_list(lines: &mut Lines, label: &str, values: &[String]) {
+    if !values.is_empty() {
+        lines.labelled(label, &clean(&values.join(", ")));
+    }
+}
+
+fn add_pairs(lines: &mut Lines, label: &str, pairs: Option<&Pairs>, between: &str) {
+    for (index, (name, value)) in pairs.into_iter().flatten().enumerate() {
+        let label = if index == 0 { label } else { "" };
+        let value = value.as_str().unwrap_or_default();
+        lines.labelled(label, &format!("{}{between}{}", clean(name), clean(value)));
+    }
+}

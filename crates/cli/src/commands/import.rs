@@ -1,0 +1,31 @@
+//! `wharf import`: copies servers of another program into one of Wharf's own files.
+
+use clap::Args;
+use wharf_config::manage;
+
+use super::transferred::{self, TransferArgs};
+use super::{Exit, Failure, Invocation};
+
+/// Copy servers from another program, or from a file, into Wharf's own
+///
+/// Shows the difference first, with secrets hidden, and asks on a terminal; the file as it was is
+/// kept beside it. Placeholders are translated. What is not trusted, or would mean something
+/// else in Wharf's file, is skipped with the reason.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf import cursor --dry-run
+  wharf import claude github fs
+  wharf import ./servers.json --scope project")]
+pub(crate) struct ImportArgs {
+    /// The program's short name (see `wharf list --json`), or a file
+    from: String,
+    #[command(flatten)]
+    transfer: TransferArgs,
+}
+
+/// Copies servers in.
+pub(crate) fn run(args: &ImportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let copy = |request: &manage::TransferRequest| manage::import(&invocation.env, request);
+    transferred::run(&args.from, &args.transfer, invocation, copy)
+}

@@ -1,0 +1,143 @@
+//! `wharf list`: every server, what became of it, and what is wrong. Never connects.
+
+use clap::Args;
+use wharf_config::text::{clean, clip};
+use wharf_config::view::{Listing, ServerView};
+use wharf_config::{Catalog, Env, Level, Server, Source, State};
+
+use super::invocation::{count_state, only_defaults};
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
+
+/// How much of a command line or address is worth a look in a table.
+const LONGEST_WHAT: usize = 500;
+
+/// List every server, whichever program's file it is in
+///
+/// Shows for each name the definition that counts, its state, and the file it comes from.
+/// Nothing is connected or started. States: enabled, disabled (somebody switched it off),
+/// untrusted (it came with this project; see `wharf trust`), invalid (its entry does not say
+/// enough), and with --all also shadowed (another definition has its name) and duplicate (the same
+/// server is there under another name).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf list
+  wharf list --all               also what is shadowed, and by whom
+  wharf list --project ~/work/app
+  wharf list --json | jq -r '.servers[].name'")]
+pub(crate) struct ListArgs {
+    /// Also show the shadowed and the duplicates
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// Lists the servers.
+pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = invocation.load()?;
+    let (ui, env) = (&invocation.ui, &invocation.env);
+    if ui.json {
+        print_json(&Listing::of(&catalog, args.all))?;
+        return Ok(Exit::Fine);
+    }
+    let all = if args.all { catalog.all() } else { catalog.winners() };
+    let shown: Vec<&Server> =
+        all.into_iter().filter(|server| args.all || server.state != State::Duplicate).collect();
+    ui.data(&table(&shown, env).render(ui.width))?;
+    let own = shown.iter().flat_map(|server| &server.problems);
+    ui.problems(catalog.problems.iter().chain(own), env);
+    ui.notice(&summary(&catalog, args.all));
+    if only_defaults(&catalog) {
+        ui.notice(
+            "Nothing is configured yet, so these are Wharf's defaults. \
+             Add a server: wharf add NAME -- COMMAND…",
+        );
+    }
+    if let Some(hint) = trust_hint(&catalog) {
+        ui.hint(&hint);
+    }
+    Ok(Exit::Fine)
+}
+
+fn table(servers: &[&Server], env: &Env) -> Table {
+    let mut table = Table::new(&[
+        Column::Text("NAME"),
+        Column::Text("STATE"),
+        Column::Text("TRANSPORT"),
+        Column::Text("WHAT"),
+        Column::Text("SOURCE"),
+        Column::Path("FILE"),
+    ]);
+    for server in servers {
+        let view = ServerView::of(server);
+        let quiet = matches!(server.state, State::Shadowed | State::Duplicate | State::Disabled);
+        let paint: Paint = if quiet { style::faint } else { str::to_owned };
+        table.row(vec![
+            Cell::painted(
+                phrase::name(view.name.as_str()),
+                if quiet { paint } else { style::strong },
+            ),
+            Cell::painted(view.state, style::of_state(server.state)),
+            Cell::painted(view.transport, paint),
+            Cell::painted(clip(&phrase::what(&view), LONGEST_WHAT), paint),
+            Cell::painted(phrase::source(view.source), paint),
+            Cell::painted(file(view.source, env), style::faint),
+        ]);
+    }
+    table
+}
+
+/// Shows a file; one of the working folder without that folder.
+fn file(source: &Source, env: &Env) -> String {
+    match (source.level, source.path.strip_prefix(&env.cwd)) {
+        (Level::Builtin, _) => String::new(),
+        (Level::Project, Ok(below)) => clean(&below.to_string_lossy()),
+        _ => phrase::path(&source.path, env),
+    }
+}
+
+/// Counts the servers by state, on one line.
+fn summary(catalog: &Catalog, all: bool) -> String {
+    let states = [State::Enabled, State::Untrusted, State::Invalid, State::Disabled, State::Native];
+    let (shadowed, duplicates) =
+        (count_state(catalog, State::Shadowed), count_state(catalog, State::Duplicate));
+    let number = phrase::count(catalog.servers.len() - shadowed - duplicates, "server");
+    let counted = states.map(|state| (count_state(catalog, state), state.word()));
+    let counted: Vec<String> = counted
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    let first = if counted.is_empty() {
+        format!("{number}.")
+    } else {
+        format!("{number}: {}.", counted.join(", "))
+    };
+    let hidden = match (shadowed, duplicates) {
+        (0, 0) => return first,
+        (0, 1) => "1 more is a duplicate".to_owned(),
+        (0, _) => format!("{duplicates} more are duplicates"),
+        (1, 0) => "1 more is shadowed".to_owned(),
+        (_, 0) => format!("{shadowed} more are shadowed"),
+        (_, _) => {
+            let copies = phrase::count(duplicates, "duplicate");
+            format!("{} more are not used: {shadowed} shadowed, {copies}", shadowed + duplicates)
+        }
+    };
+    if all { format!("{first} {hidden}.") } else { format!("{first} {hidden} (wharf list --all).") }
+}
+
+/// Says how to use what came with the project.
+fn trust_hint(catalog: &Catalog) -> Option<String> {
+    let untrusted: Vec<&Server> =
+        catalog.servers.iter().filter(|server| server.state == State::Untrusted).collect();
+    let names = untrusted.iter().map(|server| phrase::word(server.definition.name.as_str()));
+    match untrusted.len() {
+        0 => None,
+        1..=3 => Some(format!(
+            "to use what came with this project: wharf trust {}",
+            names.map(|name| clip(&name, 100)).collect::<Vec<_>>().join(" ")
+        )),
+        _ => Some("to use what came with this project: wharf trust NAME… (or --all)".to_owned()),
+    }
+}

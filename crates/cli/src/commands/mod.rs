@@ -1,0 +1,31 @@
+//! The verbs, one file each: the arguments with their help, and what happens.
+//!
+//! A verb gets its arguments and an [`Invocation`], and returns an [`Exit`] or a [`Failure`], which
+//! is shown once. A new verb is a file here, a line in `args::Verb` and a line in `dispatch`.
+
+pub(crate) mod add;
+pub(crate) mod add_json;
+mod changed;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod disable;
+mod dispatch;
+pub(crate) mod doctor;
+pub(crate) mod enable;
+pub(crate) mod explain;
+pub(crate) mod export;
+mod failure;
+pub(crate) mod get;
+pub(crate) mod import;
+pub(crate) mod invocation;
+pub(crate) mod list;
+pub(crate) mod man;
+pub(crate) mod remove;
+pub(crate) mod status;
+mod transferred;
+pub(crate) mod trust;
+pub(crate) mod untrust;
+
+pub(crate) use dispatch::run;
+pub(crate) use failure::{Exit, Failure};
+pub(crate) use invocation::Invocation;

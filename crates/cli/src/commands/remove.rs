@@ -1,0 +1,30 @@
+//! `wharf remove`: takes a server out of one of Wharf's own files.
+
+use clap::Args;
+use wharf_config::manage;
+
+use super::changed::{ScopeWord, report};
+use super::{Exit, Failure, Invocation};
+
+/// Remove a server from one of Wharf's own files
+///
+/// Its token is forgotten with it. A server of another program's file cannot be removed here;
+/// `wharf disable` switches it off.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf remove fs
+  wharf rm fs --scope user")]
+pub(crate) struct RemoveArgs {
+    /// The server's name
+    name: String,
+    /// Whose file it is taken out of [default: the one that counts]
+    #[arg(long, value_name = "SCOPE")]
+    scope: Option<ScopeWord>,
+}
+
+/// Removes a server.
+pub(crate) fn run(args: &RemoveArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let scope = args.scope.map(ScopeWord::scope);
+    report(&args.name, manage::remove(&invocation.env, &args.name, scope), invocation)
+}

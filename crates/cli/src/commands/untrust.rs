@@ -1,0 +1,109 @@
+//! `wharf untrust`: takes back what `wharf trust` said.
+
+use clap::Args;
+use wharf_config::trust::Trust;
+use wharf_config::{Catalog, Server};
+
+use super::trust::record::{Report, change};
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Answer, phrase};
+
+/// Take back your agreement to servers of this project
+///
+/// A server that is no longer trusted is not started again before you agree to it anew.
+/// Without a name each trusted one is asked about.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf untrust fs
+  wharf untrust --all
+  wharf untrust --folder")]
+pub(crate) struct UntrustArgs {
+    /// The servers' names
+    #[arg(conflicts_with_all = ["all", "folder"])]
+    names: Vec<String>,
+    /// Every server of this project
+    #[arg(long, conflicts_with = "folder")]
+    all: bool,
+    /// The folder itself
+    #[arg(long)]
+    folder: bool,
+}
+
+/// Takes back an agreement.
+pub(crate) fn run(args: &UntrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let asks = args.names.is_empty() && !args.all && !args.folder;
+    if asks && !invocation.ui.can_ask {
+        return Err(Failure::Usage {
+            message: "there is no terminal to ask on",
+            hint: "name the servers, or use --all or --folder",
+        });
+    }
+    let catalog = invocation.load_with_recorded_trust()?;
+    if args.folder {
+        return folder(&catalog, invocation);
+    }
+    if args.all {
+        let names = change(invocation, |record| record.revoke_all(&catalog.project_folders))?;
+        return report(names, invocation);
+    }
+    if asks {
+        return revoke(&ask(&catalog, invocation), &catalog, invocation);
+    }
+    revoke(&args.names, &catalog, invocation)
+}
+
+fn revoke(names: &[String], catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
+    let folders = &catalog.project_folders;
+    let known = |name: &String| catalog.candidates(name).next().is_some();
+    // A name may be gone from the files and still be on record.
+    let revoked = change(invocation, |record| {
+        let revoked = names.iter().filter(|name| record.revoke(name, folders));
+        revoked.cloned().collect::<Vec<_>>()
+    })?;
+    let unknown = names.iter().find(|name| !known(name) && !revoked.contains(name));
+    match unknown {
+        Some(name) => Err(Failure::not_found(name, catalog)),
+        None => report(revoked, invocation),
+    }
+}
+
+fn ask(catalog: &Catalog, invocation: &Invocation) -> Vec<String> {
+    let on_record = |server: &&Server| matches!(server.trust, Trust::Given | Trust::Changed(_));
+    let mut names = Vec::new();
+    for server in catalog.winners().into_iter().filter(on_record) {
+        let name = server.definition.name.as_str();
+        match invocation.ui.ask(&format!("Stop trusting {}?", phrase::quoted(name))) {
+            Answer::Yes => names.push(name.to_owned()),
+            Answer::No => {}
+            Answer::Gone => break,
+        }
+    }
+    names
+}
+
+fn report(names: Vec<String>, invocation: &Invocation) -> Result<Exit, Failure> {
+    let message = if names.is_empty() {
+        "Nothing of that was trusted here.".to_owned()
+    } else {
+        format!("No longer trusted: {}.", phrase::quoted_list(names.iter().map(String::as_str)))
+    };
+    Report::of_names(names, message).show(invocation)
+}
+
+fn folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
+    let folder = catalog.project_folders.last().ok_or(Failure::NotAProject)?;
+    let was_trusted = change(invocation, |record| {
+        // Every folder up to the root: trust may have been given before this was a repository.
+        let folders = catalog.project_folders.iter();
+        folders.fold(false, |was, folder| record.revoke_folder(folder) | was)
+    })?;
+    let shown = phrase::path(folder, &invocation.env);
+    let message = if was_trusted {
+        format!("No longer trusted: the folder {shown}.")
+    } else {
+        format!("The folder {shown} was not trusted.")
+    };
+    let folder = Some(folder.to_string_lossy().into_owned());
+    Report { ok: true, names: Vec::new(), folder, message }.show(invocation)
+}

@@ -1,0 +1,88 @@
+//! The door to the machine: arguments, variables, folders, and what the streams are.
+//!
+//! Read once, here and nowhere else; everything after works with plain values.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use wharf_config::{Env, Platform};
+
+/// What this run finds itself in.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// The person's surroundings.
+    pub(crate) env: Env,
+    /// What the streams are connected to.
+    pub(crate) terminal: Terminal,
+}
+
+/// Which streams are a terminal, and how wide it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terminal {
+    /// Somebody can type.
+    pub(crate) stdin: bool,
+    /// Somebody reads the data.
+    pub(crate) stdout: bool,
+    /// Somebody reads the messages.
+    pub(crate) stderr: bool,
+    /// How many columns the data may take; no limit where it is not a terminal.
+    pub(crate) width: Option<usize>,
+}
+
+/// Returns the words of the command line.
+pub(crate) fn arguments() -> Vec<OsString> {
+    env::args_os().collect()
+}
+
+/// Looks at the process and its surroundings.
+pub(crate) fn look(project: Option<&Path>) -> Host {
+    // A variable that is no text cannot be meant for anything here.
+    let variables = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut surroundings = Env::new(Platform::HOST, PathBuf::new()).with_variables(variables);
+    surroundings.cwd = working_folder(project, &surroundings);
+    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = surroundings.filled_variable(home).map(PathBuf::from);
+    surroundings.home = home.filter(|home| home.is_absolute());
+    // System-wide files such as /etc/… are looked for below this folder: for tests and images.
+    if let Some(root) = surroundings.filled_variable("WHARF_SYSTEM_ROOT") {
+        surroundings.system_root = PathBuf::from(root);
+    }
+    let terminal = Terminal {
+        stdin: io::stdin().is_terminal(),
+        stdout: io::stdout().is_terminal(),
+        stderr: io::stderr().is_terminal(),
+        width: width(&surroundings),
+    };
+    Host { env: surroundings, terminal }
+}
+
+/// Returns the folder to look from as a real path. One that does not exist is left for discovery
+/// to complain about.
+fn working_folder(project: Option<&Path>, surroundings: &Env) -> PathBuf {
+    // The working folder may have been deleted; then its old name makes the best message.
+    let working = env::current_dir().unwrap_or_else(|_| {
+        PathBuf::from(surroundings.filled_variable("PWD").unwrap_or("(deleted)"))
+    });
+    match project {
+        Some(folder) => {
+            let folder = working.join(folder);
+            folder.canonicalize().unwrap_or(folder)
+        }
+        None => working,
+    }
+}
+
+fn width(surroundings: &Env) -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let said = surroundings.filled_variable("COLUMNS").and_then(|columns| columns.parse().ok());
+    let measured = || {
+        let (columns, _) = terminal_size::terminal_size()?;
+        Some(usize::from(columns.0))
+    };
+    said.or_else(measured).filter(|columns| *columns > 0).or(Some(80))
+}

@@ -1,0 +1,34 @@
+//! A text that grows line by line. What is added is safe to show.
+
+use wharf_config::text::clean;
+
+use super::style;
+
+/// Lines for the screen.
+#[derive(Debug, Default)]
+pub(crate) struct Lines(String);
+
+impl Lines {
+    /// Adds a line.
+    pub(crate) fn add(&mut self, line: impl AsRef<str>) {
+        self.0.push_str(line.as_ref());
+        self.0.push('\n');
+    }
+
+    /// Adds a line with a label in front.
+    pub(crate) fn labelled(&mut self, label: &str, value: &str) {
+        self.add(format!("  {}{value}", style::faint(&format!("{label:<15}"))));
+    }
+
+    /// Adds what can be done, below what it is about. The hint may be foreign.
+    pub(crate) fn hint(&mut self, indent: &str, hint: Option<&str>) {
+        if let Some(hint) = hint {
+            self.add(format!("{indent}{} {}", style::advice("hint:"), clean(hint)));
+        }
+    }
+
+    /// Returns the text.
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
+}

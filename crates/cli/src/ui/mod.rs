@@ -1,0 +1,15 @@
+//! The door to the person: everything that is written to the screen, and the one question asked.
+//!
+//! Data goes to stdout, all else to stderr. `screen` writes, `json`, `lines` and `table` lay out, `style`
+//! knows the colours, `phrase` has the words that several verbs share.
+
+mod json;
+mod lines;
+pub(crate) mod phrase;
+mod screen;
+pub(crate) mod style;
+mod table;
+
+pub(crate) use lines::Lines;
+pub(crate) use screen::{Answer, Loudness, Ui, print_file, print_json, show_usage};
+pub(crate) use table::{Cell, Column, Paint, Table};

@@ -1,0 +1,139 @@
+//! Words that several verbs share, made safe to show.
+
+use std::path::Path;
+
+use wharf_config::text::{clean, clip};
+use wharf_config::view::ServerView;
+use wharf_config::{Env, Level, Problem, Source};
+
+/// How much of a name is shown.
+const LONGEST_NAME: usize = 60;
+
+/// Shows a name.
+pub(crate) fn name(name: &str) -> String {
+    clip(name, LONGEST_NAME)
+}
+
+/// Shows a name in quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", clip(name, LONGEST_NAME))
+}
+
+/// Shows names in quotes, the last one after "and".
+pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names: Vec<String> = names.into_iter().map(quoted).collect();
+    match names.pop() {
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} and {last}", names.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Shows a path with `~` for the home folder.
+pub(crate) fn path(path: &Path, env: &Env) -> String {
+    clean(&env.short(path))
+}
+
+/// Counts things: `1 server`, `2 servers`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Names whose file it is: `Cursor · project`.
+pub(crate) fn source(source: &Source) -> String {
+    match source.level {
+        Level::Builtin => "Wharf defaults".to_owned(),
+        Level::Env => "variable".to_owned(),
+        Level::Project | Level::User => {
+            format!("{} · {}", clean(source.provider_name), source.level.word())
+        }
+    }
+}
+
+/// Shows where a definition stands: `~/.cursor/mcp.json:3`.
+pub(crate) fn place(source: &Source, line: u32, env: &Env) -> String {
+    match source.level {
+        Level::Builtin => "built in".to_owned(),
+        Level::Env => clean(&source.path.to_string_lossy()),
+        Level::Project | Level::User => format!("{}:{line}", path(&source.path, env)),
+    }
+}
+
+/// Shows a problem on one line: where, whose, what.
+pub(crate) fn problem(problem: &Problem, env: &Env) -> String {
+    let file = problem.path.as_deref().map(|file| match problem.line {
+        Some(line) => format!("{}:{line}: ", path(file, env)),
+        None => format!("{}: ", path(file, env)),
+    });
+    let server = problem.server.as_deref().map(|server| format!("{}: ", quoted(server)));
+    let message = clean(&problem.message);
+    format!("{}{}{message}", file.unwrap_or_default(), server.unwrap_or_default())
+}
+
+/// Shows what a server is: its command line or address.
+pub(crate) fn what(view: &ServerView<'_>) -> String {
+    match (&view.command, &view.url) {
+        (Some(command), _) => command_line(command, view.args.as_deref().unwrap_or_default()),
+        (None, Some(url)) => clean(url),
+        (None, None) => "(nothing)".to_owned(),
+    }
+}
+
+/// Shows a command line so that each word can be told from the next.
+pub(crate) fn command_line(command: &str, args: &[String]) -> String {
+    let words = std::iter::once(command).chain(args.iter().map(String::as_str));
+    words.map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Shows a word the way it would be typed.
+pub(crate) fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~•".contains(c);
+    let shown = clean(text);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        shown
+    } else if text.contains('\'') {
+        format!("\"{}\"", shown.replace('"', "\\\""))
+    } else {
+        format!("'{shown}'")
+    }
+}
+
+/// Shows milliseconds as a person would say them.
+pub(crate) fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        0 => "no limit".to_owned(),
+        ms if ms % 60_000 == 0 => format!("{} min", ms / 60_000),
+        ms if ms % 1_000 == 0 => format!("{} s", ms / 1_000),
+        ms => format!("{ms} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_command_line_can_be_told_apart() {
+        let args = ["-y", "a b", "it's", "", "\u{1b}[2J", "日本"].map(str::to_owned);
+        assert_eq!(command_line("npx", &args), r#"npx -y 'a b' "it's" '' '\u{1b}[2J' 日本"#);
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(quoted(&"x".repeat(10_000)), format!("\"{}…\"", "x".repeat(59)));
+    }
+
+    #[test]
+    fn lists_of_names_read_like_a_sentence() {
+        assert_eq!(quoted_list(["a"]), "\"a\"");
+        assert_eq!(quoted_list(["a", "b", "c"]), "\"a\", \"b\" and \"c\"");
+    }
+
+    #[test]
+    fn limits_are_shown_as_a_person_would_say_them() {
+        let cases = [(0, "no limit"), (250, "250 ms"), (30_000, "30 s"), (120_000, "2 min")];
+        for (milliseconds, shown) in cases {
+            assert_eq!(duration(milliseconds), shown);
+        }
+    }
+}

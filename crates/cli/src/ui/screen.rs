@@ -1,0 +1,175 @@
+//! Writes to the streams, and asks.
+//!
+//! Data is written at once and must arrive; a reader that went away ends the run quietly. A message
+//! that cannot be written is not worth a failure.
+
+use std::error::Error;
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
+use wharf_config::text::clean;
+use wharf_config::{Env, Problem};
+
+use super::{Lines, json, phrase, style};
+use crate::args::{ColorWhen, Flags};
+use crate::commands::Failure;
+use crate::host::Terminal;
+
+/// The screen of one run.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    /// Print data as JSON.
+    pub(crate) json: bool,
+    /// How much to say beyond the answer.
+    pub(crate) loudness: Loudness,
+    /// How many columns there are for data; no limit where it is not a terminal.
+    pub(crate) width: Option<usize>,
+    /// Whether somebody is there to answer.
+    pub(crate) can_ask: bool,
+    out: ColorChoice,
+    err: ColorChoice,
+}
+
+/// How much to say beyond the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Loudness {
+    /// Errors only.
+    Quiet,
+    /// Warnings and notices.
+    Normal,
+    /// What was looked at, too.
+    Verbose,
+}
+
+/// What somebody said to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Yes.
+    Yes,
+    /// Anything else.
+    No,
+    /// Nobody is there any more.
+    Gone,
+}
+
+impl Ui {
+    /// Prepares the screen as the flags and the terminal say.
+    pub(crate) fn new(flags: &Flags, terminal: Terminal, env: &Env) -> Self {
+        let plain = env.filled_variable("NO_COLOR").is_some()
+            || env.filled_variable("TERM").is_some_and(|term| term == "dumb");
+        let choice = |is_terminal: bool| match flags.color {
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Auto if is_terminal && !plain => ColorChoice::Always,
+            ColorWhen::Auto | ColorWhen::Never => ColorChoice::Never,
+        };
+        let loudness = match (flags.quiet, flags.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, 0) => Loudness::Normal,
+            (false, _) => Loudness::Verbose,
+        };
+        Self {
+            json: flags.json,
+            loudness,
+            width: terminal.width,
+            can_ask: terminal.stdin && terminal.stderr,
+            out: choice(terminal.stdout),
+            err: choice(terminal.stderr),
+        }
+    }
+
+    /// Writes the answer.
+    pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = AutoStream::new(io::stdout().lock(), self.out);
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+    }
+
+    /// Says something beside the answer. The text is safe to show.
+    pub(crate) fn notice(&self, text: &str) {
+        if self.loudness >= Loudness::Normal {
+            self.message(&format!("{text}\n"));
+        }
+    }
+
+    /// Says what can be done. The text is safe to show.
+    pub(crate) fn hint(&self, text: &str) {
+        self.notice(&format!("{} {text}", style::advice("hint:")));
+    }
+
+    /// Says what is wrong in files, file by file.
+    pub(crate) fn problems<'a>(&self, problems: impl IntoIterator<Item = &'a Problem>, env: &Env) {
+        if self.loudness == Loudness::Quiet {
+            return;
+        }
+        let mut sorted: Vec<&Problem> = problems.into_iter().collect();
+        sorted.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        sorted.dedup();
+        let mut lines = Lines::default();
+        for problem in sorted {
+            lines.add(format!("{} {}", style::odd("warning:"), phrase::problem(problem, env)));
+            lines.hint("  ", problem.hint.as_deref());
+        }
+        self.message(&lines.into_text());
+    }
+
+    /// Says why the run failed: what, why, and what to do.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let mut lines = Lines::default();
+        let mut said = failure.to_string();
+        lines.add(format!("{} {}", style::bad("error:"), clean(&said)));
+        let mut source = failure.source();
+        while let Some(cause) = source {
+            let words = cause.to_string();
+            // Some errors already end with the words of their cause.
+            if !said.ends_with(&words) {
+                lines.add(format!("  {} {}", style::faint("cause:"), clean(&words)));
+            }
+            said = words;
+            source = cause.source();
+        }
+        lines.hint("  ", failure.hint().as_deref());
+        self.message(&lines.into_text());
+    }
+
+    /// Asks a question that is answered with yes or no. The text is safe to show.
+    pub(crate) fn ask(&self, question: &str) -> Answer {
+        self.message(&format!("{question} [y/N] "));
+        let mut line = String::new();
+        match io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => Answer::Gone,
+            Ok(_) if ["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()) => {
+                Answer::Yes
+            }
+            Ok(_) => Answer::No,
+        }
+    }
+
+    /// Writes to stderr, whatever the loudness.
+    pub(crate) fn message(&self, text: &str) {
+        let mut stderr = AutoStream::new(io::stderr().lock(), self.err);
+        let _best_effort = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+}
+
+/// Shows the help or version that was asked for, or why the command line was not understood.
+pub(crate) fn show_usage(error: &clap::Error) -> ExitCode {
+    let _best_effort = error.print();
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Writes the answer for a program: one document and nothing else.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    json::document(value).and_then(|bytes| write_plain(&bytes)).map_err(Failure::Output)
+}
+
+/// Writes something that is meant to become a file.
+pub(crate) fn print_file(bytes: &[u8]) -> Result<(), Failure> {
+    write_plain(bytes).map_err(Failure::Output)
+}
+
+fn write_plain(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
+}

@@ -1,0 +1,202 @@
+//! Columns that fit the terminal.
+//!
+//! On a terminal the widest columns give way until a row fits. Elsewhere nothing is cut; only the
+//! padding has a limit, so that one long value does not blow up every row.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::style;
+
+/// The space between columns.
+const GAP: &str = "  ";
+
+/// A column never gets narrower than this.
+const NARROWEST: usize = 8;
+
+/// How far cells are padded where nothing is cut.
+const WIDEST_PADDING: usize = 60;
+
+/// Rows under a header.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A header, and from which side its cells are cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Column {
+    /// The beginning matters.
+    Text(&'static str),
+    /// The end matters.
+    Path(&'static str),
+}
+
+/// Gives a text its colour.
+pub(crate) type Paint = fn(&str) -> String;
+
+/// A text that is safe to show, and its colour.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    text: String,
+    paint: Paint,
+}
+
+impl Cell {
+    /// Makes a cell without colour.
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), paint: str::to_owned }
+    }
+
+    /// Makes a cell with a colour.
+    pub(crate) fn painted(text: impl Into<String>, paint: Paint) -> Self {
+        Self { text: text.into(), paint }
+    }
+}
+
+impl Column {
+    fn header(self) -> &'static str {
+        match self {
+            Self::Text(header) | Self::Path(header) => header,
+        }
+    }
+
+    fn cut(self, text: &str, width: usize) -> String {
+        if text.width() <= width {
+            return text.to_owned();
+        }
+        let room = width.saturating_sub(1);
+        match self {
+            Self::Text(_) => format!("{}…", take(text.chars(), room)),
+            Self::Path(_) => {
+                let end: String = take(text.chars().rev(), room).chars().rev().collect();
+                format!("…{end}")
+            }
+        }
+    }
+}
+
+/// Takes as many characters as fit.
+fn take(chars: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    chars
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= room
+        })
+        .collect()
+}
+
+impl Table {
+    /// Starts a table.
+    pub(crate) fn new(columns: &[Column]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row with a cell for each column.
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
+    /// Lays the table out for a terminal, or without a limit.
+    pub(crate) fn render(&self, width: Option<usize>) -> String {
+        let widths = self.widths(width);
+        let mut text = String::new();
+        let header = self.columns.iter().map(|column| (column.header(), style::faint as Paint));
+        self.line(&mut text, header.collect(), &widths, width.is_some());
+        for row in &self.rows {
+            let cells = row.iter().map(|cell| (cell.text.as_str(), cell.paint));
+            self.line(&mut text, cells.collect(), &widths, width.is_some());
+        }
+        text
+    }
+
+    fn line(&self, text: &mut String, cells: Vec<(&str, Paint)>, widths: &[usize], cut: bool) {
+        let last = cells.len().saturating_sub(1);
+        for (index, (cell, paint)) in cells.into_iter().enumerate() {
+            let shown =
+                if cut { self.columns[index].cut(cell, widths[index]) } else { cell.to_owned() };
+            text.push_str(&paint(&shown));
+            if index < last {
+                let pad = widths[index].saturating_sub(shown.width());
+                text.extend(std::iter::repeat_n(' ', pad));
+                text.push_str(GAP);
+            }
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+
+    fn widths(&self, limit: Option<usize>) -> Vec<usize> {
+        let natural = |(index, column): (usize, &Column)| {
+            let cells = self.rows.iter().filter_map(|row| row.get(index));
+            let widest = cells.map(|cell| cell.text.width()).max().unwrap_or(0);
+            widest.max(column.header().width())
+        };
+        let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
+        let Some(limit) = limit else {
+            return widths.into_iter().map(|width| width.min(WIDEST_PADDING)).collect();
+        };
+        let gaps = GAP.len() * widths.len().saturating_sub(1);
+        let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
+        while over > 0 {
+            let Some(widest) = widths.iter_mut().max().filter(|width| **width > NARROWEST) else {
+                break;
+            };
+            *widest -= 1;
+            over -= 1;
+        }
+        widths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(width: Option<usize>, expected: &str) {
+        let mut table =
+            Table::new(&[Column::Text("NAME"), Column::Text("WHAT"), Column::Path("F")]);
+        let rows = [
+            ("fs", "npx -y @modelcontextprotocol/server-filesystem /tmp", "~/.cursor/mcp.json"),
+            ("日本語", "uvx", "~/x"),
+        ];
+        for (name, what, file) in rows {
+            table.row(vec![Cell::plain(name), Cell::plain(what), Cell::plain(file)]);
+        }
+        let text = anstream::adapter::strip_str(&table.render(width)).to_string();
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn nothing_is_cut_where_there_is_no_terminal() {
+        check(
+            None,
+            "\
+NAME    WHAT                                                 F
+fs      npx -y @modelcontextprotocol/server-filesystem /tmp  ~/.cursor/mcp.json
+日本語  uvx                                                  ~/x
+",
+        );
+    }
+
+    #[test]
+    fn on_a_terminal_the_widest_columns_give_way() {
+        check(
+            Some(50),
+            "\
+NAME    WHAT                    F
+fs      npx -y @modelcontextp…  ~/.cursor/mcp.json
+日本語  uvx                     ~/x
+",
+        );
+        check(
+            Some(30),
+            "\
+NAME    WHAT      F
+fs      npx -y @…  …r/mcp.json
+日本語  uvx       ~/x
+",
+        );
+    }
+}

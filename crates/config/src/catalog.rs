@@ -1,0 +1,332 @@
+//! Everything that was found: who has each name, who is shadowed, what is wrong.
+//!
+//! Nothing that was found is lost. [`load`] is the one way to get a catalog.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::discover::{self, Found};
+use crate::document::Node;
+use crate::env::Env;
+use crate::exa;
+use crate::formats;
+use crate::merge::{self, Rules};
+use crate::problem::Problem;
+use crate::secret::Secret;
+use crate::server::{Definition, ServerName, ServerSpec, TransportKind};
+use crate::settings::Settings;
+use crate::source::{Level, Source};
+use crate::spec::FieldUse;
+use crate::trust::{Trust, TrustStore};
+
+/// Every server of a person, as seen from one folder.
+#[derive(Debug)]
+pub struct Catalog {
+    /// All definitions, highest first.
+    pub servers: Vec<Server>,
+    /// What is wrong with files and settings, apart from single servers.
+    pub problems: Vec<Problem>,
+    /// Every file that was there, whatever was in it.
+    pub files: Vec<Arc<Source>>,
+    /// The settings in force.
+    pub settings: Settings,
+    /// The folders that count as the project, nearest first.
+    pub project_folders: Vec<PathBuf>,
+    /// Keys of the servers that are handled natively.
+    pub exa_keys: Vec<Secret>,
+}
+
+/// One definition and what became of it.
+#[derive(Debug)]
+pub struct Server {
+    /// The entry as written.
+    pub definition: Definition,
+    /// What became of it.
+    pub state: State,
+    /// Whether it may be used, if it came with a project.
+    pub trust: Trust,
+    /// How it is reached, as far as it says.
+    pub transport: Option<TransportKind>,
+    /// What to connect, for enabled servers.
+    pub spec: Option<ServerSpec>,
+    /// Why it is disabled.
+    pub reason: Option<String>,
+    /// The file that has its name.
+    pub shadowed_by: Option<Arc<Source>>,
+    /// The server that is the same under another name.
+    pub duplicate_of: Option<ServerName>,
+    /// Each placeholder in it.
+    pub uses: Vec<FieldUse>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// What became of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It will be connected.
+    Enabled,
+    /// Somebody switched it off.
+    Disabled,
+    /// It came with a project and nobody has agreed to it yet.
+    Untrusted,
+    /// It does not say enough.
+    Invalid,
+    /// Another definition has its name.
+    Shadowed,
+    /// The same server is there under another name.
+    Duplicate,
+    /// The session does its work itself.
+    Native,
+}
+
+impl State {
+    /// The word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
+            Self::Untrusted => "untrusted",
+            Self::Invalid => "invalid",
+            Self::Shadowed => "shadowed",
+            Self::Duplicate => "duplicate",
+            Self::Native => "native",
+        }
+    }
+}
+
+/// How to look.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadOptions {
+    /// Leave project files out, as `discovery.project = false` does.
+    pub without_project: bool,
+    /// Take every project definition as trusted, for this one look.
+    pub trust_project: bool,
+    /// The session has its own web search, so Exa's servers are set aside.
+    pub native_web_search: bool,
+}
+
+/// Why nothing could be found at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DiscoveryError {
+    /// The variable that replaces all files does not hold what it should.
+    #[error(
+        "WHARF_MCP_SERVERS is not a JSON object of servers: {reason} (line {line}, column {column})"
+    )]
+    Variable {
+        /// What is wrong with it.
+        reason: String,
+        /// The line in the variable.
+        line: u32,
+        /// The column in that line.
+        column: u32,
+    },
+    /// There is no folder to look from.
+    #[error("no such working folder: {}", .path.display())]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+impl DiscoveryError {
+    /// Says what to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Variable { .. } => "correct the variable, or unset it to use your files",
+            Self::NoFolder { .. } => "give a folder that exists with --project",
+        }
+    }
+}
+
+/// Finds, reads, checks and merges everything.
+///
+/// # Errors
+/// Only when there is nothing to look at: a working folder that does not exist, or a
+/// `WHARF_MCP_SERVERS` that is no JSON. Everything else is a problem in the catalog.
+pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> {
+    if !env.cwd.is_dir() {
+        return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
+    }
+    let project_folders = merge::plain(&discover::project_folders(env));
+    let (settings, mut problems) = Settings::load(env, &project_folders);
+    let (trust_store, trust_problem) = TrustStore::load(env);
+    problems.extend(trust_problem);
+    let found = find(env, options, &settings)?;
+    problems.extend(found.problems);
+    let lists = Lists::of(env, &found.files, &mut problems);
+    let mut definitions = found.definitions;
+    if definitions.is_empty()
+        && !settings.list("discovery.disabled").iter().any(|id| id == "defaults")
+    {
+        definitions = crate::defaults::definitions(env);
+    }
+    let judge = |definition: Definition| {
+        let trust = match definition.source.level {
+            Level::Project if options.trust_project => Trust::Given,
+            _ => trust_store.check(&definition, env),
+        };
+        (definition, trust)
+    };
+    let judged = definitions.into_iter().map(judge).collect();
+    let rules = Rules {
+        env,
+        disabled: &lists.disabled,
+        enabled: &lists.enabled,
+        keep_duplicates: settings.says("discovery.duplicates", "keep"),
+        native_web_search: options.native_web_search,
+    };
+    let servers = merge::merge(judged, &rules);
+    let native = servers.iter().filter(|server| server.state == State::Native);
+    let exa_keys = native.filter_map(|server| exa::key_of(server.spec.as_ref()?, env)).collect();
+    Ok(Catalog { servers, problems, files: found.files, settings, project_folders, exa_keys })
+}
+
+fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, DiscoveryError> {
+    let variable = env.variable("WHARF_MCP_SERVERS").filter(|text| !text.trim().is_empty());
+    let (Some(text), Some(program)) = (variable, formats::program("env")) else {
+        let with_projects = settings.is_on("discovery.project") && !options.without_project;
+        return Ok(discover::discover(env, with_projects, settings.list("discovery.disabled")));
+    };
+    let failed = |reason: String, line, column| DiscoveryError::Variable { reason, line, column };
+    let found = discover::read_variable(env, program, "WHARF_MCP_SERVERS", text)
+        .map_err(|error| failed(error.message, error.line, error.column))?;
+    let not_a_map = found.problems.iter().find(|problem| problem.code == "not-an-object");
+    match not_a_map {
+        Some(problem) => Err(failed(problem.message.clone(), problem.line.unwrap_or(1), 1)),
+        None => Ok(found),
+    }
+}
+
+/// The names that our user file switches on and off.
+#[derive(Default)]
+struct Lists {
+    disabled: BTreeSet<String>,
+    enabled: BTreeSet<String>,
+}
+
+impl Lists {
+    fn of(env: &Env, files: &[Arc<Source>], problems: &mut Vec<Problem>) -> Self {
+        let mut lists = Self::default();
+        let mut scan = discover::Scan::new(env, Vec::new());
+        if let Some(path) = env.wharf_home().map(|home| home.join("mcp.json")) {
+            // What is wrong with the file itself has been said when its servers were read.
+            if let Some(root) = scan.document(&path) {
+                let mut names = |key| names_in(root.get(key), key, &path, problems);
+                lists.disabled = names("disabledServers");
+                lists.enabled = names("enabledServers");
+            }
+        }
+        let ours = |file: &&Arc<Source>| file.provider == "wharf" && file.level == Level::Project;
+        for file in files.iter().filter(ours) {
+            let Some(root) = scan.document(&file.path) else { continue };
+            for key in ["disabledServers", "enabledServers"] {
+                if let Some(node) = root.get(key) {
+                    let instead = if key == "disabledServers" { "false" } else { "true" };
+                    problems.push(
+                        Problem::warning(
+                            "not-for-projects",
+                            format!("\"{key}\" counts only in your own file"),
+                        )
+                        .in_file(&file.path)
+                        .on_line(node.line)
+                        .hint(format!("use \"enabled\": {instead} in the entry")),
+                    );
+                }
+            }
+        }
+        lists
+    }
+}
+
+fn names_in(
+    node: Option<&Node>,
+    key: &str,
+    path: &std::path::Path,
+    problems: &mut Vec<Problem>,
+) -> BTreeSet<String> {
+    let Some(node) = node else { return BTreeSet::new() };
+    let names: Option<BTreeSet<String>> = node
+        .as_list()
+        .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+    names.unwrap_or_else(|| {
+        problems.push(
+            Problem::error("wrong-type", format!("\"{key}\" must be a list of names"))
+                .in_file(path)
+                .on_line(node.line)
+                .hint(format!("write \"{key}\": [\"name\"]")),
+        );
+        BTreeSet::new()
+    })
+}
+
+impl Catalog {
+    /// Goes through the definitions that have their names, by name.
+    pub fn winners(&self) -> Vec<&Server> {
+        let mut winners: Vec<&Server> =
+            self.servers.iter().filter(|server| server.state != State::Shadowed).collect();
+        winners.sort_by_key(|server| sort_key(server));
+        winners
+    }
+
+    /// Goes through all definitions, by name and then by precedence.
+    pub fn all(&self) -> Vec<&Server> {
+        let mut all: Vec<&Server> = self.servers.iter().collect();
+        all.sort_by_key(|server| sort_key(server));
+        all
+    }
+
+    /// Returns the definition that has a name.
+    pub fn winner(&self, name: &str) -> Option<&Server> {
+        let named = self.servers.iter().filter(|server| server.definition.name.as_str() == name);
+        named.into_iter().find(|server| server.state != State::Shadowed)
+    }
+
+    /// Goes through all definitions of a name, highest first.
+    pub fn candidates<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Server> {
+        self.servers.iter().filter(move |server| server.definition.name.as_str() == name)
+    }
+
+    /// Finds the name that was probably meant.
+    pub fn nearest_name(&self, name: &str) -> Option<&str> {
+        let names = self.servers.iter().map(|server| server.definition.name.as_str());
+        crate::text::nearest(name, names)
+    }
+}
+
+fn sort_key(server: &Server) -> (String, String) {
+    let name = server.definition.name.as_str();
+    (name.to_lowercase(), name.to_owned())
+}
+
+impl Server {
+    pub(crate) fn new(mut definition: Definition, trust: Trust) -> Self {
+        let problems = std::mem::take(&mut definition.problems);
+        Self {
+            definition,
+            state: State::Enabled,
+            trust,
+            transport: None,
+            spec: None,
+            reason: None,
+            shadowed_by: None,
+            duplicate_of: None,
+            uses: Vec::new(),
+            problems,
+        }
+    }
+
+    pub(crate) fn shadowed(definition: Definition, trust: Trust, by: Arc<Source>) -> Self {
+        let mut server = Self::new(definition, trust);
+        server.transport = crate::spec::check(&server.definition).ok();
+        server.state = State::Shadowed;
+        server.shadowed_by = Some(by);
+        server
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+}

@@ -1,0 +1,142 @@
+//! Keeps tokens out of config files: the entry holds a reference, this 0600 file the token.
+//!
+//! A credential is bound to the address it was given for; a reference alone does not make it go
+//! anywhere else.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::env::Env;
+use crate::secret::Secret;
+use crate::store::{self, StoreError, Trouble};
+
+/// The credentials of one person.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    path: Option<PathBuf>,
+    file: CredentialFile,
+}
+
+/// A token and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The address it was given for.
+    pub resource: String,
+    /// Who issued it, once signing in tells.
+    pub issuer: Option<String>,
+    /// Which account it stands for.
+    pub account: Option<String>,
+    /// The token.
+    pub token: Secret,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct CredentialFile {
+    version: u32,
+    credentials: BTreeMap<String, StoredCredential>,
+}
+
+impl std::fmt::Debug for CredentialFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.credentials.keys()).finish()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredCredential {
+    #[serde(rename = "type")]
+    kind: String,
+    resource: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    issuer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+    token: String,
+    /// What later versions keep beside these.
+    #[serde(flatten)]
+    rest: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Why the credentials could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CredentialError {
+    /// There is no home to keep them in.
+    #[error("there is no home folder to keep credentials in")]
+    NoHome,
+    /// The file could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file is not what Wharf writes.
+    #[error("{} is damaged on line {line}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
+}
+
+impl Credentials {
+    /// Reads the store.
+    pub fn load(env: &Env) -> Result<Self, CredentialError> {
+        let path = env.wharf_home().ok_or(CredentialError::NoHome)?.join("credentials.json");
+        let file = match store::read(&path)? {
+            // Without the error's own words: they may quote what is in the file.
+            Some(text) => serde_json::from_str(&text).map_err(|error| {
+                CredentialError::Damaged { path: path.clone(), line: error.line() }
+            })?,
+            None => CredentialFile::default(),
+        };
+        Ok(Self { path: Some(path), file })
+    }
+
+    /// Stores a token for an address and returns the reference to it.
+    pub fn add_bearer(
+        &mut self,
+        resource: &str,
+        token: &Secret,
+    ) -> Result<String, CredentialError> {
+        let path = self.path.clone().ok_or(CredentialError::NoHome)?;
+        let id = store::random_id()
+            .map_err(|source| StoreError::new(&path, Trouble::NoRandomness(source)))?;
+        let stored = StoredCredential {
+            kind: "bearer".to_owned(),
+            resource: resource.to_owned(),
+            issuer: None,
+            account: None,
+            token: token.expose().to_owned(),
+            rest: serde_json::Map::new(),
+        };
+        self.file.credentials.insert(id.clone(), stored);
+        Ok(id)
+    }
+
+    /// Returns a credential by its reference.
+    pub fn get(&self, id: &str) -> Option<Credential> {
+        self.file.credentials.get(id).map(|stored| Credential {
+            resource: stored.resource.clone(),
+            issuer: stored.issuer.clone(),
+            account: stored.account.clone(),
+            token: Secret::new(&*stored.token),
+        })
+    }
+
+    /// Forgets a credential; says whether there was one.
+    pub fn remove(&mut self, id: &str) -> bool {
+        self.file.credentials.remove(id).is_some()
+    }
+
+    /// Writes the store. The caller holds the lock.
+    pub fn save(&mut self) -> Result<(), CredentialError> {
+        self.file.version = 1;
+        let path = self.path.as_ref().ok_or(CredentialError::NoHome)?;
+        let mut text = serde_json::to_string_pretty(&self.file).unwrap_or_default();
+        text.push('\n');
+        store::write_private(path, &text)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Finds the config files of every program and reads what they define.
+//!
+//! Nothing here decides who wins: each definition carries its rank, and `merge` looks at that.
+
+mod folders;
+mod place;
+mod scan;
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::document::{self, Notation};
+use crate::env::Env;
+use crate::formats::{self, ConfigFile, Program, Reading, Shape};
+use crate::problem::Problem;
+use crate::server::Definition;
+use crate::source::{Level, Rank, Source, Standing};
+use crate::store::{self, StoreError};
+
+pub(crate) use folders::project_folders;
+pub use folders::repository_root;
+pub(crate) use place::paths;
+pub(crate) use scan::{Scan, notation_of};
+
+/// Far above any real file of a project.
+const LARGEST_PROJECT_TOML: u64 = 256 * 1024;
+
+/// Everything that the files of this machine define, unsorted.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) definitions: Vec<Definition>,
+    pub(crate) problems: Vec<Problem>,
+    /// Every file that was there, whatever was in it.
+    pub(crate) files: Vec<Arc<Source>>,
+}
+
+/// A file that exists, and where in the order it stands.
+struct Located {
+    program: &'static Program,
+    file: &'static ConfigFile,
+    path: PathBuf,
+    folder: Arc<PathBuf>,
+    rank: Rank,
+}
+
+/// Reads the files of all programs but the ones left out.
+pub(crate) fn discover(env: &Env, with_projects: bool, left_out: &[String]) -> Found {
+    let folders = if with_projects { project_folders(env) } else { Vec::new() };
+    let mut scan = Scan::new(env, folders);
+    let mut found = Found::default();
+    let mut located: Vec<Located> = Vec::new();
+    for (index, program) in formats::PROGRAMS.iter().copied().enumerate() {
+        if !left_out.iter().any(|id| id == program.id) {
+            locate(&scan, program, index, &mut located);
+        }
+    }
+    drop_user_files_seen_as_project(&mut located);
+    let mut located = located.into_iter().peekable();
+    while let Some(program) = located.peek().map(|next| next.program) {
+        let mut definitions = Vec::new();
+        while let Some(file) = located.next_if(|next| next.program.id == program.id) {
+            let source = read(&mut scan, file, &mut definitions);
+            found.files.push(source);
+        }
+        (program.finish)(&mut scan, &mut definitions);
+        found.definitions.append(&mut definitions);
+    }
+    found.problems = scan.into_problems();
+    found
+}
+
+/// Reads servers from a text that is no file, such as a variable.
+pub(crate) fn read_variable(
+    env: &Env,
+    program: &'static Program,
+    name: &str,
+    text: &str,
+) -> Result<Found, document::SyntaxError> {
+    let parsed = document::parse(text, Notation::Json)?;
+    let mut scan = Scan::new(env, Vec::new());
+    let mut found = Found::default();
+    let file = Located {
+        program,
+        file: &formats::VARIABLE,
+        path: PathBuf::from(name),
+        folder: Arc::new(env.cwd.clone()),
+        rank: first_rank(program, 0, Standing::First),
+    };
+    scan.remember(&file.path, parsed);
+    let source = read(&mut scan, file, &mut found.definitions);
+    found.files.push(source);
+    found.problems = scan.into_problems();
+    Ok(found)
+}
+
+/// Reads a file that belongs to no program; none if it does not exist.
+pub(crate) fn read_file(env: &Env, path: &Path) -> Result<Option<Found>, StoreError> {
+    let Some(program) = formats::program("shared").filter(|_| path.exists()) else {
+        return Ok(None);
+    };
+    store::read(path)?;
+    let mut scan = Scan::new(env, Vec::new());
+    let mut found = Found::default();
+    let file = Located {
+        program,
+        file: &formats::ANY_FILE,
+        path: path.to_owned(),
+        folder: Arc::new(env.cwd.clone()),
+        rank: first_rank(program, 0, Standing::User),
+    };
+    let source = read(&mut scan, file, &mut found.definitions);
+    found.files.push(source);
+    found.problems = scan.into_problems();
+    Ok(Some(found))
+}
+
+fn first_rank(program: &Program, index: usize, standing: Standing) -> Rank {
+    Rank {
+        priority: Reverse(program.priority),
+        program: index,
+        standing,
+        distance: 0,
+        file: 0,
+        found: 0,
+        entry: 0,
+    }
+}
+
+/// Adds the files of a program that exist.
+fn locate(scan: &Scan<'_>, program: &'static Program, index: usize, located: &mut Vec<Located>) {
+    for (file_index, file) in program.files.iter().enumerate() {
+        let mut add = |path: PathBuf, folder: &Arc<PathBuf>, distance, found| {
+            let rank = Rank {
+                distance,
+                file: file_index,
+                found,
+                ..first_rank(program, index, file.standing)
+            };
+            located.push(Located { program, file, path, folder: Arc::clone(folder), rank });
+        };
+        match file.level {
+            Level::Project => {
+                for (distance, folder) in scan.folders.iter().enumerate() {
+                    let paths = paths(&file.place, scan.env, folder);
+                    for (found, path) in paths.into_iter().enumerate().filter(|(_, p)| is_there(p))
+                    {
+                        add(path, folder, distance, found);
+                    }
+                }
+            }
+            Level::User | Level::Builtin => {
+                let folder = &scan.working_folder;
+                let paths = paths(&file.place, scan.env, folder);
+                for (found, path) in paths.into_iter().enumerate().filter(|(_, p)| is_there(p)) {
+                    add(path, folder, 0, found);
+                }
+            }
+            Level::Env => {
+                if scan.env.filled_variable(file.place.linux).is_some() {
+                    add(PathBuf::from(file.place.linux), &scan.working_folder, 0, 0);
+                }
+            }
+        }
+    }
+}
+
+/// A link that leads nowhere counts: its owner will want to know.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// A file that is a user file is read once, as that: it cannot come with a repository.
+fn drop_user_files_seen_as_project(located: &mut Vec<Located>) {
+    if !located.iter().any(|file| file.file.level == Level::Project) {
+        return;
+    }
+    let real = |file: &Located| file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+    let user_files: Vec<PathBuf> =
+        located.iter().filter(|file| file.file.level == Level::User).map(real).collect();
+    located.retain(|file| file.file.level != Level::Project || !user_files.contains(&real(file)));
+}
+
+/// The parser takes quadratic time over certain orders of TOML tables, and a project's file comes
+/// from a stranger; our own parsers of JSON and YAML are linear.
+fn is_large_toml(path: &Path) -> bool {
+    notation_of(path) == Notation::Toml
+        && path.metadata().is_ok_and(|about| about.len() > LARGEST_PROJECT_TOML)
+}
+
+/// Reads one file.
+fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>) -> Arc<Source> {
+    let Located { program, file, path, folder, rank } = located;
+    let root = match (file.level, &file.shape) {
+        (_, Shape::Notice(text)) => {
+            scan.problems.push(Problem::warning("out-of-reach", *text).in_file(&path));
+            None
+        }
+        (Level::Env, _) => scan.variable(&path),
+        (Level::Project, _) if is_large_toml(&path) => {
+            let message = "larger than 256 KiB; a project's TOML file of this size is not read";
+            let problem = Problem::error("too-large", message).in_file(&path);
+            scan.problems.push(problem.hint("move what is not about servers to another file"));
+            None
+        }
+        _ => scan.document(&path),
+    };
+    let source = Arc::new(Source {
+        provider: program.id,
+        provider_name: program.name,
+        level: file.level,
+        path,
+        also_read_by: file.also_read_by,
+    });
+    let Some(root) = root else { return source };
+    let mut reading = Reading {
+        env: scan.env,
+        program,
+        dialect: program.dialect,
+        source: Arc::clone(&source),
+        folder,
+        plugin: None,
+        name_prefix: String::new(),
+        rank,
+        definitions: Vec::new(),
+        problems: Vec::new(),
+    };
+    reading.file(&root, &file.shape);
+    let Reading { definitions: mut own, mut problems, .. } = reading;
+    definitions.append(&mut own);
+    scan.problems.append(&mut problems);
+    source
+}

@@ -1,0 +1,160 @@
+//! Turns the place of a file, as the program's table has it, into paths on this machine.
+//!
+//! A place is a path with forward slashes that may begin with
+//! - `~`, the home folder;
+//! - `{config}`, where programs keep settings on this system; `{xdg}`, the XDG folder on all
+//!   systems; `{data}`, its counterpart for data;
+//! - `{appdata}`, `{localappdata}`, `{programdata}`, `{programfiles}` of Windows;
+//! - `/`, the whole system;
+//! - `${VAR}`, or `${VAR:-place}`;
+//!
+//! and in which `*` stands for any part of a name, `**` for up to four folders.
+
+use std::path::{Path, PathBuf};
+
+use crate::env::{Env, Platform};
+use crate::formats::Place;
+
+/// How many files one place may match; a folder with more is not a plugin folder.
+const MOST_MATCHES: usize = 1_000;
+
+/// How many folders deep `**` looks.
+const DEEPEST: usize = 4;
+
+/// Returns the paths that a place stands for. Without a `*` it is one path that need not exist.
+pub(crate) fn paths(place: &Place, env: &Env, base: &Path) -> Vec<PathBuf> {
+    let template = match env.platform {
+        Platform::Linux => place.linux,
+        Platform::MacOs => place.macos,
+        Platform::Windows => place.windows,
+    };
+    if template.is_empty() {
+        return Vec::new();
+    }
+    let Some((start, rest)) = start(template, env, base) else { return Vec::new() };
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
+    if !rest.contains('*') {
+        let mut path = start;
+        path.extend(parts);
+        return vec![path];
+    }
+    let mut found = Vec::new();
+    search(start, &parts, &mut found);
+    found
+}
+
+/// Splits a place into a folder on this machine and what is below it.
+fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a str)> {
+    if let Some(rest) = template.strip_prefix("${") {
+        let close = crate::expand::closing_brace(rest)?;
+        let (variable, rest) = (&rest[..close], &rest[close + 1..]);
+        let (name, otherwise) = match variable.split_once(":-") {
+            Some((name, otherwise)) => (name, Some(otherwise)),
+            None => (variable, None),
+        };
+        let folder = match (env.filled_variable(name), otherwise) {
+            (Some(value), _) => env.path_from(value, &env.cwd),
+            (None, Some(place)) => {
+                let (folder, below) = start(place, env, base)?;
+                below
+                    .split('/')
+                    .filter(|part| !part.is_empty())
+                    .fold(folder, |path, part| path.join(part))
+            }
+            (None, None) => return None,
+        };
+        return Some((folder, rest));
+    }
+    if let Some(rest) = template.strip_prefix('/') {
+        return Some((env.system_root.clone(), rest));
+    }
+    if let Some(rest) = template.strip_prefix('~') {
+        return Some((env.home.clone()?, rest));
+    }
+    if let Some((word, rest)) = template.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        return Some((known_folder(word, env)?, rest));
+    }
+    Some((base.to_owned(), template))
+}
+
+fn known_folder(word: &str, env: &Env) -> Option<PathBuf> {
+    let home = |below: &str| env.home.as_ref().map(|home| home.join(below));
+    let variable = |name: &str| env.filled_variable(name).map(PathBuf::from);
+    match word {
+        "xdg" => variable("XDG_CONFIG_HOME").or_else(|| home(".config")),
+        "data" => variable("XDG_DATA_HOME").or_else(|| home(".local/share")),
+        "config" => match env.platform {
+            Platform::Linux => known_folder("xdg", env),
+            Platform::MacOs => home("Library/Application Support"),
+            Platform::Windows => known_folder("appdata", env),
+        },
+        "appdata" => variable("APPDATA").or_else(|| home("AppData/Roaming")),
+        "localappdata" => variable("LOCALAPPDATA").or_else(|| home("AppData/Local")),
+        "programdata" => {
+            variable("ProgramData").or_else(|| Some(env.system_root.join("ProgramData")))
+        }
+        "programfiles" => {
+            variable("ProgramFiles").or_else(|| Some(env.system_root.join("Program Files")))
+        }
+        _ => None,
+    }
+}
+
+/// Adds every file below a folder that fits the parts, in the order of their names.
+fn search(folder: PathBuf, parts: &[&str], found: &mut Vec<PathBuf>) {
+    let Some((part, rest)) = parts.split_first() else {
+        if folder.exists() {
+            found.push(folder);
+        }
+        return;
+    };
+    if found.len() >= MOST_MATCHES {
+        return;
+    }
+    if *part == "**" {
+        search_below(&folder, rest, DEEPEST, found);
+    } else if part.contains('*') {
+        for name in names_in(&folder).filter(|name| fits(name, part)) {
+            search(folder.join(name), rest, found);
+        }
+    } else {
+        search(folder.join(part), rest, found);
+    }
+}
+
+fn search_below(folder: &Path, rest: &[&str], deep: usize, found: &mut Vec<PathBuf>) {
+    search(folder.to_owned(), rest, found);
+    if deep == 0 {
+        return;
+    }
+    for name in names_in(folder) {
+        // A plugin's own dependencies are not plugins.
+        if name == "node_modules" || name == ".git" || found.len() >= MOST_MATCHES {
+            continue;
+        }
+        let below = folder.join(name);
+        if below.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+            search_below(&below, rest, deep - 1, found);
+        }
+    }
+}
+
+fn names_in(folder: &Path) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_MATCHES);
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names.into_iter()
+}
+
+fn fits(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((before, after)) => {
+            name.len() >= before.len() + after.len()
+                && name.starts_with(before)
+                && name.ends_with(after)
+                && (!name.starts_with('.') || before.starts_with('.'))
+        }
+        None => name == pattern,
+    }
+}

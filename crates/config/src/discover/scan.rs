@@ -1,0 +1,116 @@
+//! Reads documents once each while the programs are gone through, and keeps what is wrong.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::document::{self, Node, Notation, Parsed};
+use crate::env::Env;
+use crate::problem::Problem;
+use crate::store;
+
+/// One look at a machine.
+pub(crate) struct Scan<'a> {
+    pub(crate) env: &'a Env,
+    /// The folders that count as the project, nearest first.
+    pub(crate) folders: Vec<Arc<PathBuf>>,
+    pub(crate) working_folder: Arc<PathBuf>,
+    pub(crate) problems: Vec<Problem>,
+    documents: HashMap<PathBuf, Option<Arc<Node>>>,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(env: &'a Env, folders: Vec<Arc<PathBuf>>) -> Self {
+        Self {
+            env,
+            folders,
+            working_folder: Arc::new(env.cwd.clone()),
+            problems: Vec::new(),
+            documents: HashMap::new(),
+        }
+    }
+
+    /// Reads a file; what is wrong with it is noted the first time.
+    pub(crate) fn document(&mut self, path: &Path) -> Option<Arc<Node>> {
+        if let Some(known) = self.documents.get(path) {
+            return known.clone();
+        }
+        let root = match store::read(path) {
+            Ok(Some(text)) => self.parse(path, &text),
+            Ok(None) => None,
+            Err(error) => {
+                self.problems.push(error.as_problem());
+                None
+            }
+        };
+        self.documents.insert(path.to_owned(), root.clone());
+        root
+    }
+
+    /// Reads a variable that holds JSON.
+    pub(crate) fn variable(&mut self, name: &Path) -> Option<Arc<Node>> {
+        if let Some(known) = self.documents.get(name) {
+            return known.clone();
+        }
+        let text = self.env.filled_variable(name.to_str()?)?;
+        let root = self.parse(name, text);
+        self.documents.insert(name.to_owned(), root.clone());
+        root
+    }
+
+    /// Keeps a document that was read elsewhere.
+    pub(crate) fn remember(&mut self, path: &Path, parsed: Parsed) {
+        let root = self.accept(path, parsed);
+        self.documents.insert(path.to_owned(), Some(root));
+    }
+
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    fn parse(&mut self, path: &Path, text: &str) -> Option<Arc<Node>> {
+        let notation = notation_of(path);
+        match document::parse(text, notation) {
+            Ok(parsed) => Some(self.accept(path, parsed)),
+            Err(error) => {
+                let what = match notation {
+                    Notation::Json => "JSON",
+                    Notation::Toml => "TOML",
+                    Notation::Yaml => "YAML",
+                };
+                let message = format!("not valid {what}: {error} (column {})", error.column);
+                let hint = "correct the line; until then nothing of this file is used";
+                self.problems.push(
+                    Problem::error("syntax", message).in_file(path).on_line(error.line).hint(hint),
+                );
+                None
+            }
+        }
+    }
+
+    fn accept(&mut self, path: &Path, parsed: Parsed) -> Arc<Node> {
+        for twice in parsed.duplicate_keys {
+            let message = format!(
+                "\"{}\" stands twice in one object (first on line {}); the last one counts",
+                crate::text::clip(&twice.key, 100),
+                twice.first_line
+            );
+            self.problems.push(
+                Problem::warning("duplicate-key", message)
+                    .in_file(path)
+                    .on_line(twice.line)
+                    .hint("remove one of them"),
+            );
+        }
+        Arc::new(parsed.root)
+    }
+}
+
+/// Tells the notation of a file by its name.
+pub(crate) fn notation_of(path: &Path) -> Notation {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => Notation::Toml,
+        Some("yaml" | "yml") => Notation::Yaml,
+        _ => Notation::Json,
+    }
+}

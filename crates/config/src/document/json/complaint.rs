@@ -1,0 +1,78 @@
+//! Says in plain words what is wrong, without a word of the text.
+
+use jsonc_parser::ParseStringErrorKind;
+use jsonc_parser::errors::ParseErrorKind;
+use jsonc_parser::tokens::Token;
+
+use super::read::Expected;
+
+/// The complaint that is about the place before the token.
+pub(super) const MISSING_COMMA: &str = "a comma is missing here";
+
+const MISSING_QUOTES: &str =
+    "a text must stand in double quotes; only `true`, `false` and `null` need none";
+
+/// Complains about something that is no token; `rest` begins with it.
+pub(super) fn about_token(kind: &ParseErrorKind, rest: &str) -> &'static str {
+    match kind {
+        ParseErrorKind::UnexpectedToken if rest.starts_with(char::is_alphabetic) => MISSING_QUOTES,
+        ParseErrorKind::String(kind) => about_string(kind),
+        ParseErrorKind::SingleQuotedStringsNotAllowed => {
+            "single quotes are not allowed; use double quotes"
+        }
+        ParseErrorKind::HexadecimalNumbersNotAllowed => "hexadecimal numbers are not allowed",
+        ParseErrorKind::UnaryPlusNumbersNotAllowed => "a number must not begin with `+`",
+        ParseErrorKind::BareDecimalPointNumbersNotAllowed => {
+            "a number needs digits on both sides of its point"
+        }
+        ParseErrorKind::NonFiniteNumbersNotAllowed => "`NaN` and `Infinity` are not allowed",
+        ParseErrorKind::ExpectedDigit
+        | ParseErrorKind::ExpectedDigitFollowingNegativeSign
+        | ParseErrorKind::ExpectedPlusMinusOrDigitInNumberLiteral => {
+            "a digit is missing in this number"
+        }
+        ParseErrorKind::UnterminatedCommentBlock => "the file ends inside this comment",
+        _ => "this character is not allowed here",
+    }
+}
+
+fn about_string(kind: &ParseStringErrorKind) -> &'static str {
+    match kind {
+        ParseStringErrorKind::UnterminatedStringLiteral => {
+            "the closing quote of this string is missing"
+        }
+        ParseStringErrorKind::ExpectedFourHexDigits => "`\\u` needs four hexadecimal digits",
+        ParseStringErrorKind::InvalidUnicodeEscapeSequence(_) => {
+            "`\\u` stands for only half of a character"
+        }
+        _ => "this escape after `\\` does not exist",
+    }
+}
+
+/// Complains about a token in the wrong place.
+pub(super) fn about_place(
+    expected: Expected,
+    container: Expected,
+    token: &Token<'_>,
+) -> &'static str {
+    match (expected, token) {
+        (Expected::Value | Expected::Item, Token::Word(_)) => MISSING_QUOTES,
+        (Expected::Value, _) => "a value is missing here",
+        (Expected::Item, _) => "a value or `]` is missing here",
+        (Expected::Key, Token::Word(_)) => "a key must stand in double quotes",
+        (Expected::Key, _) => "a key in double quotes or `}` is missing here",
+        (Expected::Colon, _) => "`:` is missing after the key",
+        (Expected::Comma, token) if begins_something(token, container) => MISSING_COMMA,
+        (Expected::Comma, _) if container == Expected::Key => "`,` or `}` is missing here",
+        (Expected::Comma, _) => "`,` or `]` is missing here",
+        (Expected::Nothing, _) => "nothing may follow after the value",
+    }
+}
+
+fn begins_something(token: &Token<'_>, container: Expected) -> bool {
+    match token {
+        Token::String(_) => true,
+        Token::CloseBrace | Token::CloseBracket | Token::Colon | Token::Comma => false,
+        _ => container == Expected::Item,
+    }
+}

@@ -1,0 +1,252 @@
+//! Builds the value from tokens, with a stack of its own.
+//!
+//! Without recursion, the nesting of a file costs no stack of the thread, however small that is.
+
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{Scanner, ScannerOptions};
+
+use super::complaint;
+use crate::document::keys::keep_last;
+use crate::document::lines::Lines;
+use crate::document::{DuplicateKey, Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
+
+/// Only comments and trailing commas are allowed beyond plain JSON; both are handled here.
+const STRICT: ScannerOptions = ScannerOptions {
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Reads a text; an empty one is null on line 1.
+pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+    let mut reader = Reader {
+        text,
+        lines: Lines::new(text),
+        scanner: Scanner::new(text, &STRICT),
+        scanned: 0,
+        last_end: 0,
+        open: Vec::new(),
+        root: None,
+        duplicate_keys: Vec::new(),
+    };
+    let mut expected = Expected::Value;
+    while let Some(token) = reader.next_token()? {
+        expected = reader.take(expected, token)?;
+    }
+    reader.finish()
+}
+
+/// What may stand next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// A value.
+    Value,
+    /// A value, or the end of the list.
+    Item,
+    /// A key, or the end of the object.
+    Key,
+    /// The colon after a key.
+    Colon,
+    /// A comma, or the end of the list or object.
+    Comma,
+    /// Nothing: the value is complete.
+    Nothing,
+}
+
+/// A list or object that is not closed yet.
+struct Container {
+    line: u32,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Map { entries: Vec<(Key, Node)>, key: Option<Key> },
+}
+
+struct Reader<'text> {
+    text: &'text str,
+    lines: Lines<'text>,
+    scanner: Scanner<'text>,
+    /// The end of what was scanned, comments included.
+    scanned: usize,
+    /// The end of the last token that is no comment.
+    last_end: usize,
+    open: Vec<Container>,
+    root: Option<Node>,
+    duplicate_keys: Vec<DuplicateKey>,
+}
+
+impl<'text> Reader<'text> {
+    fn next_token(&mut self) -> Result<Option<Token<'text>>, SyntaxError> {
+        loop {
+            let token = self.scanner.scan().map_err(|error| {
+                let offset = error.range().start;
+                let rest = self.text.get(offset..).unwrap_or_default();
+                self.lines.error(offset, complaint::about_token(error.kind(), rest))
+            })?;
+            let start = self.scanner.token_start();
+            self.check_space(start)?;
+            self.scanned = self.scanner.token_end();
+            match token {
+                Some(Token::CommentLine(_) | Token::CommentBlock(_)) => {}
+                token => return Ok(token),
+            }
+        }
+    }
+
+    fn take(&mut self, expected: Expected, token: Token<'text>) -> Result<Expected, SyntaxError> {
+        let takes_value = matches!(expected, Expected::Value | Expected::Item);
+        let next = match token {
+            Token::OpenBrace if takes_value => {
+                self.open(Content::Map { entries: Vec::new(), key: None })?
+            }
+            Token::OpenBracket if takes_value => self.open(Content::List(Vec::new()))?,
+            Token::CloseBrace if self.may_close(expected, Expected::Key) => self.close(),
+            Token::CloseBracket if self.may_close(expected, Expected::Item) => self.close(),
+            Token::Comma if expected == Expected::Comma => self.in_container(),
+            Token::Colon if expected == Expected::Colon => Expected::Value,
+            Token::String(text) if expected == Expected::Key => {
+                self.check_string()?;
+                self.set_key(text.into_owned())
+            }
+            Token::String(text) if takes_value => {
+                self.check_string()?;
+                self.place_scalar(Value::String(text.into_owned()))
+            }
+            Token::Number(digits) if takes_value => {
+                self.place_scalar(Value::Number(digits.to_owned()))
+            }
+            Token::Boolean(truth) if takes_value => self.place_scalar(Value::Bool(truth)),
+            Token::Null if takes_value => self.place_scalar(Value::Null),
+            token => return Err(self.refuse(expected, &token)),
+        };
+        self.last_end = self.scanner.token_end();
+        Ok(next)
+    }
+
+    fn finish(mut self) -> Result<Parsed, SyntaxError> {
+        if let Some(container) = self.open.last() {
+            let kind = match container.content {
+                Content::List(_) => "list",
+                Content::Map { .. } => "object",
+            };
+            let message = format!("the file ends inside the {kind} of line {}", container.line);
+            return Err(self.lines.error(self.text.trim_end().len(), message));
+        }
+        // Objects report when they are closed, the inner ones first.
+        self.duplicate_keys.sort_by_key(|duplicate| duplicate.line);
+        let root = self.root.unwrap_or(Node::new(1, Value::Null));
+        Ok(Parsed { root, duplicate_keys: self.duplicate_keys })
+    }
+
+    fn open(&mut self, content: Content) -> Result<Expected, SyntaxError> {
+        if self.open.len() >= MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
+            return Err(self.lines.error(self.scanner.token_start(), message));
+        }
+        self.open.push(Container { line: self.line(), content });
+        Ok(self.in_container())
+    }
+
+    fn may_close(&self, expected: Expected, kind: Expected) -> bool {
+        expected == kind || (expected == Expected::Comma && self.in_container() == kind)
+    }
+
+    fn close(&mut self) -> Expected {
+        let Some(Container { line, content }) = self.open.pop() else {
+            return Expected::Nothing;
+        };
+        let value = match content {
+            Content::List(items) => Value::List(items),
+            Content::Map { entries, .. } => {
+                Value::Map(Map(keep_last(entries, &mut self.duplicate_keys)))
+            }
+        };
+        self.place(Node::new(line, value))
+    }
+
+    fn set_key(&mut self, text: String) -> Expected {
+        let line = self.line();
+        if let Some(Container { content: Content::Map { key, .. }, .. }) = self.open.last_mut() {
+            *key = Some(Key { text, line });
+        }
+        Expected::Colon
+    }
+
+    fn place_scalar(&mut self, value: Value) -> Expected {
+        self.place(Node::new(self.line(), value))
+    }
+
+    fn place(&mut self, node: Node) -> Expected {
+        match self.open.last_mut().map(|container| &mut container.content) {
+            None => {
+                self.root = Some(node);
+                Expected::Nothing
+            }
+            Some(Content::List(items)) => {
+                items.push(node);
+                Expected::Comma
+            }
+            Some(Content::Map { entries, key }) => {
+                entries.extend(key.take().map(|key| (key, node)));
+                Expected::Comma
+            }
+        }
+    }
+
+    /// Returns what may stand at the beginning of the innermost container, or after a comma in it.
+    fn in_container(&self) -> Expected {
+        match self.open.last().map(|container| &container.content) {
+            None => Expected::Nothing,
+            Some(Content::List(_)) => Expected::Item,
+            Some(Content::Map { .. }) => Expected::Key,
+        }
+    }
+
+    fn line(&self) -> u32 {
+        self.lines.line(self.scanner.token_start())
+    }
+
+    fn refuse(&self, expected: Expected, token: &Token<'_>) -> SyntaxError {
+        let message = complaint::about_place(expected, self.in_container(), token);
+        // A missing comma is missing where the last value ends, not where the next one begins.
+        let offset = match message {
+            complaint::MISSING_COMMA => self.last_end,
+            _ => self.scanner.token_start(),
+        };
+        self.lines.error(offset, message)
+    }
+
+    /// The scanner skips every white space of Unicode, but JSON knows only four kinds.
+    fn check_space(&self, end: usize) -> Result<(), SyntaxError> {
+        let space = self.text.get(self.scanned..end).unwrap_or_default();
+        match space.char_indices().find(|(_, c)| !matches!(c, ' ' | '\t' | '\r' | '\n')) {
+            None => Ok(()),
+            Some((index, odd)) => {
+                let message =
+                    format!("white space of the kind U+{:04X} is not allowed here", u32::from(odd));
+                Err(self.lines.error(self.scanned + index, message))
+            }
+        }
+    }
+
+    /// The scanner lets line ends and control characters pass; JSON wants them escaped.
+    fn check_string(&self) -> Result<(), SyntaxError> {
+        let start = self.scanner.token_start();
+        let raw = self.text.as_bytes().get(start..self.scanner.token_end()).unwrap_or_default();
+        match raw.iter().position(|byte| *byte < b' ') {
+            None => Ok(()),
+            Some(index) if matches!(raw[index], b'\n' | b'\r') => {
+                Err(self.lines.error(start, "the closing quote of this string is missing"))
+            }
+            Some(index) => {
+                let message = "a control character inside a string must be escaped";
+                Err(self.lines.error(start + index, message))
+            }
+        }
+    }
+}

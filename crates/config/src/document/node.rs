@@ -1,0 +1,150 @@
+//! One value of a config file and the line it stands on.
+
+use std::fmt;
+
+/// A value and the line on which it begins.
+#[derive(Clone, PartialEq)]
+pub struct Node {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The value.
+    pub value: Value,
+}
+
+/// What a config file can say.
+#[derive(Clone, PartialEq)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// Yes or no.
+    Bool(bool),
+    /// A number, with the digits of the file.
+    Number(String),
+    /// A text.
+    String(String),
+    /// A list.
+    List(Vec<Node>),
+    /// Keys and values in the order of the file.
+    Map(Map),
+}
+
+/// Keys and values in the order of the file; each key stands once.
+#[derive(Clone, PartialEq, Default)]
+pub struct Map(pub Vec<(Key, Node)>);
+
+/// A key and its line.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The text of the key.
+    pub text: String,
+    /// The line, counted from 1.
+    pub line: u32,
+}
+
+impl Node {
+    /// Puts a value on a line.
+    pub fn new(line: u32, value: Value) -> Self {
+        Self { line, value }
+    }
+
+    /// Returns the value under a key, if this is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.as_map()?.get(key)
+    }
+
+    /// Follows keys from map to map.
+    pub fn pointer(&self, keys: &[&str]) -> Option<&Self> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// Returns the map, if it is one.
+    pub fn as_map(&self) -> Option<&Map> {
+        match &self.value {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Returns the list, if it is one.
+    pub fn as_list(&self) -> Option<&[Self]> {
+        match &self.value {
+            Value::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// Returns the text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(truth) => Some(truth),
+            _ => None,
+        }
+    }
+
+    /// Returns the number, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        match &self.value {
+            Value::Number(digits) => digits.replace('_', "").parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Tells whether it says nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+
+    /// Names the kind of value, with its article, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Map(_) => "an object",
+        }
+    }
+}
+
+impl Map {
+    /// Returns the value under a key.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.0.iter().find(|(own, _)| own.text == key).map(|(_, node)| node)
+    }
+
+    /// Goes through keys and values in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Node)> {
+        self.0.iter().map(|(key, node)| (key, node))
+    }
+
+    /// Tells whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Shows the shape but no scalar: any of them may be a secret.
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Value::List(list) => f.debug_list().entries(list).finish(),
+            Value::Map(map) => map.fmt(f),
+            _ => f.write_str(self.kind()),
+        }
+    }
+}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.0.iter().map(|(key, node)| (&key.text, node))).finish()
+    }
+}

@@ -1,0 +1,51 @@
+//! Says in plain words what is wrong, without a word of the text.
+
+use crate::document::MAX_DEPTH;
+
+/// A list or object is used as a key.
+pub(super) const COMPLEX_KEY: &str = "a key must be a text, not a list or an object";
+
+/// A merge key has no object to merge.
+pub(super) const BAD_MERGE: &str = "`<<` needs an object or a list of objects";
+
+/// Lists and objects are nested too deep.
+pub(super) fn too_deep() -> String {
+    format!("nested more than {MAX_DEPTH} levels deep")
+}
+
+/// Puts the commonest mistakes into plain words and passes on the rest. None of the parser's
+/// messages quotes the text, except for a single `%`, `@` or backtick.
+pub(super) fn about_syntax(message: &str) -> String {
+    let message = match message {
+        "tabs disallowed within this context (block indentation)"
+        | "tab cannot be used as indentation"
+        | "tabs disallowed in this context"
+        | "while scanning a plain scalar, found a tab"
+        | "a block scalar content cannot start with a tab" => {
+            "a tab is used for indentation; use spaces"
+        }
+        "while scanning a quoted scalar, found unexpected end of stream" => {
+            "the file ends inside a string"
+        }
+        "simple key expect ':'" | "simple key expected" => "`:` is missing after a key",
+        "mapping values are not allowed in this context" => {
+            "`:` is not allowed here; put a value that contains it in quotes"
+        }
+        "while parsing node, found unknown anchor" => "this alias names no anchor above it",
+        "while parsing a flow sequence, expected ',' or ']'" => "`,` or `]` is missing here",
+        "while parsing a flow mapping, did not find expected ',' or '}'" => {
+            "`,` or `}` is missing here"
+        }
+        "while parsing a block mapping, did not find expected key" => {
+            "a key is missing here, or the indentation is wrong"
+        }
+        "while parsing a block collection, did not find expected '-' indicator" => {
+            "`-` is missing here, or the indentation is wrong"
+        }
+        "did not find expected <document start>" => "nothing may follow after the value",
+        // The parser counts brackets up to 255 before it hands over the first one.
+        "recursion limit exceeded" => return too_deep(),
+        message => message,
+    };
+    message.to_owned()
+}

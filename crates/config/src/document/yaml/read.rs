@@ -1,0 +1,250 @@
+//! Builds the value from the events of the parser, with a stack of its own.
+//!
+//! An alias is charged with the full weight of what it names before it is accepted. A value that
+//! comes from an alias keeps the line where it is written, not the line of the alias.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+
+use super::complaint;
+use super::tree::{self, Entry, Tree};
+use crate::document::keys::keep_last;
+use crate::document::lines::{Lines, narrow};
+use crate::document::{
+    DuplicateKey, Key, MAX_DEPTH, MAX_YAML_NODES, Node, Parsed, SyntaxError, Value,
+};
+
+/// Reads the first document of a text; an empty one is null on line 1.
+pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+    let mut reader = Reader::new(text);
+    let mut is_complete = false;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            reader.error(*error.marker(), complaint::about_syntax(error.info()))
+        })?;
+        // The event after the document is read too: only there the parser complains about
+        // something that follows but is no second document.
+        if is_complete {
+            break;
+        }
+        is_complete = matches!(event, Event::DocumentEnd);
+        reader.take(event, span.start)?;
+    }
+    Ok(reader.finish())
+}
+
+struct Reader<'text> {
+    open: Vec<Container<'text>>,
+    anchors: HashMap<usize, Rc<Tree<'text>>>,
+    /// The weight of all aliases so far.
+    copied: usize,
+    root: Option<Rc<Tree<'text>>>,
+    duplicate_keys: Vec<DuplicateKey>,
+    /// The end of the text, as an error without a message.
+    end: SyntaxError,
+}
+
+/// A scalar as the parser describes it.
+struct Scalar<'text> {
+    text: Cow<'text, str>,
+    style: ScalarStyle,
+    anchor: usize,
+    has_tag: bool,
+}
+
+/// A list or object that is not complete yet.
+struct Container<'text> {
+    line: u32,
+    anchor: usize,
+    content: Content<'text>,
+}
+
+enum Content<'text> {
+    List(Vec<Rc<Tree<'text>>>),
+    Map { entries: Vec<Entry<'text>>, merged: Vec<Rc<Tree<'text>>>, key: Option<PendingKey> },
+}
+
+/// A key that waits for its value.
+enum PendingKey {
+    Named(Key),
+    Merge,
+}
+
+impl<'text> Reader<'text> {
+    fn new(text: &'text str) -> Self {
+        Self {
+            open: Vec::new(),
+            anchors: HashMap::new(),
+            copied: 0,
+            root: None,
+            duplicate_keys: Vec::new(),
+            end: Lines::new(text).error(text.len(), ""),
+        }
+    }
+
+    fn take(&mut self, event: Event<'text>, mark: Marker) -> Result<(), SyntaxError> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.take_scalar(Scalar { text, style, anchor, has_tag: tag.is_some() }, mark)
+            }
+            Event::Alias(anchor) => self.take_alias(anchor, mark),
+            Event::SequenceStart(anchor, _) => self.open(Content::List(Vec::new()), anchor, mark),
+            Event::MappingStart(anchor, _) => {
+                let (entries, merged) = (Vec::new(), Vec::new());
+                self.open(Content::Map { entries, merged, key: None }, anchor, mark)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(mark),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Parsed {
+        let Self { anchors, root, mut duplicate_keys, .. } = self;
+        // Only what no anchor holds can be moved instead of copied.
+        drop(anchors);
+        duplicate_keys.sort_by_key(|duplicate| duplicate.line);
+        let root = root.map_or(Node::new(1, Value::Null), Tree::unfold);
+        Parsed { root, duplicate_keys }
+    }
+
+    fn take_scalar(&mut self, scalar: Scalar<'text>, mark: Marker) -> Result<(), SyntaxError> {
+        let is_plain = scalar.style == ScalarStyle::Plain;
+        if is_plain && self.awaits_key() && scalar.text == "<<" {
+            self.set_key(PendingKey::Merge);
+            return Ok(());
+        }
+        let line = self.line_of_scalar(&scalar, mark);
+        let value = Rc::new(Tree::scalar(line, scalar.text, is_plain));
+        self.remember(scalar.anchor, &value);
+        self.place(value, mark)
+    }
+
+    /// Two kinds of scalars are placed too low by the parser: one that is left out at the token
+    /// after it, and one after `|` or `>` at its first line of text.
+    fn line_of_scalar(&self, scalar: &Scalar<'text>, mark: Marker) -> u32 {
+        let is_left_out = scalar.style == ScalarStyle::Plain && scalar.text.is_empty();
+        let is_block = matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let is_marked = scalar.anchor != 0 || scalar.has_tag;
+        let line = self.line(mark);
+        if is_marked || !(is_left_out || is_block) {
+            return line;
+        }
+        match self.open.last().map(|container| &container.content) {
+            Some(Content::Map { key: Some(PendingKey::Named(key)), .. }) => key.line,
+            None if is_left_out => 1,
+            _ if is_block && !scalar.text.is_empty() => line.saturating_sub(1).max(1),
+            _ => line,
+        }
+    }
+
+    fn take_alias(&mut self, anchor: usize, mark: Marker) -> Result<(), SyntaxError> {
+        let Some(value) = self.anchors.get(&anchor).map(Rc::clone) else {
+            return Err(self.error(mark, "an alias stands inside of the value it names"));
+        };
+        self.copied = self.copied.saturating_add(value.weight);
+        if self.copied > MAX_YAML_NODES {
+            let message = format!("aliases unfold to more than {MAX_YAML_NODES} values");
+            return Err(self.error(mark, message));
+        }
+        self.check_depth(self.open.len() + value.height, mark)?;
+        self.place(value, mark)
+    }
+
+    fn open(
+        &mut self,
+        content: Content<'text>,
+        anchor: usize,
+        mark: Marker,
+    ) -> Result<(), SyntaxError> {
+        if self.awaits_key() {
+            return Err(self.error(mark, complaint::COMPLEX_KEY));
+        }
+        self.check_depth(self.open.len() + 1, mark)?;
+        self.open.push(Container { line: self.line(mark), anchor, content });
+        Ok(())
+    }
+
+    fn close(&mut self, mark: Marker) -> Result<(), SyntaxError> {
+        let Some(Container { line, anchor, content }) = self.open.pop() else {
+            return Ok(());
+        };
+        let value = Rc::new(match content {
+            Content::List(items) => Tree::list(line, items),
+            Content::Map { entries, merged, .. } => {
+                let mut entries = keep_last(entries, &mut self.duplicate_keys);
+                if !merged.is_empty() {
+                    tree::merge(&mut entries, &merged);
+                }
+                Tree::map(line, entries)
+            }
+        });
+        self.remember(anchor, &value);
+        self.place(value, mark)
+    }
+
+    fn place(&mut self, value: Rc<Tree<'text>>, mark: Marker) -> Result<(), SyntaxError> {
+        let line = self.line(mark);
+        let Some(container) = self.open.last_mut() else {
+            self.root = Some(value);
+            return Ok(());
+        };
+        match &mut container.content {
+            Content::List(items) => items.push(value),
+            Content::Map { entries, merged, key } => match key.take() {
+                Some(PendingKey::Named(name)) => entries.push((name, value)),
+                Some(PendingKey::Merge) => match value.merge_sources() {
+                    Some(sources) => merged.extend(sources),
+                    None => return Err(self.error(mark, complaint::BAD_MERGE)),
+                },
+                None => match value.as_text() {
+                    Some(text) => {
+                        let text = text.to_owned();
+                        *key = Some(PendingKey::Named(Key { text, line }));
+                    }
+                    None => return Err(self.error(mark, complaint::COMPLEX_KEY)),
+                },
+            },
+        }
+        Ok(())
+    }
+
+    /// Anchors are numbered from 1; 0 is none.
+    fn remember(&mut self, anchor: usize, value: &Rc<Tree<'text>>) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, Rc::clone(value));
+        }
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.open.last(), Some(Container { content: Content::Map { key: None, .. }, .. }))
+    }
+
+    fn set_key(&mut self, pending: PendingKey) {
+        if let Some(Container { content: Content::Map { key, .. }, .. }) = self.open.last_mut() {
+            *key = Some(pending);
+        }
+    }
+
+    fn check_depth(&self, depth: usize, mark: Marker) -> Result<(), SyntaxError> {
+        if depth > MAX_DEPTH {
+            return Err(self.error(mark, complaint::too_deep()));
+        }
+        Ok(())
+    }
+
+    /// At the end of a text without a last line end, the parser is one line too far.
+    fn line(&self, mark: Marker) -> u32 {
+        narrow(mark.line()).min(self.end.line)
+    }
+
+    fn error(&self, mark: Marker, message: impl Into<String>) -> SyntaxError {
+        let message = message.into();
+        if narrow(mark.line()) > self.end.line {
+            return SyntaxError { message, ..self.end };
+        }
+        SyntaxError { line: narrow(mark.line()), column: narrow(mark.col() + 1), message }
+    }
+}

@@ -1,0 +1,103 @@
+//! Values that may be shared by several aliases, and what it costs to unfold them.
+//!
+//! Weight and height of a value are known when it is complete, so an alias is judged without
+//! walking through what it names.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::scalar;
+use crate::document::{Key, Map, Node, Value};
+
+/// Text of this length weighs as much as one value, or one long text could be copied a million
+/// times.
+const TEXT_OF_WEIGHT_ONE: usize = 64;
+
+/// A complete value.
+#[derive(Clone)]
+pub(super) struct Tree<'text> {
+    line: u32,
+    content: Content<'text>,
+    /// How many values it unfolds to.
+    pub(super) weight: usize,
+    /// How many lists and objects are nested in each other.
+    pub(super) height: usize,
+}
+
+#[derive(Clone)]
+enum Content<'text> {
+    Scalar { text: Cow<'text, str>, is_plain: bool },
+    List(Vec<Rc<Tree<'text>>>),
+    Map(Vec<Entry<'text>>),
+}
+
+/// A key and its value.
+pub(super) type Entry<'text> = (Key, Rc<Tree<'text>>);
+
+impl<'text> Tree<'text> {
+    pub(super) fn scalar(line: u32, text: Cow<'text, str>, is_plain: bool) -> Self {
+        let weight = 1 + text.len() / TEXT_OF_WEIGHT_ONE;
+        Self { line, content: Content::Scalar { text, is_plain }, weight, height: 0 }
+    }
+
+    pub(super) fn list(line: u32, items: Vec<Rc<Self>>) -> Self {
+        let weight = items.iter().map(|item| item.weight).fold(1, usize::saturating_add);
+        let height = 1 + items.iter().map(|item| item.height).max().unwrap_or_default();
+        Self { line, content: Content::List(items), weight, height }
+    }
+
+    pub(super) fn map(line: u32, entries: Vec<Entry<'text>>) -> Self {
+        let weights =
+            entries.iter().map(|(key, value)| value.weight + key.text.len() / TEXT_OF_WEIGHT_ONE);
+        let weight = weights.fold(1, usize::saturating_add);
+        let height = 1 + entries.iter().map(|(_, value)| value.height).max().unwrap_or_default();
+        Self { line, content: Content::Map(entries), weight, height }
+    }
+
+    /// Returns the text of a scalar, as written.
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the objects that this value of a merge key stands for.
+    pub(super) fn merge_sources(self: &Rc<Self>) -> Option<Vec<Rc<Self>>> {
+        match &self.content {
+            Content::Map(_) => Some(vec![Rc::clone(self)]),
+            Content::List(items) => items
+                .iter()
+                .map(|item| matches!(item.content, Content::Map(_)).then(|| Rc::clone(item)))
+                .collect(),
+            Content::Scalar { .. } => None,
+        }
+    }
+
+    /// Copies what is shared and moves what is not.
+    pub(super) fn unfold(self: Rc<Self>) -> Node {
+        let Self { line, content, .. } = Rc::unwrap_or_clone(self);
+        let value = match content {
+            Content::Scalar { text, is_plain } => scalar::to_value(text, is_plain),
+            Content::List(items) => Value::List(items.into_iter().map(Self::unfold).collect()),
+            Content::Map(entries) => Value::Map(Map(entries
+                .into_iter()
+                .map(|(key, value)| (key, value.unfold()))
+                .collect())),
+        };
+        Node::new(line, value)
+    }
+}
+
+/// Appends the keys of merged objects that are not there yet; the earlier object wins.
+pub(super) fn merge<'text>(entries: &mut Vec<Entry<'text>>, sources: &[Rc<Tree<'text>>]) {
+    let mut seen: HashSet<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
+    let mut added = Vec::new();
+    for source in sources {
+        let Content::Map(merged) = &source.content else { continue };
+        let fresh = merged.iter().filter(|(key, _)| seen.insert(&key.text));
+        added.extend(fresh.cloned());
+    }
+    entries.extend(added);
+}

@@ -1,0 +1,312 @@
+//! Changes in JSON with comments.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::change::{Change, EditError};
+use super::json_write::{Lines, quote, wrap, write_line};
+use super::sequence::{Placement, Sequence};
+use super::source::{self, Splices};
+use super::tree::{self, Member, Shape, Tree};
+use crate::document::Notation;
+
+/// Makes one change.
+pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
+    match change {
+        Change::Set { path, value } => File::read(text)?.set(path, value),
+        Change::Include { path, item } => File::read(text)?.include(path, item),
+        Change::Remove { path } => repeat(text, |file| Ok(file.without(path))),
+        Change::Exclude { path, item } => repeat(text, |file| file.exclude(path, item)),
+    }
+}
+
+/// Does something as long as there is something to do: keys and items may stand there twice.
+fn repeat(
+    text: &str,
+    step: impl Fn(&File<'_>) -> Result<Option<String>, EditError>,
+) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    while let Some(next) = step(&File::read(&text)?)? {
+        text = next;
+    }
+    Ok(text)
+}
+
+struct File<'t> {
+    text: &'t str,
+    root: Option<Tree>,
+    comments: Vec<Range<usize>>,
+}
+
+/// Where a path leads.
+enum Place<'t> {
+    /// To a value.
+    Here(&'t Member),
+    /// To an object that does not have the key number `depth` of the path.
+    Absent { parent: &'t Tree, depth: usize },
+    /// To a null that stands where an object with the key number `depth` would.
+    Nothing { null: &'t Tree, depth: usize },
+}
+
+/// How a value is written.
+enum Style {
+    /// On several lines, that begin with this.
+    Lines { indentation: String },
+    /// On one line.
+    Line { colon: &'static str, comma: &'static str },
+}
+
+impl<'t> File<'t> {
+    fn read(text: &'t str) -> Result<Self, EditError> {
+        let comments = source::comments(text, Notation::Json);
+        Ok(Self { text, root: tree::of_json(text)?, comments })
+    }
+
+    fn set(&self, path: &[String], value: &Value) -> Result<String, EditError> {
+        let Some(root) = &self.root else {
+            return Ok(self.begin(&wrap(path, value)));
+        };
+        let mut splices = Splices::default();
+        match self.locate(root, path)? {
+            Place::Here(member) if member.value.to_value() == *value => {}
+            Place::Here(member) => {
+                let written = self.render(value, &self.style_of(&member.value, member.range.start));
+                splices.replace(member.value.range.clone(), written);
+            }
+            Place::Nothing { null, depth } => {
+                let style = self.style_of(null, null.range.start);
+                splices
+                    .replace(null.range.clone(), self.render(&wrap(&path[depth..], value), &style));
+            }
+            Place::Absent { .. } if self.is_bare() => {
+                let mut whole = root.to_value();
+                put(&mut whole, path, value);
+                let style = Style::Lines { indentation: String::new() };
+                splices.replace(root.range.clone(), self.render(&whole, &style));
+            }
+            Place::Absent { parent, depth } => {
+                return Ok(self.append_member(
+                    parent,
+                    &path[depth],
+                    &wrap(&path[depth + 1..], value),
+                ));
+            }
+        }
+        Ok(splices.apply(self.text))
+    }
+
+    /// Returns the text without the last member of that path, if there is one.
+    fn without(&self, path: &[String]) -> Option<String> {
+        let (key, parents) = path.split_last()?;
+        let parent = parents
+            .iter()
+            .try_fold(self.root.as_ref()?, |tree, key| Some(&tree.member(key)?.value))?;
+        let index = parent.members().iter().rposition(|member| member.key == *key)?;
+        Some(self.sequence(parent).remove(index))
+    }
+
+    fn include(&self, path: &[String], item: &str) -> Result<String, EditError> {
+        let Some((list, items)) = self.list(path)? else {
+            return self.set(path, &Value::Array(vec![item.into()]));
+        };
+        if items.iter().any(|own| is_text(own, item)) {
+            return Ok(self.text.to_owned());
+        }
+        let sequence = self.sequence(list);
+        let placement = sequence
+            .placement(self.indentation_unit(), self.comma())
+            .unwrap_or(Placement::SameLine(""));
+        Ok(sequence.append(&placement, &quote(item), ""))
+    }
+
+    /// Returns the text without the last such item of a list, if there is one.
+    fn exclude(&self, path: &[String], item: &str) -> Result<Option<String>, EditError> {
+        let Some((list, items)) = self.list(path)? else { return Ok(None) };
+        let index = items.iter().rposition(|own| is_text(own, item));
+        Ok(index.map(|index| self.sequence(list).remove(index)))
+    }
+
+    /// Returns the list a path leads to; nothing if there is none or only null.
+    fn list(&self, path: &[String]) -> Result<Option<(&Tree, &[Tree])>, EditError> {
+        let Some(root) = &self.root else { return Ok(None) };
+        let Place::Here(member) = self.locate(root, path)? else { return Ok(None) };
+        match &member.value.shape {
+            Shape::List(items) => Ok(Some((&member.value, items))),
+            Shape::Null => Ok(None),
+            _ => Err(EditError::NotAList {
+                path: path.join("."),
+                found: member.value.kind(),
+                line: Some(source::line_number(self.text, member.value.range.start)),
+            }),
+        }
+    }
+
+    fn locate<'r>(&self, root: &'r Tree, path: &[String]) -> Result<Place<'r>, EditError> {
+        let mut tree = root;
+        for (depth, key) in path.iter().enumerate() {
+            match (&tree.shape, tree.member(key)) {
+                (Shape::Map(_), Some(member)) if depth + 1 == path.len() => {
+                    return Ok(Place::Here(member));
+                }
+                (Shape::Map(_), Some(member)) => tree = &member.value,
+                (Shape::Map(_), None) => return Ok(Place::Absent { parent: tree, depth }),
+                (Shape::Null, _) => return Ok(Place::Nothing { null: tree, depth }),
+                _ => {
+                    return Err(EditError::NotAnObject {
+                        path: path[..depth].join("."),
+                        found: tree.kind(),
+                        line: Some(source::line_number(self.text, tree.range.start)),
+                    });
+                }
+            }
+        }
+        Err(EditError::NoKey)
+    }
+
+    /// Begins a file in which there is no value yet, below the comments that are there.
+    fn begin(&self, value: &Value) -> String {
+        let newline = source::line_ending(self.text);
+        let comments = self.text.trim_end();
+        let gap = if comments.is_empty() { "" } else { newline };
+        let object = self.render(value, &Style::Lines { indentation: String::new() });
+        format!("{comments}{gap}{object}{newline}")
+    }
+
+    fn append_member(&self, parent: &Tree, key: &str, value: &Value) -> String {
+        let sequence = self.sequence(parent);
+        let unit = self.indentation_unit();
+        let colon = self.colon(parent);
+        let placement = sequence.placement(unit, self.comma()).unwrap_or_else(|| {
+            if self.is_one_line() {
+                Placement::SameLine("")
+            } else {
+                let outer = source::indentation(self.text, parent.range.start);
+                Placement::OwnLine(format!("{outer}{unit}"))
+            }
+        });
+        let (style, colon) = match &placement {
+            Placement::OwnLine(indentation) => {
+                (Style::Lines { indentation: indentation.clone() }, ": ")
+            }
+            Placement::SameLine(_) => (Style::Line { colon, comma: self.comma() }, colon),
+        };
+        let item = format!("{}{colon}{}", quote(key), self.render(value, &style));
+        sequence.append(&placement, &item, "")
+    }
+
+    fn sequence(&self, tree: &Tree) -> Sequence<'_> {
+        let items = match &tree.shape {
+            Shape::Map(members) => members.iter().map(|member| member.range.clone()).collect(),
+            Shape::List(items) => items.iter().map(|item| item.range.clone()).collect(),
+            _ => Vec::new(),
+        };
+        Sequence { text: self.text, comments: &self.comments, range: tree.range.clone(), items }
+    }
+
+    /// Tells how a value is written that takes the place of another, whose line has that start.
+    fn style_of(&self, old: &Tree, start: usize) -> Style {
+        let is_filled = match &old.shape {
+            Shape::Map(members) => !members.is_empty(),
+            Shape::List(items) => !items.is_empty(),
+            _ => false,
+        };
+        let has_lines = self.text[old.range.clone()].contains('\n');
+        if has_lines || !is_filled && source::is_first_on_line(self.text, start) {
+            let indentation = source::indentation(self.text, start).to_owned();
+            Style::Lines { indentation }
+        } else {
+            Style::Line { colon: self.colon(old), comma: self.comma() }
+        }
+    }
+
+    fn render(&self, value: &Value, style: &Style) -> String {
+        let mut out = String::new();
+        match style {
+            Style::Line { colon, comma } => write_line(&mut out, value, colon, comma),
+            Style::Lines { indentation } => {
+                let lines = Lines {
+                    newline: source::line_ending(self.text),
+                    unit: self.indentation_unit(),
+                };
+                lines.write(&mut out, value, indentation);
+            }
+        }
+        out
+    }
+
+    /// Returns what one level is indented by: as the first value that shows it, else two spaces.
+    fn indentation_unit(&self) -> &str {
+        self.root.as_ref().and_then(|root| self.unit_in(root)).unwrap_or("  ")
+    }
+
+    fn unit_in(&self, tree: &Tree) -> Option<&str> {
+        let outer = source::indentation(self.text, tree.range.start);
+        let own = |start: usize| {
+            let inner = source::indentation(self.text, start);
+            let unit = inner.strip_prefix(outer).filter(|unit| !unit.is_empty())?;
+            source::is_first_on_line(self.text, start).then_some(unit)
+        };
+        match &tree.shape {
+            Shape::Map(members) => members
+                .iter()
+                .find_map(|member| own(member.range.start).or_else(|| self.unit_in(&member.value))),
+            Shape::List(items) => {
+                items.iter().find_map(|item| own(item.range.start).or_else(|| self.unit_in(item)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns how keys and values are separated on one line, here or else at the top.
+    fn colon(&self, near: &Tree) -> &'static str {
+        let member = near
+            .members()
+            .last()
+            .or_else(|| self.root.as_ref().and_then(|root| root.members().last()));
+        let is_tight =
+            |member: &Member| &self.text[member.key_end..member.value.range.start] == ":";
+        if member.is_some_and(is_tight) { ":" } else { ": " }
+    }
+
+    fn comma(&self) -> &'static str {
+        let colon = self.root.as_ref().map_or(": ", |root| self.colon(root));
+        if colon == ":" { "" } else { " " }
+    }
+
+    fn is_one_line(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| !self.text[root.range.clone()].contains('\n'))
+    }
+
+    /// Tells whether the file is one line with nothing in it but keys, such as `{"mcpServers":{}}`.
+    /// Nobody laid that out, so it may be laid out anew.
+    fn is_bare(&self) -> bool {
+        self.is_one_line()
+            && self.comments.is_empty()
+            && self.root.as_ref().is_some_and(holds_only_keys)
+    }
+}
+
+fn put(whole: &mut Value, path: &[String], value: &Value) {
+    let Some((key, rest)) = path.split_first() else { return };
+    match whole.get_mut(key) {
+        Some(inner) if !rest.is_empty() => put(inner, rest, value),
+        _ => {
+            if let Value::Object(members) = whole {
+                members.insert(key.clone(), wrap(rest, value));
+            }
+        }
+    }
+}
+
+fn holds_only_keys(tree: &Tree) -> bool {
+    match &tree.shape {
+        Shape::Map(members) => members.iter().all(|member| holds_only_keys(&member.value)),
+        Shape::List(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_text(tree: &Tree, text: &str) -> bool {
+    matches!(&tree.shape, Shape::String(own) if own == text)
+}

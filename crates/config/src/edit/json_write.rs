@@ -1,0 +1,100 @@
+//! Writes new JSON values, on one line or several.
+//!
+//! Lists of scalars stay on one line as long as they fit, as people write `args`.
+
+use serde_json::{Map, Value};
+
+/// Lists of scalars that are longer than this get one line per item.
+const LINE_WIDTH: usize = 100;
+
+/// Writes values on several lines.
+pub(super) struct Lines<'t> {
+    pub(super) newline: &'t str,
+    /// What one level is indented by.
+    pub(super) unit: &'t str,
+}
+
+impl Lines<'_> {
+    /// Writes a value that begins on a line with that indentation.
+    pub(super) fn write(&self, out: &mut String, value: &Value, indentation: &str) {
+        let inner = format!("{indentation}{}", self.unit);
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                out.push('{');
+                for (index, (key, value)) in members.iter().enumerate() {
+                    self.next_line(out, index, &inner);
+                    out.push_str(&quote(key));
+                    out.push_str(": ");
+                    self.write(out, value, &inner);
+                }
+                self.next_line(out, 0, indentation);
+                out.push('}');
+            }
+            Value::Array(items) if !items.is_empty() && !fits_on_a_line(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.next_line(out, index, &inner);
+                    self.write(out, item, &inner);
+                }
+                self.next_line(out, 0, indentation);
+                out.push(']');
+            }
+            _ => write_line(out, value, ": ", " "),
+        }
+    }
+
+    /// Begins a line, behind a comma if an item comes before.
+    fn next_line(&self, out: &mut String, before: usize, indentation: &str) {
+        out.push_str(if before == 0 { "" } else { "," });
+        out.push_str(self.newline);
+        out.push_str(indentation);
+    }
+}
+
+/// Writes a value on one line.
+pub(super) fn write_line(out: &mut String, value: &Value, colon: &str, comma: &str) {
+    match value {
+        Value::Object(members) => {
+            out.push('{');
+            for (index, (key, value)) in members.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                    out.push_str(comma);
+                }
+                out.push_str(&quote(key));
+                out.push_str(colon);
+                write_line(out, value, colon, comma);
+            }
+            out.push('}');
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                    out.push_str(comma);
+                }
+                write_line(out, item, colon, comma);
+            }
+            out.push(']');
+        }
+        scalar => out.push_str(&scalar.to_string()),
+    }
+}
+
+fn fits_on_a_line(items: &[Value]) -> bool {
+    let length: usize = items.iter().map(|item| item.to_string().chars().count() + 2).sum();
+    length <= LINE_WIDTH && items.iter().all(|item| !item.is_array() && !item.is_object())
+}
+
+/// Writes a text as a JSON string; TOML reads the same escapes.
+pub(super) fn quote(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Puts a value below keys that are not there yet.
+pub(super) fn wrap(path: &[String], value: &Value) -> Value {
+    path.iter()
+        .rev()
+        .fold(value.clone(), |value, key| Value::Object(Map::from_iter([(key.clone(), value)])))
+}

@@ -1,0 +1,241 @@
+//! Shows a text with its secrets hidden and everything else as it is.
+//!
+//! A preview of a change shows whole lines of somebody's file. What may be secret goes by where it
+//! stands, as in the rest of the product; in doubt it is hidden. Comments are not parsed, so one
+//! that may hold a value (an old entry that was commented out) is hidden as a whole.
+
+use std::ops::Range;
+
+use super::json_write::quote;
+use super::source::{self, Splices};
+use super::tree::{self, Shape, Tree};
+use crate::document::{self, Notation};
+use crate::secret::{MASK, mask_args, mask_url, names_a_secret};
+
+/// What is shown in place of a text that cannot be read, or whose secrets cannot be found.
+pub const NOT_SHOWN: &str = "(the content is not shown: it may hold secrets)\n";
+
+/// Returns the text with every secret replaced by `•••`, laid out as before.
+///
+/// Hidden are texts and numbers below `env` and `headers`, those whose own key names a secret, the
+/// user and query of a URL, and what follows a flag such as `--token`. A value that is nothing but
+/// a placeholder stays: it is only a name. A text that cannot be parsed is not shown at all, and
+/// neither is YAML.
+///
+/// ```
+/// use wharf_config::document::Notation;
+/// use wharf_config::edit::mask;
+///
+/// let text = r#"{"env": {"A": "s3cret", "B": "${B}"}, "cwd": "/x"}"#;
+/// assert_eq!(mask(text, Notation::Json), r#"{"env": {"A": "•••", "B": "${B}"}, "cwd": "/x"}"#);
+/// ```
+pub fn mask(text: &str, notation: Notation) -> String {
+    let Some(hidden) = find(text, notation) else { return NOT_SHOWN.to_owned() };
+    show(text, hidden.into_iter().map(|hidden| (hidden.range, hidden.shown)))
+}
+
+/// Replaces parts of a text.
+pub(super) fn show(text: &str, parts: impl Iterator<Item = (Range<usize>, String)>) -> String {
+    let mut splices = Splices::default();
+    parts.for_each(|(range, shown)| splices.replace(range, shown));
+    splices.apply(text)
+}
+
+/// A secret in a text.
+pub(super) struct Hidden {
+    /// The keys and list positions that lead to it; none for a comment.
+    pub(super) path: Vec<String>,
+    pub(super) range: Range<usize>,
+    /// What is shown in its place, with quotes if it has some.
+    pub(super) shown: String,
+}
+
+/// Finds the secrets of a text; nothing is returned if that is not possible.
+pub(super) fn find(text: &str, notation: Notation) -> Option<Vec<Hidden>> {
+    // It bounds the nesting, which the walk below relies on.
+    document::parse(text, notation).ok()?;
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let root = match notation {
+        Notation::Json => tree::of_json(body).ok()?,
+        Notation::Toml => Some(tree::of_toml(body).ok()?),
+        Notation::Yaml => return None,
+    };
+    let mut search = Search { found: Vec::new(), path: Vec::new() };
+    if let Some(root) = &root {
+        search.value(root, "", Doubt::ByKey);
+    }
+    for comment in source::comments(body, notation) {
+        search.comment(&body[comment.clone()], comment);
+    }
+    let mark = text.len() - body.len();
+    let shift = |range: Range<usize>| range.start + mark..range.end + mark;
+    Some(search.found.into_iter().map(|own| Hidden { range: shift(own.range), ..own }).collect())
+}
+
+/// What makes a value a secret here.
+#[derive(Clone, Copy, PartialEq)]
+enum Doubt {
+    /// Its key.
+    ByKey,
+    /// Its place: everything below `env` and `headers` is one.
+    All,
+    /// Only a look that is not that of a variable's name.
+    VariableNames,
+    /// Nothing.
+    Never,
+}
+
+struct Search {
+    found: Vec<Hidden>,
+    path: Vec<String>,
+}
+
+impl Search {
+    fn value(&mut self, tree: &Tree, key: &str, doubt: Doubt) {
+        match &tree.shape {
+            Shape::Null | Shape::Bool(_) => {}
+            Shape::Number(_) => {
+                if doubt == Doubt::All || doubt == Doubt::ByKey && names_a_secret(key) {
+                    self.hide(tree, MASK.to_owned());
+                }
+            }
+            Shape::String(text) => {
+                if let Some(shown) = masked(text, key, doubt) {
+                    self.hide(tree, quote(&shown));
+                }
+            }
+            Shape::List(items) if doubt == Doubt::ByKey && is_command(key) => {
+                self.arguments(items, key);
+            }
+            Shape::List(items) => self.each(
+                items.iter().enumerate().map(|(index, item)| (index.to_string(), key, item)),
+                doubt,
+            ),
+            Shape::Map(members) => {
+                for member in members {
+                    let doubt = if doubt == Doubt::ByKey { of_key(&member.key) } else { doubt };
+                    let own = (member.key.clone(), member.key.as_str(), &member.value);
+                    self.each(std::iter::once(own), doubt);
+                }
+            }
+        }
+    }
+
+    fn each<'t>(
+        &mut self,
+        values: impl Iterator<Item = (String, &'t str, &'t Tree)>,
+        doubt: Doubt,
+    ) {
+        for (step, key, value) in values {
+            self.path.push(step);
+            self.value(value, key, doubt);
+            self.path.pop();
+        }
+    }
+
+    fn arguments(&mut self, items: &[Tree], key: &str) {
+        let texts = items.iter().map(|item| match &item.shape {
+            Shape::String(text) | Shape::Number(text) => text.as_str(),
+            _ => "",
+        });
+        let shown = mask_args(texts.clone());
+        for (index, ((item, text), shown)) in items.iter().zip(texts).zip(shown).enumerate() {
+            self.path.push(index.to_string());
+            match item.shape {
+                Shape::List(_) | Shape::Map(_) => self.value(item, key, Doubt::ByKey),
+                _ if text != shown && !is_placeholder(text) => self.hide(item, quote(&shown)),
+                _ => {}
+            }
+            self.path.pop();
+        }
+    }
+
+    fn comment(&mut self, text: &str, range: Range<usize>) {
+        let may_hold_a_value = text.contains(['"', '='])
+            || text.matches('\'').count() > 1
+            || names_a_secret(text)
+            || text.split_whitespace().any(|word| mask_url(word) != word);
+        if may_hold_a_value {
+            let shown = match &text[..text.len().min(2)] {
+                "/*" => format!("/* {MASK} */"),
+                "//" => format!("// {MASK}"),
+                _ => format!("# {MASK}"),
+            };
+            self.found.push(Hidden { path: Vec::new(), range, shown });
+        }
+    }
+
+    fn hide(&mut self, tree: &Tree, shown: String) {
+        self.found.push(Hidden { path: self.path.clone(), range: tree.range.clone(), shown });
+    }
+}
+
+/// Returns what is shown of a text, if that is not all of it.
+fn masked(text: &str, key: &str, doubt: Doubt) -> Option<String> {
+    let is_secret = match doubt {
+        Doubt::All => true,
+        Doubt::ByKey => names_a_secret(key),
+        // Somebody may have put the secret itself where only a name belongs.
+        Doubt::VariableNames => return (!is_variable(text)).then(|| MASK.to_owned()),
+        Doubt::Never => return None,
+    };
+    if is_placeholder(text) {
+        return None;
+    }
+    if is_secret {
+        return Some(MASK.to_owned());
+    }
+    let shown = if is_command(key) {
+        mask_args(text.split(' ')).join(" ")
+    } else if text.contains("://") {
+        mask_url(text)
+    } else {
+        return None;
+    };
+    (shown != text).then_some(shown)
+}
+
+fn of_key(key: &str) -> Doubt {
+    match plain(key).as_str() {
+        "env" | "environment" | "envs" | "headers" | "httpheaders" => Doubt::All,
+        "credentialid" => Doubt::Never,
+        "envhttpheaders" => Doubt::VariableNames,
+        name if name.ends_with("envvar") || name.ends_with("envvars") => Doubt::VariableNames,
+        _ => Doubt::ByKey,
+    }
+}
+
+fn is_command(key: &str) -> bool {
+    matches!(plain(key).as_str(), "args" | "arguments" | "command" | "cmd")
+}
+
+/// Returns a key as all spellings of it have in common: `http_headers`, `HTTP-Headers`.
+fn plain(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+/// Tells whether a text is wholly one placeholder: `${X}`, `${env:X}`, `{env:X}`, `$X`.
+fn is_placeholder(text: &str) -> bool {
+    let inner = |text: &'_ str| text.strip_suffix('}').map(str::to_owned);
+    let name = if let Some(rest) = text.strip_prefix("${") {
+        inner(rest).map(|name| match name.split_once(':') {
+            Some(("env" | "input", name)) => name.to_owned(),
+            _ => name,
+        })
+    } else if let Some(rest) = text.strip_prefix("{env:") {
+        inner(rest)
+    } else {
+        // A password may begin with a dollar sign; a variable here is in capitals.
+        text.strip_prefix('$').filter(|name| is_variable(name)).map(str::to_owned)
+    };
+    name.is_some_and(|name| {
+        !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    })
+}
+
+/// Tells whether a text looks like the name of an environment variable, in capitals.
+fn is_variable(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_uppercase() || first == '_')
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}

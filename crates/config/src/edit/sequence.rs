@@ -1,0 +1,220 @@
+//! Puts items into a bracketed, comma-separated list and takes them out, the way it is laid out.
+//!
+//! JSON objects and arrays and TOML arrays and inline tables are all such lists. Between their items
+//! stand only blanks, line ends, commas and comments; so the gaps can be read without a parser.
+
+use std::ops::Range;
+
+use super::source::{self, Splices};
+
+/// A list in a text.
+pub(super) struct Sequence<'t> {
+    pub(super) text: &'t str,
+    /// All comments of the text, in order.
+    pub(super) comments: &'t [Range<usize>],
+    /// From the opening bracket to behind the closing one.
+    pub(super) range: Range<usize>,
+    /// The items in order, without their commas.
+    pub(super) items: Vec<Range<usize>>,
+}
+
+/// How a new item stands in its list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// On a line of its own, that begins with this.
+    OwnLine(String),
+    /// Behind the others, with this in front.
+    SameLine(&'static str),
+}
+
+impl Sequence<'_> {
+    /// Tells how an item is added to this list: on its own line where the others are, else behind
+    /// them, where `spaced` says what is in front if there are not two items to see it from. An
+    /// empty list has nothing to go by, unless there is a comment that needs its own line.
+    pub(super) fn placement(&self, unit: &str, spaced: &'static str) -> Option<Placement> {
+        let outer = source::indentation(self.text, self.range.start);
+        let has_lines = self.gaps().any(|gap| self.text[gap].contains('\n'));
+        match self.items.last() {
+            None if has_lines && self.comments_in(self.inside()).next().is_some() => {
+                Some(Placement::OwnLine(format!("{outer}{unit}")))
+            }
+            None => None,
+            Some(last) if has_lines => {
+                Some(Placement::OwnLine(if source::is_first_on_line(self.text, last.start) {
+                    source::indentation(self.text, last.start).to_owned()
+                } else {
+                    format!("{outer}{unit}")
+                }))
+            }
+            Some(_) => {
+                let seen = self.comma(0).filter(|_| self.items.len() > 1);
+                Some(Placement::SameLine(match seen {
+                    Some(comma) if self.text[comma + 1..].starts_with([' ', '\t']) => " ",
+                    Some(_) => "",
+                    None => spaced,
+                }))
+            }
+        }
+    }
+
+    /// Adds an item at the end. `padding` goes inside the brackets of a list that was empty.
+    pub(super) fn append(&self, placement: &Placement, item: &str, padding: &str) -> String {
+        let newline = source::line_ending(self.text);
+        let glue = match placement {
+            Placement::OwnLine(indentation) => format!("{newline}{indentation}"),
+            Placement::SameLine(blank) => (*blank).to_owned(),
+        };
+        let mut splices = Splices::default();
+        let Some(last) = self.items.last() else {
+            self.fill(&mut splices, placement, item, padding);
+            return splices.apply(self.text);
+        };
+        if let Some(comma) = self.comma(self.items.len() - 1) {
+            splices.insert(self.end_of_item(comma + 1), format!("{glue}{item},"));
+        } else {
+            splices.insert(last.end, ",");
+            splices.insert(self.end_of_item(last.end), format!("{glue}{item}"));
+        }
+        splices.apply(self.text)
+    }
+
+    /// Takes an item out, with its comma, and with its line if nothing else is on it.
+    pub(super) fn remove(&self, index: usize) -> String {
+        let item = self.items[index].clone();
+        let mut splices = Splices::default();
+        if self.items.len() == 1 && self.comments_in(self.inside()).all(|c| is_within(&c, &item)) {
+            splices.delete(self.inside());
+            return splices.apply(self.text);
+        }
+        let comma = self.comma(index);
+        let end = comma.map_or(item.end, |comma| comma + 1);
+        splices.delete(item.clone());
+        if let Some(comma) = comma {
+            splices.delete(comma..comma + 1);
+        } else if let Some(comma) = index.checked_sub(1).and_then(|before| self.comma(before)) {
+            splices.delete(comma..comma + 1);
+        }
+        if let Some(line) = self.own_lines(&item, end) {
+            splices.delete(line);
+        } else if comma.is_some() && index + 1 < self.items.len() {
+            let next = source::skip_blanks(self.text, end);
+            if source::is_line_end(self.text, next) {
+                splices.delete(
+                    self.text[..item.start].trim_end_matches([' ', '\t']).len()..item.start,
+                );
+            } else {
+                splices.delete(end..next);
+            }
+        } else {
+            splices.delete(self.blank_before(&item));
+        }
+        splices.apply(self.text)
+    }
+
+    fn fill(&self, splices: &mut Splices, placement: &Placement, item: &str, padding: &str) {
+        let newline = source::line_ending(self.text);
+        let outer = source::indentation(self.text, self.range.start);
+        let (before, after) = match placement {
+            Placement::OwnLine(indentation) => {
+                (format!("{newline}{indentation}"), format!("{newline}{outer}"))
+            }
+            Placement::SameLine(_) => (padding.to_owned(), padding.to_owned()),
+        };
+        match self.comments_in(self.inside()).last() {
+            None => splices.replace(self.inside(), format!("{before}{item}{after}")),
+            Some(comment) => {
+                let rest = comment.end..self.range.end - 1;
+                let before = if before.is_empty() { " " } else { &before };
+                let after = if self.text[rest.clone()].contains('\n') {
+                    self.text[rest.clone()].to_owned()
+                } else {
+                    after
+                };
+                splices.replace(rest, format!("{before}{item}{after}"));
+            }
+        }
+    }
+
+    /// Returns the lines of an item, if nothing but it and comments behind it are on them.
+    fn own_lines(&self, item: &Range<usize>, end: usize) -> Option<Range<usize>> {
+        let is_tight = self.comments_in(item.end..end).next().is_none()
+            && !self.text[item.end..end].contains('\n');
+        let last = source::skip_blanks(self.text, self.skip_comments_on_line(end));
+        let stands_alone = is_tight
+            && source::is_first_on_line(self.text, item.start)
+            && source::is_line_end(self.text, last)
+            && !self.text[end..last].contains('\n');
+        stands_alone
+            .then(|| source::line_start(self.text, item.start)..source::next_line(self.text, last))
+    }
+
+    /// Returns the blanks and line ends in front of an item, if no comment needs them.
+    fn blank_before(&self, item: &Range<usize>) -> Range<usize> {
+        let start = self.text[..item.start].trim_end().len();
+        let comment = self.comments_in(self.range.start..item.start).last();
+        match comment {
+            Some(comment)
+                if comment.end >= start && source::is_line_comment(self.text, &comment) =>
+            {
+                item.start..item.start
+            }
+            _ => start..item.start,
+        }
+    }
+
+    /// Finds the comma behind an item.
+    fn comma(&self, index: usize) -> Option<usize> {
+        let gap = self.gap_after(index);
+        let mut at = gap.start;
+        for comment in self.comments_in(gap.clone()) {
+            if let Some(length) = self.text[at..comment.start].find(',') {
+                return Some(at + length);
+            }
+            at = comment.end;
+        }
+        self.text[at..gap.end].find(',').map(|length| at + length)
+    }
+
+    /// Goes over the comments that begin on this line, as long as nothing else is between them.
+    fn skip_comments_on_line(&self, from: usize) -> usize {
+        let mut at = from;
+        for comment in self.comments_in(from..self.range.end) {
+            if source::skip_blanks(self.text, at) != comment.start {
+                break;
+            }
+            at = comment.end;
+        }
+        at
+    }
+
+    /// Goes over what belongs to an item on its line: comments, and blanks that end the line.
+    fn end_of_item(&self, from: usize) -> usize {
+        let at = self.skip_comments_on_line(from);
+        let next = source::skip_blanks(self.text, at);
+        if source::is_line_end(self.text, next) { next } else { at }
+    }
+
+    fn inside(&self) -> Range<usize> {
+        self.range.start + 1..self.range.end - 1
+    }
+
+    fn gaps(&self) -> impl Iterator<Item = Range<usize>> {
+        let first = self.items.first().map_or(self.range.end - 1, |item| item.start);
+        std::iter::once(self.range.start + 1..first)
+            .chain((0..self.items.len()).map(|index| self.gap_after(index)))
+    }
+
+    fn gap_after(&self, index: usize) -> Range<usize> {
+        let end = self.items.get(index + 1).map_or(self.range.end - 1, |next| next.start);
+        self.items[index].end..end
+    }
+
+    fn comments_in(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let first = self.comments.partition_point(|comment| comment.start < range.start);
+        self.comments[first..].iter().take_while(move |comment| comment.end <= range.end).cloned()
+    }
+}
+
+fn is_within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}

@@ -1,0 +1,311 @@
+//! Edited JSON.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::*;
+
+fn json(text: &str, change: &Change) -> String {
+    edited(text, Notation::Json, change)
+}
+
+fn server() -> Change {
+    let value = json!({"command": "npx", "args": ["-y", "pkg"], "env": {"A": "1"}});
+    set("mcpServers/fs", value)
+}
+
+const ODD: &str = r#"{
+  // head
+  "a": 1, // about a
+  // about b
+  "b": {"x": 1, "y": 2}, "c": 3,
+  "d": [1, 2 /* two */],
+  /* e */ "e": 5
+  // end
+}
+"#;
+
+#[test]
+fn an_empty_file_becomes_an_object() {
+    assert_snapshot!(json("", &server()), @r#"
+    {
+      "mcpServers": {
+        "fs": {
+          "command": "npx",
+          "args": ["-y", "pkg"],
+          "env": {
+            "A": "1"
+          }
+        }
+      }
+    }
+    "#);
+    assert!(json("", &server()).ends_with("}\n"));
+    assert_eq!(json(" \n\n", &server()), json("", &server()));
+    assert_eq!(json("null\n", &server()), json("", &server()));
+}
+
+#[test]
+fn comments_of_an_otherwise_empty_file_stay_on_top() {
+    assert_snapshot!(json("// ours\n\n", &set("a", json!(1))), @r#"
+    // ours
+    {
+      "a": 1
+    }
+    "#);
+}
+
+#[test]
+fn a_line_that_only_holds_keys_is_laid_out_anew() {
+    assert_snapshot!(json(r#"{"mcpServers":{}}"#, &server()), @r#"
+    {
+      "mcpServers": {
+        "fs": {
+          "command": "npx",
+          "args": ["-y", "pkg"],
+          "env": {
+            "A": "1"
+          }
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_line_with_values_stays_one_line() {
+    assert_snapshot!(json(r#"{"n":1,"mcpServers":{}}"#, &server()), @r#"{"n":1,"mcpServers":{"fs":{"command":"npx","args":["-y","pkg"],"env":{"A":"1"}}}}"#);
+    assert_snapshot!(json(r#"{ "mcpServers": { "a": {} }, "n": 1 }"#, &server()), @r#"{ "mcpServers": { "a": {}, "fs": {"command": "npx", "args": ["-y", "pkg"], "env": {"A": "1"}} }, "n": 1 }"#);
+}
+
+#[test]
+fn a_new_member_comes_last_and_the_comment_of_the_last_one_stays_with_it() {
+    let text = r#"{
+    "mcpServers": {
+        "a": {"command": "x"} // about a
+        // "old": {}
+    }
+}
+"#;
+    assert_snapshot!(json(text, &server()), @r#"
+    {
+        "mcpServers": {
+            "a": {"command": "x"}, // about a
+            "fs": {
+                "command": "npx",
+                "args": ["-y", "pkg"],
+                "env": {
+                    "A": "1"
+                }
+            }
+            // "old": {}
+        }
+    }
+    "#);
+    assert_eq!(json(&json(text, &server()), &remove("mcpServers/fs")), text);
+}
+
+#[test]
+fn a_trailing_comma_is_kept_and_given_to_the_new_member() {
+    let text = "{\n\t\"mcpServers\": {\n\t\t\"a\": {}, // about a\n\t},\n}";
+    assert_snapshot!(json(text, &set("mcpServers/b", json!({"x": [1, {"y": null}]}))), @r#"
+    {
+    	"mcpServers": {
+    		"a": {}, // about a
+    		"b": {
+    			"x": [
+    				1,
+    				{
+    					"y": null
+    				}
+    			]
+    		},
+    	},
+    }
+    "#);
+}
+
+#[test]
+fn a_comment_in_an_empty_object_stays() {
+    assert_snapshot!(json("{\n  \"mcpServers\": {\n    // none yet\n  }\n}\n", &server()), @r#"
+    {
+      "mcpServers": {
+        // none yet
+        "fs": {
+          "command": "npx",
+          "args": ["-y", "pkg"],
+          "env": {
+            "A": "1"
+          }
+        }
+      }
+    }
+    "#);
+    assert_snapshot!(json("{\n  \"a\": { /* none */ }\n}\n", &set("a/b", json!(true))), @r#"
+    {
+      "a": { /* none */
+        "b": true
+      }
+    }
+    "#);
+}
+
+#[test]
+fn line_ends_and_the_byte_order_mark_stay() {
+    let text = "\u{feff}{\r\n  \"a\": {}\r\n}\r\n";
+    let expected =
+        "\u{feff}{\r\n  \"a\": {\r\n    \"b\": {\r\n      \"c\": 1\r\n    }\r\n  }\r\n}\r\n";
+    assert_eq!(json(text, &set("a/b", json!({"c": 1}))), expected);
+    assert_eq!(json("\u{feff}", &set("a", json!(1))), "\u{feff}{\n  \"a\": 1\n}\n");
+}
+
+#[test]
+fn a_replaced_value_keeps_its_place_and_its_layout() {
+    assert_snapshot!(json(ODD, &set("a", json!({"x": "y"}))), @r#"
+    {
+      // head
+      "a": {
+        "x": "y"
+      }, // about a
+      // about b
+      "b": {"x": 1, "y": 2}, "c": 3,
+      "d": [1, 2 /* two */],
+      /* e */ "e": 5
+      // end
+    }
+    "#);
+    assert_snapshot!(json(ODD, &set("b", json!({"z": {"q": []}}))), @r#"
+    {
+      // head
+      "a": 1, // about a
+      // about b
+      "b": {"z": {"q": []}}, "c": 3,
+      "d": [1, 2 /* two */],
+      /* e */ "e": 5
+      // end
+    }
+    "#);
+}
+
+#[test]
+fn a_value_that_is_there_already_stays_as_it_is_written() {
+    let text = "{ \"a\" :{\"x\":[ 1,\n2 ]} }";
+    assert_eq!(json(text, &set("a", json!({"x": [1, 2]}))), text);
+}
+
+#[test]
+fn a_removed_member_takes_its_own_line_along_but_no_other_comment() {
+    for key in ["a", "b/x", "b/y"] {
+        assert!(json(ODD, &remove(key)).contains("// about b"));
+    }
+    assert_snapshot!(json(ODD, &remove("a")), @r#"
+    {
+      // head
+      // about b
+      "b": {"x": 1, "y": 2}, "c": 3,
+      "d": [1, 2 /* two */],
+      /* e */ "e": 5
+      // end
+    }
+    "#);
+    assert_snapshot!(json(ODD, &remove("b")), @r#"
+    {
+      // head
+      "a": 1, // about a
+      // about b
+      "c": 3,
+      "d": [1, 2 /* two */],
+      /* e */ "e": 5
+      // end
+    }
+    "#);
+    assert_snapshot!(json(ODD, &remove("e")), @r#"
+    {
+      // head
+      "a": 1, // about a
+      // about b
+      "b": {"x": 1, "y": 2}, "c": 3,
+      "d": [1, 2 /* two */]
+      /* e */
+      // end
+    }
+    "#);
+    assert_eq!(json("{\n  \"a\": 1\n}", &remove("a")), "{}");
+    assert_eq!(json("{\n  \"a\": {\"b\": 1}\n}", &remove("a/b")), "{\n  \"a\": {}\n}");
+    assert_eq!(json(ODD, &remove("zz/y")), ODD);
+    assert_eq!(json(ODD, &remove("a/y")), ODD);
+}
+
+#[test]
+fn of_a_key_that_stands_twice_the_last_is_changed_and_both_are_removed() {
+    let text = "{\n  \"a\": 1,\n  \"b\": 2,\n  \"a\": 3\n}\n";
+    assert_eq!(json(text, &set("a", json!(4))), text.replace('3', "4"));
+    assert_eq!(json(text, &remove("a")), "{\n  \"b\": 2\n}\n");
+}
+
+#[test]
+fn texts_are_put_into_a_list_and_taken_out_the_way_it_is_laid_out() {
+    let lines = "{\n  \"off\": [\n    \"a\", // why\n    \"b\" // also\n  ]\n}\n";
+    assert_snapshot!(json(lines, &include("off", "c")), @r#"
+    {
+      "off": [
+        "a", // why
+        "b", // also
+        "c"
+      ]
+    }
+    "#);
+    assert_snapshot!(json(lines, &exclude("off", "b")), @r#"
+    {
+      "off": [
+        "a" // why
+      ]
+    }
+    "#);
+    let line = r#"{"off": ["a", "b", "a"], "x": 1}"#;
+    assert_eq!(json(line, &include("off", "a")), line);
+    assert_eq!(json(line, &exclude("off", "a")), r#"{"off": ["b"], "x": 1}"#);
+    assert_eq!(json(r#"{"x": 1}"#, &include("off", "a")), r#"{"x": 1, "off": ["a"]}"#);
+    assert_eq!(json(r#"{"off": [ ], "x": 1}"#, &include("off", "a")), r#"{"off": ["a"], "x": 1}"#);
+    assert_eq!(json(r#"{"off": null, "x": 1}"#, &include("off", "a")), r#"{"off": ["a"], "x": 1}"#);
+    assert_eq!(json("{}", &exclude("off", "a")), "{}");
+}
+
+#[test]
+fn keys_of_any_kind_are_quoted() {
+    let text = apply(
+        "{}",
+        Notation::Json,
+        &[Change::Set { path: vec!["a.b \"c\"\\\n\u{1}é•".to_owned()], value: json!(1) }],
+    );
+    assert_eq!(text.unwrap(), "{\n  \"a.b \\\"c\\\"\\\\\\n\\u0001é•\": 1\n}");
+}
+
+#[test]
+fn long_lists_get_one_line_per_item() {
+    let long = "x".repeat(60);
+    let text = json("", &set("args", json!([long, long])));
+    assert_eq!(text.lines().count(), 6);
+}
+
+#[test]
+fn a_file_that_does_not_have_the_shape_is_refused() {
+    let refused = [
+        refusal("{\n  \"a\": [1 2]\n}", Notation::Json, server()),
+        refusal("[]", Notation::Json, server()),
+        refusal("{\n  \"mcpServers\": \"x\"\n}", Notation::Json, server()),
+        refusal("{\"off\": {}}", Notation::Json, include("off", "a")),
+        refusal("{\"off\": 1}", Notation::Json, exclude("off", "a")),
+        refusal("a: 1", Notation::Yaml, server()),
+        refusal("{}", Notation::Json, Change::Remove { path: Vec::new() }),
+    ];
+    assert_snapshot!(refused.join("\n"), @"
+    the file cannot be read as it is (line 2) | put line 2, column 10 right first; the file was left as it is
+    the file is a list, not an object (line 1) | the file must hold one object with keys
+    `mcpServers` is a string, not an object (line 2) | make `mcpServers` an object, or remove it
+    `off` is an object, not a list (line 1) | make `off` a list, or remove it
+    `off` is a number, not a list (line 1) | make `off` a list, or remove it
+    YAML files are only read, not changed | change the file by hand
+    a change needs at least one key | name the key to change
+    ");
+}

@@ -1,0 +1,44 @@
+//! What edited files look like.
+
+mod json;
+mod mask;
+mod toml;
+
+use serde_json::Value;
+
+use super::{Change, apply};
+use crate::document::Notation;
+
+fn path(keys: &str) -> Vec<String> {
+    keys.split('/').map(str::to_owned).collect()
+}
+
+fn set(keys: &str, value: Value) -> Change {
+    Change::Set { path: path(keys), value }
+}
+
+fn remove(keys: &str) -> Change {
+    Change::Remove { path: path(keys) }
+}
+
+fn include(keys: &str, item: &str) -> Change {
+    Change::Include { path: path(keys), item: item.to_owned() }
+}
+
+fn exclude(keys: &str, item: &str) -> Change {
+    Change::Exclude { path: path(keys), item: item.to_owned() }
+}
+
+/// Makes a change, and sees to it that making it again changes nothing.
+fn edited(text: &str, notation: Notation, change: &Change) -> String {
+    let once = apply(text, notation, std::slice::from_ref(change)).unwrap();
+    let twice = apply(&once, notation, std::slice::from_ref(change)).unwrap();
+    assert_eq!(once, twice, "the same change again changed something");
+    once
+}
+
+/// Describes why a change is refused.
+fn refusal(text: &str, notation: Notation, change: Change) -> String {
+    let error = apply(text, notation, &[change]).unwrap_err();
+    format!("{error} | {}", error.hint())
+}

@@ -1,0 +1,242 @@
+//! Edited TOML.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::*;
+
+fn toml(text: &str, change: &Change) -> String {
+    edited(text, Notation::Toml, change)
+}
+
+fn server(name: &str) -> Change {
+    let value = json!({
+        "command": "npx", "args": ["-y", "pkg"], "env": {"A": "1"}, "cwd": null, "timeout": 5
+    });
+    set(&format!("mcp_servers/{name}"), value)
+}
+
+const TABLES: &str = r#"# ours
+model = "m" # the model
+
+[mcp_servers.a] # first
+command = "x" # start
+# args = []
+
+# about env
+[mcp_servers.a.env]
+K = "v"
+# end
+
+# about z
+[z]
+q = [
+    1, # one
+]
+"#;
+
+const DOTTED: &str = r#"mcp_servers.a.command = "x"
+z = 1 # between
+mcp_servers.a.env.K = "v"
+"#;
+
+#[test]
+fn a_new_server_is_a_table_with_a_blank_line_before_it() {
+    assert_snapshot!(toml("", &server("fs")), @r#"
+    [mcp_servers.fs]
+    command = "npx"
+    args = ["-y", "pkg"]
+    timeout = 5
+
+    [mcp_servers.fs.env]
+    A = "1"
+    "#);
+    assert_snapshot!(toml(TABLES, &server("fs")), @r#"
+    # ours
+    model = "m" # the model
+
+    [mcp_servers.a] # first
+    command = "x" # start
+    # args = []
+
+    # about env
+    [mcp_servers.a.env]
+    K = "v"
+    # end
+
+    [mcp_servers.fs]
+    command = "npx"
+    args = ["-y", "pkg"]
+    timeout = 5
+
+    [mcp_servers.fs.env]
+    A = "1"
+
+    # about z
+    [z]
+    q = [
+        1, # one
+    ]
+    "#);
+    assert_eq!(toml(&toml(TABLES, &server("fs")), &remove("mcp_servers/fs")), TABLES);
+    assert_eq!(toml("x = 1", &set("t", json!({"y": 2}))), "x = 1\n\n[t]\ny = 2");
+}
+
+#[test]
+fn a_replaced_server_keeps_its_place_and_the_comments_around_it() {
+    assert_snapshot!(toml(TABLES, &server("a")), @r#"
+    # ours
+    model = "m" # the model
+
+    [mcp_servers.a]
+    command = "npx"
+    args = ["-y", "pkg"]
+    timeout = 5
+
+    [mcp_servers.a.env]
+    A = "1"
+    # args = []
+
+    # about env
+    # end
+
+    # about z
+    [z]
+    q = [
+        1, # one
+    ]
+    "#);
+}
+
+#[test]
+fn a_removed_server_takes_its_tables_along() {
+    assert_snapshot!(toml(TABLES, &remove("mcp_servers/a")), @r#"
+    # ours
+    model = "m" # the model
+    # args = []
+
+    # about env
+    # end
+
+    # about z
+    [z]
+    q = [
+        1, # one
+    ]
+    "#);
+    assert_eq!(toml("[a]\nx = 1\n\n[b]\ny = 2\n", &remove("a")), "[b]\ny = 2\n");
+    assert_eq!(toml("[a]\nx = 1\n\n[b]\ny = 2", &remove("b")), "[a]\nx = 1");
+}
+
+#[test]
+fn a_field_is_changed_on_its_line() {
+    let text = toml(TABLES, &set("mcp_servers/a/command", json!("C:\\new \"one\"")));
+    assert_eq!(text, TABLES.replace("\"x\"", r#""C:\\new \"one\"""#));
+    let text = toml(TABLES, &set("mcp_servers/a/enabled", json!(false)));
+    assert_eq!(text, TABLES.replace("# start\n", "# start\nenabled = false\n"));
+    assert_eq!(toml(&text, &remove("mcp_servers/a/enabled")), TABLES);
+    let text = toml(TABLES, &set("model", json!(null)));
+    assert_eq!(text, TABLES.replace("model = \"m\" # the model\n", ""));
+}
+
+#[test]
+fn a_key_of_the_root_goes_above_the_first_table() {
+    assert_snapshot!(toml("# about a\n[a]\nx = 1\n", &set("top", json!([1, 2.5]))), @"
+    top = [1, 2.5]
+
+    # about a
+    [a]
+    x = 1
+    ");
+    assert_eq!(toml("# only this\n", &set("a", json!(true))), "# only this\na = true\n");
+    assert_eq!(toml("a = 1\r\n", &set("b", json!("\u{7f}\n"))), "a = 1\r\nb = \"\\u007F\\n\"\r\n");
+}
+
+#[test]
+fn dotted_keys_are_added_to_by_dotted_keys_and_stay_in_their_order() {
+    assert_snapshot!(toml(DOTTED, &server("fs")), @r#"
+    mcp_servers.a.command = "x"
+    z = 1 # between
+    mcp_servers.a.env.K = "v"
+    mcp_servers.fs = { command = "npx", args = ["-y", "pkg"], env = { A = "1" }, timeout = 5 }
+    "#);
+    assert_snapshot!(toml(DOTTED, &set("mcp_servers/a/env/L", json!("w"))), @r#"
+    mcp_servers.a.command = "x"
+    z = 1 # between
+    mcp_servers.a.env.K = "v"
+    mcp_servers.a.env.L = "w"
+    "#);
+    assert_snapshot!(toml(DOTTED, &server("a")), @r#"
+    mcp_servers.a = { command = "npx", args = ["-y", "pkg"], env = { A = "1" }, timeout = 5 }
+    z = 1 # between
+    "#);
+    assert_eq!(toml(DOTTED, &remove("mcp_servers/a")), "z = 1 # between\n");
+}
+
+#[test]
+fn inline_tables_are_changed_within() {
+    let text = "mcp_servers = { a = { command = \"x\", env.K = \"v\" } }\n";
+    assert_snapshot!(toml(text, &set("mcp_servers/b", json!({"url": "u"}))), @r#"mcp_servers = { a = { command = "x", env.K = "v" }, b = { url = "u" } }"#);
+    assert_snapshot!(toml(text, &set("mcp_servers/a/env/L", json!("w"))), @r#"mcp_servers = { a = { command = "x", env.K = "v", env.L = "w" } }"#);
+    assert_snapshot!(toml(text, &set("mcp_servers/a/env", json!({"M": "w"}))), @r#"mcp_servers = { a = { command = "x", env = { M = "w" } } }"#);
+    assert_snapshot!(toml(text, &set("mcp_servers/a/command", json!("y"))), @r#"mcp_servers = { a = { command = "y", env.K = "v" } }"#);
+    assert_eq!(toml(text, &remove("mcp_servers/a")), "mcp_servers = {}\n");
+    assert_eq!(toml("[s]\na = {}\n", &set("s/a/b", json!(1))), "[s]\na = { b = 1 }\n");
+}
+
+#[test]
+fn a_table_can_become_a_value_and_a_value_a_table() {
+    assert_eq!(toml("[a]\nx = 1\n", &set("a", json!(2))), "a = 2\n");
+    assert_eq!(toml("a = 2 # two\n", &set("a", json!({"x": 1}))), "a = { x = 1 } # two\n");
+    assert_eq!(toml("[[a]]\nx = 1\n[[a]]\nx = 2\n", &set("a", json!({"y": 1}))), "[a]\ny = 1\n");
+}
+
+#[test]
+fn texts_are_put_into_a_list_and_taken_out_the_way_it_is_laid_out() {
+    let lines = "off = [\n    \"a\", # why\n    \"b\" # also\n]\n";
+    assert_snapshot!(toml(lines, &include("off", "c")), @r#"
+    off = [
+        "a", # why
+        "b", # also
+        "c"
+    ]
+    "#);
+    assert_snapshot!(toml(lines, &exclude("off", "b")), @r#"
+    off = [
+        "a" # why
+    ]
+    "#);
+    assert_eq!(
+        toml("off = [\"a\", \"b\",]\n", &include("off", "c")),
+        "off = [\"a\", \"b\", \"c\",]\n"
+    );
+    assert_eq!(toml("off = [\"a\", 'a']\n", &exclude("off", "a")), "off = []\n");
+    assert_eq!(toml("", &include("discovery/disabled", "x")), "[discovery]\ndisabled = [\"x\"]\n");
+}
+
+#[test]
+fn keys_that_need_quotes_get_them() {
+    let change = Change::Set {
+        path: vec!["s".to_owned(), "my server.v1".to_owned()],
+        value: json!({"": {"é": 1}}),
+    };
+    assert_eq!(toml("", &change), "[s.\"my server.v1\".\"\"]\n\"é\" = 1\n");
+}
+
+#[test]
+fn a_file_that_does_not_have_the_shape_is_refused() {
+    let refused = [
+        refusal("a = \n", Notation::Toml, server("a")),
+        refusal("x = 1\n[[mcp_servers]]\n", Notation::Toml, server("a")),
+        refusal("mcp_servers = 4\n", Notation::Toml, server("a")),
+        refusal("s = { a = 1 }\n", Notation::Toml, set("s/a/b", json!(1))),
+        refusal("\n[off]\n", Notation::Toml, include("off", "a")),
+    ];
+    assert_snapshot!(refused.join("\n"), @"
+    the file cannot be read as it is (line 1) | put line 1, column 5 right first; the file was left as it is
+    `mcp_servers` is a list, not an object (line 2) | make `mcp_servers` an object, or remove it
+    `mcp_servers` is a number, not an object (line 1) | make `mcp_servers` an object, or remove it
+    `s.a` is a number, not an object (line 1) | make `s.a` an object, or remove it
+    `off` is a table, not a list (line 2) | make `off` a list, or remove it
+    ");
+}

@@ -1,0 +1,224 @@
+//! Changes in TOML.
+//!
+//! A server is a section, `[mcp_servers.name]`, and its environment a section below it. Where a
+//! file says the same by dotted keys or inline tables, it is changed in its own way.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value as Json};
+use toml_edit::{Array, Document, Value};
+
+use super::change::{Change, EditError};
+use super::source::{self, Splices};
+use super::toml_inline::{self, Host, Inner};
+use super::toml_layout::{Entry, Kind, Layout, Section};
+use super::{toml_add, toml_write, tree};
+
+/// Makes one change.
+pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
+    match change {
+        Change::Set { path, value } => set(text, path, value),
+        Change::Remove { path } => remove(text, path),
+        Change::Include { path, item } => include(text, path, item),
+        Change::Exclude { path, item } => {
+            let mut text = text.to_owned();
+            while let Some(next) = exclude(&text, path, item)? {
+                text = next;
+            }
+            Ok(text)
+        }
+    }
+}
+
+/// Where a path leads.
+enum Place<'d> {
+    /// To a value; `host` is the inline table it is in.
+    Value { value: &'d Value, host: Option<Host<'d>> },
+    /// Into an inline table that has no such entry.
+    Inline(Host<'d>),
+    /// To a table, or a list of tables.
+    Table,
+    /// Nowhere.
+    Absent,
+}
+
+fn locate<'d>(text: &str, layout: &Layout<'d>, path: &[String]) -> Result<Place<'d>, EditError> {
+    let blocked = |depth: usize, found: &'static str, at: usize| EditError::NotAnObject {
+        path: path[..depth].join("."),
+        found,
+        line: Some(source::line_number(text, at)),
+    };
+    if let Some(section) = layout.element_above(path) {
+        return Err(blocked(section.path.len(), "a list", section.start));
+    }
+    if let Some(entry) = layout.named().find(|entry| path.starts_with(&entry.path)) {
+        let outer = entry.path.len();
+        return match toml_inline::follow(entry.value, &path[outer..]) {
+            Inner::Value { value, host } => Ok(Place::Value { value, host }),
+            Inner::Table(host) => Ok(Place::Inline(host)),
+            Inner::Blocked { value, depth } => {
+                let found = tree::toml_value(value);
+                Err(blocked(outer + depth, found.kind(), found.range.start))
+            }
+        };
+    }
+    let is_table = !layout.sections_below(path).is_empty() || !layout.dotted_below(path).is_empty();
+    Ok(if is_table { Place::Table } else { Place::Absent })
+}
+
+fn set(text: &str, path: &[String], value: &Json) -> Result<String, EditError> {
+    if value.is_null() {
+        return remove(text, path);
+    }
+    let value = &toml_write::without_nulls(value);
+    let document = tree::toml_document(text)?;
+    let layout = Layout::of(&document);
+    let place = locate(text, &layout, path)?;
+    if value_at(&document, path).as_ref() == Some(value) {
+        return Ok(text.to_owned());
+    }
+    let is_list = layout.sections.iter().any(|own| own.kind == Kind::Element && own.path == path);
+    match (place, value) {
+        (Place::Value { value: old, .. }, _) => {
+            let mut splices = Splices::default();
+            splices.replace(old.span().unwrap_or_default(), toml_write::value(value));
+            Ok(splices.apply(text))
+        }
+        (Place::Inline(host), _) if !host.has_below() => Ok(host.add(text, value)),
+        (Place::Table, Json::Object(members)) if !is_list => {
+            Ok(replace_table(text, &layout, path, members))
+        }
+        (Place::Inline(_) | Place::Table, _) => {
+            let left = remove(text, path)?;
+            let after = set(&left, path, value)?;
+            // What is left may be too short to show which line ends the file has.
+            let is_unclear = !left.contains('\n');
+            Ok(if is_unclear { after.replace('\n', source::line_ending(text)) } else { after })
+        }
+        (Place::Absent, _) => Ok(toml_add::add(text, &layout, path, value)),
+    }
+}
+
+fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
+    let document = tree::toml_document(text)?;
+    let layout = Layout::of(&document);
+    let mut splices = Splices::default();
+    match locate(text, &layout, path) {
+        // What has no keys does not have this one.
+        Err(_) | Ok(Place::Absent) => {}
+        Ok(Place::Value { host: Some(host), .. } | Place::Inline(host)) => {
+            if let Some(next) = host.remove(text) {
+                return remove(&next, path);
+            }
+        }
+        Ok(Place::Value { host: None, .. } | Place::Table) => {
+            for entry in layout.dotted_below(path) {
+                splices.delete(lines_of(text, entry));
+            }
+            for section in layout.sections_below(path) {
+                splices.delete(with_blank_lines(text, section));
+            }
+        }
+    }
+    Ok(splices.apply(text))
+}
+
+fn include(text: &str, path: &[String], item: &str) -> Result<String, EditError> {
+    let document = tree::toml_document(text)?;
+    match list(text, &Layout::of(&document), path)? {
+        None => set(text, path, &Json::Array(vec![item.into()])),
+        Some(array) if array.iter().any(|own| own.as_str() == Some(item)) => Ok(text.to_owned()),
+        Some(array) => Ok(toml_inline::include(text, array, item)),
+    }
+}
+
+fn exclude(text: &str, path: &[String], item: &str) -> Result<Option<String>, EditError> {
+    let document = tree::toml_document(text)?;
+    let array = list(text, &Layout::of(&document), path)?;
+    Ok(array.and_then(|array| toml_inline::exclude(text, array, item)))
+}
+
+/// Returns the list a path leads to, if there is anything.
+fn list<'d>(
+    text: &str,
+    layout: &Layout<'d>,
+    path: &[String],
+) -> Result<Option<&'d Array>, EditError> {
+    let error = |found, at: Option<usize>| EditError::NotAList {
+        path: path.join("."),
+        found,
+        line: at.map(|at| source::line_number(text, at)),
+    };
+    match locate(text, layout, path)? {
+        Place::Value { value: Value::Array(array), .. } => Ok(Some(array)),
+        Place::Value { value, .. } => {
+            let found = tree::toml_value(value);
+            Err(error(found.kind(), Some(found.range.start)))
+        }
+        Place::Inline(host) if host.has_below() => Err(error("an object", None)),
+        Place::Table => {
+            let first = layout.sections_below(path).into_iter().next();
+            let is_list = first.is_some_and(|own| own.kind == Kind::Element && own.path == path);
+            let found = if is_list { "a list of tables" } else { "a table" };
+            Err(error(found, first.map(|section| section.start)))
+        }
+        Place::Inline(_) | Place::Absent => Ok(None),
+    }
+}
+
+/// Puts a table in the place of another, where that begins.
+fn replace_table(
+    text: &str,
+    layout: &Layout<'_>,
+    path: &[String],
+    members: &Map<String, Json>,
+) -> String {
+    let mut splices = Splices::default();
+    let (dotted, sections) = (layout.dotted_below(path), layout.sections_below(path));
+    if let Some(first) = dotted.first() {
+        let own = &path[layout.sections[first.section].path.len()..];
+        let at = first.start + source::indentation(text, first.start).len();
+        let end = first.value.span().map_or(at, |span| span.end);
+        splices.replace(at..end, toml_write::pair(own, &Json::Object(members.clone())));
+    } else if let Some(first) = sections.first() {
+        let tables = toml_write::tables(path, members, source::line_ending(text));
+        splices.replace(first.start..first.end, tables);
+    }
+    let kept = usize::from(dotted.is_empty());
+    dotted.iter().skip(1).for_each(|entry| splices.delete(lines_of(text, entry)));
+    sections.iter().skip(kept).for_each(|own| splices.delete(with_blank_lines(text, own)));
+    splices.apply(text)
+}
+
+/// Returns the lines of an entry with their line end, and with the blank line below if there would
+/// be two of them otherwise.
+fn lines_of(text: &str, entry: &Entry<'_>) -> Range<usize> {
+    let next = source::next_line(text, entry.end);
+    let is_blank = |at: usize| text[at..source::line_end(text, at)].trim().is_empty();
+    if next == text.len() && !text.ends_with('\n') && entry.start > 0 {
+        return source::line_end(text, source::line_start(text, entry.start - 1))..next;
+    }
+    let is_set_off = entry.start == 0 || is_blank(source::line_start(text, entry.start - 1));
+    if is_set_off && next < text.len() && is_blank(next) {
+        return entry.start..source::next_line(text, next);
+    }
+    entry.start..next
+}
+
+/// Returns a section with the blank lines that set it off.
+fn with_blank_lines(text: &str, section: &Section) -> Range<usize> {
+    let before = text[..section.start].trim_end().len();
+    if before == 0 {
+        return 0..skip_blank_lines(text, source::next_line(text, section.end));
+    }
+    before..section.end
+}
+
+fn skip_blank_lines(text: &str, at: usize) -> usize {
+    source::line_start(text, text.len() - text[at..].trim_start().len()).max(at)
+}
+
+fn value_at(document: &Document<&str>, path: &[String]) -> Option<Json> {
+    let item = path.iter().try_fold(document.as_item(), |item, key| item.get(key))?;
+    Some(tree::toml_item(item).to_value())
+}

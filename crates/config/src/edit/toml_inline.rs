@@ -1,0 +1,139 @@
+//! Changes within TOML's lists and inline tables, which are laid out as JSON's are.
+
+use std::ops::Range;
+
+use serde_json::Value as Json;
+use toml_edit::{Array, InlineTable, Value};
+
+use super::json_write::wrap;
+use super::sequence::{Placement, Sequence};
+use super::source;
+use super::toml_layout::common;
+use super::toml_write;
+use crate::document::Notation;
+
+/// Where a path leads within a value.
+pub(super) enum Inner<'d> {
+    /// To a value; `host` is the table it is an entry of, unless the path is empty.
+    Value { value: &'d Value, host: Option<Host<'d>> },
+    /// Into this table, where the rest of the path is no entry, though entries may be below it.
+    Table(Host<'d>),
+    /// Through a value that has no keys; `depth` keys lead to it.
+    Blocked { value: &'d Value, depth: usize },
+}
+
+/// An inline table and the keys that lead on from it.
+pub(super) struct Host<'d> {
+    pub(super) table: &'d InlineTable,
+    pub(super) rest: Vec<String>,
+}
+
+/// Follows a path from a value.
+pub(super) fn follow<'d>(value: &'d Value, path: &[String]) -> Inner<'d> {
+    let (mut value, mut depth, mut host) = (value, 0, None);
+    while depth < path.len() {
+        let Value::InlineTable(table) = value else { return Inner::Blocked { value, depth } };
+        let here = Host { table, rest: path[depth..].to_vec() };
+        let entries = entries(table);
+        let Some((keys, inner)) = entries.iter().find(|(keys, _)| here.rest.starts_with(keys))
+        else {
+            return Inner::Table(here);
+        };
+        value = inner;
+        depth += keys.len();
+        host = Some(here);
+    }
+    Inner::Value { value, host }
+}
+
+impl Host<'_> {
+    /// Tells whether there are dotted entries below the rest of the path.
+    pub(super) fn has_below(&self) -> bool {
+        entries(self.table).iter().any(|(keys, _)| keys.starts_with(&self.rest))
+    }
+
+    /// Puts a value under the rest of the path, which has no entry.
+    pub(super) fn add(&self, text: &str, value: &Json) -> String {
+        let entries = entries(self.table);
+        // What is dotted already can only be added to by further dotted keys.
+        let shared = entries.iter().map(|(keys, _)| common(keys, &self.rest)).max().unwrap_or(0);
+        let (key, inner) = self.rest.split_at((shared + 1).min(self.rest.len()));
+        let item = toml_write::pair(key, &wrap(inner, value));
+        append(text, (self.table.span(), ends(&entries)), &item, " ")
+    }
+
+    /// Takes away the last entry at or below the rest of the path, if there is one.
+    pub(super) fn remove(&self, text: &str) -> Option<String> {
+        let entries = entries(self.table);
+        let index = entries.iter().rposition(|(keys, _)| keys.starts_with(&self.rest))?;
+        cut(text, (self.table.span(), ends(&entries)), index)
+    }
+}
+
+/// Puts a text at the end of a list.
+pub(super) fn include(text: &str, array: &Array, item: &str) -> String {
+    append(text, (array.span(), elements(array)), &toml_write::string(item), "")
+}
+
+/// Takes a text out of a list where it is in it last, if it is.
+pub(super) fn exclude(text: &str, array: &Array, item: &str) -> Option<String> {
+    let index = (0..array.len())
+        .rev()
+        .find(|index| array.get(*index).and_then(Value::as_str) == Some(item))?;
+    cut(text, (array.span(), elements(array)), index)
+}
+
+fn append(text: &str, list: (Option<Range<usize>>, Vec<usize>), item: &str, pad: &str) -> String {
+    let comments = source::comments(text, Notation::Toml);
+    let Some(sequence) = sequence(text, &comments, list) else { return text.to_owned() };
+    let placement = sequence.placement("  ", " ").unwrap_or(Placement::SameLine(" "));
+    sequence.append(&placement, item, pad)
+}
+
+fn cut(text: &str, list: (Option<Range<usize>>, Vec<usize>), index: usize) -> Option<String> {
+    let comments = source::comments(text, Notation::Toml);
+    Some(sequence(text, &comments, list)?.remove(index))
+}
+
+/// Returns a list from its own place and the ends of its items.
+fn sequence<'t>(
+    text: &'t str,
+    comments: &'t [Range<usize>],
+    (range, ends): (Option<Range<usize>>, Vec<usize>),
+) -> Option<Sequence<'t>> {
+    let range = range?;
+    let mut at = range.start + 1;
+    let mut items = Vec::new();
+    for end in ends {
+        // The parser does not say where a dotted key begins, but only these can come before it.
+        loop {
+            at = text.len() - text[at..].trim_start_matches([' ', '\t', '\r', '\n', ',']).len();
+            match comments.iter().find(|comment| comment.start == at) {
+                Some(comment) => at = comment.end,
+                None => break,
+            }
+        }
+        items.push(at..end);
+        at = end;
+    }
+    Some(Sequence { text, comments, range, items })
+}
+
+/// Returns the entries of a table in the order of the page, with their dotted keys.
+fn entries(table: &InlineTable) -> Vec<(Vec<String>, &Value)> {
+    let mut entries: Vec<_> = table
+        .get_values()
+        .into_iter()
+        .map(|(keys, value)| (keys.iter().map(|key| key.get().to_owned()).collect(), value))
+        .collect();
+    entries.sort_by_key(|(_, value)| value.span().map_or(0, |span| span.start));
+    entries
+}
+
+fn ends(entries: &[(Vec<String>, &Value)]) -> Vec<usize> {
+    entries.iter().filter_map(|(_, value)| Some(value.span()?.end)).collect()
+}
+
+fn elements(array: &Array) -> Vec<usize> {
+    array.iter().filter_map(|value| Some(value.span()?.end)).collect()
+}

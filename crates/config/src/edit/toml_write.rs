@@ -1,0 +1,98 @@
+//! Writes new TOML: keys, values on one line, and tables under headers.
+
+use serde_json::{Map, Value};
+
+use super::json_write::quote;
+
+/// Writes a dotted key; parts that need quotes get them.
+pub(super) fn key(path: &[String]) -> String {
+    let parts: Vec<String> = path
+        .iter()
+        .map(|part| {
+            let is_bare =
+                part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            if is_bare && !part.is_empty() { part.clone() } else { string(part) }
+        })
+        .collect();
+    parts.join(".")
+}
+
+/// Writes a string.
+pub(super) fn string(text: &str) -> String {
+    // JSON lets this one control character stand, TOML does not; all other escapes are the same.
+    quote(text).replace('\u{7f}', "\\u007F")
+}
+
+/// Writes a value on one line.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::Object(members) if members.is_empty() => "{}".to_owned(),
+        Value::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(name, value)| pair(std::slice::from_ref(name), value))
+                .collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(self::value).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::String(text) => string(text),
+        // TOML has no whole numbers above this, only floats.
+        Value::Number(number) if number.as_u64().is_some_and(|n| i64::try_from(n).is_err()) => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| format!("{number:?}"))
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+/// Writes a key and its value.
+pub(super) fn pair(path: &[String], value: &Value) -> String {
+    format!("{} = {}", key(path), self::value(value))
+}
+
+/// Writes a table under its header, and those in it under theirs, without a last line end. A table
+/// that only holds others gets no header.
+pub(super) fn tables(path: &[String], members: &Map<String, Value>, newline: &str) -> String {
+    let mut out = String::new();
+    write_tables(&mut out, path, members, newline);
+    out
+}
+
+fn write_tables(out: &mut String, path: &[String], members: &Map<String, Value>, newline: &str) {
+    let holds_only_tables = !members.is_empty() && members.values().all(Value::is_object);
+    if !holds_only_tables {
+        if !out.is_empty() {
+            out.push_str(newline);
+            out.push_str(newline);
+        }
+        out.push('[');
+        out.push_str(&key(path));
+        out.push(']');
+        for (name, value) in members.iter().filter(|(_, value)| !value.is_object()) {
+            out.push_str(newline);
+            out.push_str(&pair(std::slice::from_ref(name), value));
+        }
+    }
+    for (name, value) in members {
+        if let Value::Object(members) = value {
+            write_tables(out, &[path, std::slice::from_ref(name)].concat(), members, newline);
+        }
+    }
+}
+
+/// Leaves out every null: TOML cannot say it.
+pub(super) fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), without_nulls(value)))
+            .collect(),
+        Value::Array(items) => {
+            items.iter().filter(|item| !item.is_null()).map(without_nulls).collect()
+        }
+        scalar => scalar.clone(),
+    }
+}

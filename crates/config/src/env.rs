@@ -1,0 +1,139 @@
+//! The person's surroundings as plain data: variables, home, working folder, platform.
+//!
+//! Nothing in this crate asks the process for any of it, so every test can have its own world and
+//! the paths of all three systems can be checked on any of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The operating system whose habits decide where files lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Linux and the other Unixes.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+impl Platform {
+    /// The platform this was compiled for.
+    pub const HOST: Self = if cfg!(windows) {
+        Self::Windows
+    } else if cfg!(target_os = "macos") {
+        Self::MacOs
+    } else {
+        Self::Linux
+    };
+}
+
+/// Variables, folders and platform; given to everything that would otherwise ask the process.
+#[derive(Clone)]
+pub struct Env {
+    /// Whose habits decide where files lie.
+    pub platform: Platform,
+    /// The home folder, if there is one.
+    pub home: Option<PathBuf>,
+    /// The working folder, absolute.
+    pub cwd: PathBuf,
+    /// Where system-wide files such as `/etc` are looked for; `/` but for tests and images.
+    pub system_root: PathBuf,
+    variables: BTreeMap<String, String>,
+}
+
+impl Env {
+    /// Makes surroundings with a working folder and nothing else.
+    pub fn new(platform: Platform, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            platform,
+            home: None,
+            cwd: cwd.into(),
+            system_root: PathBuf::from("/"),
+            variables: BTreeMap::new(),
+        }
+    }
+
+    /// Sets the home folder.
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// Sets where system-wide files are looked for.
+    #[must_use]
+    pub fn with_system_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.system_root = root.into();
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets many variables.
+    #[must_use]
+    pub fn with_variables(mut self, all: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.variables.extend(all);
+        self
+    }
+
+    /// Returns a variable, also when it is empty. On Windows names have no case.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        match self.platform {
+            Platform::Windows => self
+                .variables
+                .iter()
+                .find(|(own, _)| own.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value.as_str()),
+            Platform::Linux | Platform::MacOs => self.variables.get(name).map(String::as_str),
+        }
+    }
+
+    /// Returns a variable that says something: set and not empty.
+    pub fn filled_variable(&self, name: &str) -> Option<&str> {
+        self.variable(name).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the folder for Wharf's own files: `WHARF_HOME`, else `~/.wharf`.
+    pub fn wharf_home(&self) -> Option<PathBuf> {
+        match self.filled_variable("WHARF_HOME") {
+            Some(folder) => Some(self.cwd.join(folder)),
+            None => self.home.as_ref().map(|home| home.join(".wharf")),
+        }
+    }
+
+    /// Replaces a leading `~` by the home folder; other relative paths start at `base`.
+    pub fn path_from(&self, text: &str, base: &Path) -> PathBuf {
+        match (text.strip_prefix('~'), &self.home) {
+            (Some(""), Some(home)) => home.clone(),
+            (Some(rest), Some(home)) if rest.starts_with(['/', '\\']) => home.join(&rest[1..]),
+            _ => base.join(text),
+        }
+    }
+
+    /// Shows a path with `~` for the home folder.
+    pub fn short(&self, path: &Path) -> String {
+        match self.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+/// Shows where it is, never what is in the variables.
+impl fmt::Debug for Env {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Env")
+            .field("platform", &self.platform)
+            .field("home", &self.home)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}

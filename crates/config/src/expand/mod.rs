@@ -1,0 +1,354 @@
+//! Replaces placeholders by what they stand for.
+//!
+//! Every program's own forms count in its own files and nowhere else. What cannot be replaced
+//! stays as written and is reported; the result of a replacement is final and is never looked at
+//! again, so a variable cannot smuggle in a placeholder or a `!command`.
+
+use std::path::Path;
+
+use crate::env::{Env, Platform};
+use crate::server::Written;
+use crate::store;
+
+/// No placeholder is longer; looking further would make a text of opening braces take forever.
+const LONGEST: usize = 4_096;
+
+bitflags::bitflags! {
+    /// Which placeholders count in a text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Syntax: u16 {
+        /// `${VAR}` and `${VAR:-default}`.
+        const BRACED = 1;
+        /// `$VAR`.
+        const DOLLAR = 1 << 1;
+        /// `%VAR%`.
+        const PERCENT = 1 << 2;
+        /// `${env:VAR}`, also as `${env://VAR}`.
+        const ENV_COLON = 1 << 3;
+        /// `{env:VAR}` and `{file:path}`.
+        const CURLY = 1 << 4;
+        /// `$env:VAR`.
+        const POWERSHELL = 1 << 5;
+        /// `${userHome}`, `${workspaceFolder}` and the like.
+        const EDITOR = 1 << 6;
+        /// `${input:id}`.
+        const INPUT = 1 << 7;
+        /// `${CLAUDE_PLUGIN_ROOT}`, `${extensionPath}` and the like.
+        const PLUGIN = 1 << 8;
+        /// `$(command)`: recognized so that it can be reported, never run.
+        const SHELL = 1 << 9;
+        /// A `!command` or the name of a variable as the whole value, resolved when connecting.
+        const RESOLVED = 1 << 10;
+        /// `${{ secrets.NAME }}`.
+        const SECRETS = 1 << 11;
+    }
+}
+
+/// What placeholders are replaced from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    /// Variables, home and platform.
+    pub env: &'a Env,
+    /// The project's folder.
+    pub folder: &'a Path,
+    /// The folder of the file, for `{file:…}`.
+    pub file_folder: &'a Path,
+    /// The folder of the plugin.
+    pub plugin: Option<&'a Path>,
+}
+
+/// A text after replacement, and what happened in it.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Expanded {
+    /// The text.
+    pub text: String,
+    /// Each placeholder in order.
+    pub uses: Vec<Use>,
+}
+
+/// One placeholder and where its value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// The variable, or the placeholder's own name.
+    pub variable: String,
+    /// Where the value came from.
+    pub from: Origin,
+}
+
+/// Where the value of a placeholder came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The environment, or a fact such as the home folder.
+    Environment,
+    /// Its own default.
+    Default,
+    /// A file.
+    File,
+    /// Nowhere: it stays as written.
+    Missing(Missing),
+}
+
+/// Why a placeholder stays as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// The variable is not set.
+    Variable,
+    /// The program would ask the person.
+    Input,
+    /// The file cannot be read.
+    File,
+    /// It would have to run a command.
+    Command,
+    /// Only the program itself knows its value.
+    Foreign,
+}
+
+impl Expanded {
+    /// Tells whether a placeholder was left as it is.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.uses.iter().any(|used| matches!(used.from, Origin::Missing(_)))
+    }
+}
+
+/// Replaces every placeholder of a text.
+pub(crate) fn expand(written: &Written, scope: Scope<'_>) -> Expanded {
+    let mut expanded = Expanded::default();
+    for piece in pieces(written, scope) {
+        match piece {
+            Piece::Text(text) => expanded.text.push_str(text),
+            Piece::Placeholder(whole, placeholder) => {
+                replace(whole, &placeholder, scope, &mut expanded);
+            }
+        }
+    }
+    expanded
+}
+
+/// Tells whether a text has a placeholder that counts in it.
+pub(crate) fn has_placeholder(written: &Written, scope: Scope<'_>) -> bool {
+    pieces(written, scope).any(|piece| matches!(piece, Piece::Placeholder(..)))
+}
+
+/// A part of a text.
+pub(crate) enum Piece<'a> {
+    /// Stands for itself.
+    Text(&'a str),
+    /// Stands for something else; with the text as written.
+    Placeholder(&'a str, Placeholder<'a>),
+}
+
+/// Takes a text apart. The parts put together again are the text.
+pub(crate) fn pieces<'a>(
+    written: &'a Written,
+    scope: Scope<'a>,
+) -> impl Iterator<Item = Piece<'a>> {
+    let mut rest = written.text.as_str();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut from = 0;
+        while let Some(found) = rest[from..].find(['$', '{', '%']) {
+            let start = from + found;
+            if let Some((length, placeholder)) = placeholder(&rest[start..], written.syntax, scope)
+            {
+                if start > 0 {
+                    let text = &rest[..start];
+                    rest = &rest[start..];
+                    return Some(Piece::Text(text));
+                }
+                let whole = &rest[..length];
+                rest = &rest[length..];
+                return Some(Piece::Placeholder(whole, placeholder));
+            }
+            from = start + 1;
+        }
+        Some(Piece::Text(std::mem::take(&mut rest)))
+    })
+}
+
+/// What stands for something else.
+pub(crate) enum Placeholder<'a> {
+    /// A variable, perhaps with a default.
+    Variable { name: &'a str, default: Option<&'a str> },
+    /// A folder or the like that is known here.
+    Fact { name: &'a str, value: String },
+    /// The contents of a file.
+    File(&'a str),
+    /// Something that cannot be known here.
+    Unknown { name: &'a str, why: Missing },
+}
+
+/// Reads the placeholder at the start of a text, with its length.
+fn placeholder<'a>(
+    text: &'a str,
+    syntax: Syntax,
+    scope: Scope<'_>,
+) -> Option<(usize, Placeholder<'a>)> {
+    if let Some(rest) = text.strip_prefix("${") {
+        let length = closing_brace(rest)?;
+        return Some((length + 3, braced(&rest[..length], syntax, scope)?));
+    }
+    if syntax.contains(Syntax::POWERSHELL)
+        && let Some(rest) = text.strip_prefix("$env:")
+    {
+        let name = identifier(rest)?;
+        return Some((name.len() + 5, Placeholder::Variable { name, default: None }));
+    }
+    if syntax.contains(Syntax::SHELL)
+        && let Some(rest) = text.strip_prefix("$(")
+    {
+        let end = rest.bytes().take(LONGEST).position(|byte| byte == b')')?;
+        let why = Missing::Command;
+        return Some((end + 3, Placeholder::Unknown { name: "$(…)", why }));
+    }
+    if syntax.contains(Syntax::DOLLAR)
+        && let Some(rest) = text.strip_prefix('$')
+    {
+        let name = identifier(rest)?;
+        return Some((name.len() + 1, Placeholder::Variable { name, default: None }));
+    }
+    if syntax.contains(Syntax::CURLY)
+        && let Some(rest) = text.strip_prefix('{')
+    {
+        let end = rest.bytes().take(LONGEST).position(|byte| byte == b'}')?;
+        let inner = match rest[..end].split_once(':')? {
+            ("env", name) => Placeholder::Variable { name, default: None },
+            ("file", path) => Placeholder::File(path),
+            _ => return None,
+        };
+        return Some((end + 2, inner));
+    }
+    if syntax.contains(Syntax::PERCENT)
+        && let Some(rest) = text.strip_prefix('%')
+    {
+        let name = identifier(rest)?;
+        rest[name.len()..].starts_with('%').then_some(())?;
+        return Some((name.len() + 2, Placeholder::Variable { name, default: None }));
+    }
+    None
+}
+
+/// Reads what stands between `${` and `}`.
+fn braced<'a>(inner: &'a str, syntax: Syntax, scope: Scope<'_>) -> Option<Placeholder<'a>> {
+    if let Some(value) = fact(inner, syntax, scope) {
+        return Some(Placeholder::Fact { name: inner, value });
+    }
+    if syntax.contains(Syntax::INPUT)
+        && let Some(name) = inner.strip_prefix("input:")
+    {
+        return Some(Placeholder::Unknown { name, why: Missing::Input });
+    }
+    if syntax.contains(Syntax::SECRETS)
+        && let Some(name) = inner.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
+    {
+        let name = name.trim().strip_prefix("secrets.")?;
+        return Some(Placeholder::Variable { name, default: None });
+    }
+    if syntax.contains(Syntax::EDITOR)
+        && ["command:", "config:"].iter().any(|word| inner.starts_with(word))
+    {
+        return Some(Placeholder::Unknown { name: inner, why: Missing::Foreign });
+    }
+    let inner = match inner.strip_prefix("env:") {
+        Some(name) if syntax.contains(Syntax::ENV_COLON) => name.strip_prefix("//").unwrap_or(name),
+        _ => inner,
+    };
+    let (name, default) = match inner.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (inner, None),
+    };
+    let counts = syntax.intersects(Syntax::BRACED | Syntax::ENV_COLON);
+    (counts && identifier(name) == Some(name)).then_some(Placeholder::Variable { name, default })
+}
+
+/// Returns the value of a placeholder that stands for a folder or the like.
+fn fact(name: &str, syntax: Syntax, scope: Scope<'_>) -> Option<String> {
+    let separator = || if scope.env.platform == Platform::Windows { "\\" } else { "/" };
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    if syntax.contains(Syntax::PLUGIN) {
+        match name {
+            "CLAUDE_PLUGIN_ROOT" | "PLUGIN_ROOT" | "extensionPath" => {
+                return scope.plugin.map(text);
+            }
+            "workspacePath" | "CLAUDE_PROJECT_DIR" => return Some(text(scope.folder)),
+            "/" | "pathSeparator" => return Some(separator().to_owned()),
+            _ => {}
+        }
+    }
+    if syntax.contains(Syntax::EDITOR) {
+        match name {
+            "userHome" => return scope.env.home.as_deref().map(text),
+            "workspaceFolder" | "workspaceRoot" => return Some(text(scope.folder)),
+            "workspaceFolderBasename" => {
+                return scope.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+            }
+            "/" | "pathSeparator" => return Some(separator().to_owned()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Adds the value of one placeholder, or the placeholder itself.
+fn replace(whole: &str, placeholder: &Placeholder<'_>, scope: Scope<'_>, expanded: &mut Expanded) {
+    let (variable, found) = match placeholder {
+        Placeholder::Variable { name, default } => {
+            let value = match default {
+                Some(_) => scope.env.filled_variable(name),
+                None => scope.env.variable(name),
+            };
+            let found = match (value, default) {
+                (Some(value), _) => Ok((value.to_owned(), Origin::Environment)),
+                (None, Some(default)) => Ok(((*default).to_owned(), Origin::Default)),
+                (None, None) => Err(Missing::Variable),
+            };
+            (*name, found)
+        }
+        Placeholder::Fact { name, value } => (*name, Ok((value.clone(), Origin::Environment))),
+        Placeholder::File(path) => {
+            let text = store::read(&scope.env.path_from(path, scope.file_folder));
+            let found = match text {
+                Ok(Some(text)) => Ok((text.trim().to_owned(), Origin::File)),
+                Ok(None) | Err(_) => Err(Missing::File),
+            };
+            (*path, found)
+        }
+        Placeholder::Unknown { name, why } => (*name, Err(*why)),
+    };
+    let from = match found {
+        Ok((value, from)) => {
+            expanded.text.push_str(&value);
+            from
+        }
+        Err(why) => {
+            expanded.text.push_str(whole);
+            Origin::Missing(why)
+        }
+    };
+    expanded.uses.push(Use { variable: variable.to_owned(), from });
+}
+
+/// Finds the `}` that belongs to an opening one, so that a default may hold a pair of its own.
+pub(crate) fn closing_brace(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate().take(LONGEST) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return Some(at),
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the variable name at the start of a text.
+fn identifier(text: &str) -> Option<&str> {
+    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let is_next = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(is_first).then(|| text.split_once(|c| !is_next(c)).map_or(text, |(n, _)| n))
+}
+
+#[cfg(test)]
+mod tests;

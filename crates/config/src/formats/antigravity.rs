@@ -1,0 +1,11 @@
+//! Antigravity: `mcpServers` with `serverUrl`, in a folder of Gemini's. From other integrators.
+
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[
+        user("~/.gemini/config/mcp_config.json"),
+        user("~/.gemini/antigravity/mcp_config.json"),
+    ],
+    ..Program::new("antigravity", "Antigravity")
+};

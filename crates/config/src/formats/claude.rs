@@ -1,0 +1,196 @@
+//! Claude Code: the person's `.claude.json` with its per-project ("local") part, project files,
+//! and the file of an administrator, which hides all others.
+//!
+//! From its own documentation and help: local before project before user; `type` is wanted beside
+//! `url`; servers are switched off by name per project, and allowed or denied by managed settings.
+//! `.mcp.json`, which it reads too, belongs to `mcp_json`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::discover::{Scan, paths, project_folders};
+use crate::document::{Map, Node};
+use crate::server::Definition;
+use crate::source::Source;
+
+use super::export::{self, Style};
+use super::program::{ConfigFile, Dialect, Place, Program, project, user, user_on};
+use super::reading::Reading;
+use super::state;
+
+const MAIN_FILE: &str = "${CLAUDE_CONFIG_DIR:-~}/.claude.json";
+
+/// Where settings lie that switch servers of `.mcp.json` off.
+const USER_SETTINGS: Place = user("${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json").place;
+const MANAGED_SETTINGS: [Place; 2] = [
+    user_on(
+        "/etc/claude-code/managed-settings.json",
+        "/Library/Application Support/ClaudeCode/managed-settings.json",
+        "{programfiles}/ClaudeCode/managed-settings.json",
+    )
+    .place,
+    user_on(
+        "/etc/claude-code/managed-settings.d/*.json",
+        "/Library/Application Support/ClaudeCode/managed-settings.d/*.json",
+        "{programfiles}/ClaudeCode/managed-settings.d/*.json",
+    )
+    .place,
+];
+
+const MANAGED_SERVERS: ConfigFile = user_on(
+    "/etc/claude-code/managed-mcp.json",
+    "/Library/Application Support/ClaudeCode/managed-mcp.json",
+    "{programfiles}/ClaudeCode/managed-mcp.json",
+)
+.first();
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 80,
+    dialect: Dialect { needs_type: true, ..Dialect::STANDARD },
+    finish,
+    files: &[
+        MANAGED_SERVERS,
+        user(MAIN_FILE).read_by(read_local).first().also_read_by(&["Warp"]),
+        project(".claude/mcp.json"),
+        project(".claude/.mcp.json"),
+        user(MAIN_FILE).also_read_by(&["Warp"]),
+        user("${CLAUDE_CONFIG_DIR:-~/.claude}/mcp.json"),
+    ],
+    export: Some(&Style {
+        kinds: Some(["stdio", "http", "sse"]),
+        variable: export::braced,
+        project_file: Some(".mcp.json"),
+        ..Style::STANDARD
+    }),
+    ..Program::new("claude", "Claude Code")
+};
+
+/// Reads what the main file keeps for the folders that are the project now.
+fn read_local(root: &Node, reading: &mut Reading<'_>) {
+    for (_, settings) in projects(root, reading.env) {
+        if let Some(servers) = settings.get("mcpServers") {
+            reading.servers(servers, "projects.….mcpServers");
+        }
+    }
+}
+
+/// Returns the per-project parts of the main file that concern the working folder, nearest first.
+fn projects<'a>(root: &'a Node, env: &crate::Env) -> Vec<(&'a str, &'a Node)> {
+    let Some(map) = root.get("projects").and_then(Node::as_map) else { return Vec::new() };
+    let plain = |path: &Path| path.to_string_lossy().replace('\\', "/");
+    let mut folders: Vec<String> =
+        project_folders(env).iter().map(|folder| plain(folder)).collect();
+    if folders.is_empty() {
+        folders.push(plain(&env.cwd));
+    }
+    let find = |folder: &String| map.iter().find(|(key, _)| plain(Path::new(&key.text)) == *folder);
+    folders.iter().filter_map(find).map(|(key, node)| (key.text.as_str(), node)).collect()
+}
+
+fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    hide_behind_managed_file(scan, definitions);
+    for path in paths(&user(MAIN_FILE).place, scan.env, &scan.env.cwd) {
+        let Some(root) = scan.document(&path) else { continue };
+        for (_, settings) in projects(&root, scan.env) {
+            let off = settings.get("disabledMcpServers").map(state::names).unwrap_or_default();
+            for definition in definitions.iter_mut() {
+                if off.contains(definition.name.as_str()) {
+                    state::switch_off(definition, "switched off for this project in Claude Code");
+                }
+            }
+        }
+    }
+    apply_managed_settings(scan, definitions);
+}
+
+/// The managed file hides the others, and plugins, by being there, also when it defines nothing.
+pub(super) fn hide_behind_managed_file(scan: &Scan<'_>, definitions: &mut [Definition]) {
+    let mut managed = paths(&MANAGED_SERVERS.place, scan.env, &scan.env.cwd).into_iter();
+    let Some(path) = managed.find(|path| path.exists()) else { return };
+    let source = Arc::new(Source {
+        provider: PROGRAM.id,
+        provider_name: PROGRAM.name,
+        level: MANAGED_SERVERS.level,
+        path,
+        also_read_by: MANAGED_SERVERS.also_read_by,
+    });
+    for other in definitions.iter_mut().filter(|own| *own.source != *source) {
+        other.replaced_by = Some(Arc::clone(&source));
+    }
+}
+
+/// Applies the rules of all managed settings together: what one file allows, another need not.
+fn apply_managed_settings(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    let (mut allowed, mut denied): (Option<Vec<Node>>, Vec<Node>) = (None, Vec::new());
+    for path in MANAGED_SETTINGS.iter().flat_map(|place| paths(place, scan.env, &scan.env.cwd)) {
+        let Some(root) = scan.document(&path) else { continue };
+        let rules = |key| root.get(key).and_then(Node::as_list);
+        if let Some(rules) = rules("allowedMcpServers") {
+            allowed.get_or_insert_default().extend_from_slice(rules);
+        }
+        denied.extend_from_slice(rules("deniedMcpServers").unwrap_or_default());
+    }
+    for definition in definitions {
+        let is_in = |rules: &[Node]| rules.iter().any(|rule| concerns(rule, definition));
+        if is_in(&denied) {
+            state::switch_off(definition, "denied by Claude Code's managed settings");
+        } else if allowed.as_deref().is_some_and(|rules| !is_in(rules)) {
+            state::switch_off(definition, "not allowed by Claude Code's managed settings");
+        }
+    }
+}
+
+/// Tells whether a rule of the managed settings names this server, its command or its address.
+fn concerns(rule: &Node, definition: &Definition) -> bool {
+    let fields = &definition.fields;
+    let launch = fields.command.iter().chain(&fields.args).map(|part| Some(part.text.as_str()));
+    let by_name = rule.get("serverName").and_then(Node::as_str) == Some(definition.name.as_str());
+    let by_command = rule
+        .get("serverCommand")
+        .and_then(Node::as_list)
+        .is_some_and(|words| words.iter().map(Node::as_str).eq(launch));
+    let by_url = match (rule.get("serverUrl").and_then(Node::as_str), &fields.url) {
+        (Some(pattern), Some(url)) => {
+            globset::Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(&url.text))
+        }
+        _ => false,
+    };
+    by_name || by_command || by_url
+}
+
+/// Returns the servers of `.mcp.json` that Claude Code has switched off, each with the file that says so.
+pub(super) fn switched_off_in_mcp_json(scan: &mut Scan<'_>) -> Vec<String> {
+    let mut files = paths(&USER_SETTINGS, scan.env, &scan.env.cwd);
+    for folder in &scan.folders {
+        files.push(folder.join(".claude/settings.json"));
+        files.push(folder.join(".claude/settings.local.json"));
+    }
+    let mut off = Vec::new();
+    for path in files {
+        if let Some(root) = scan.document(&path) {
+            off.extend(root.get("disabledMcpjsonServers").map(state::names).unwrap_or_default());
+        }
+    }
+    for path in paths(&user(MAIN_FILE).place, scan.env, &scan.env.cwd) {
+        let Some(root) = scan.document(&path) else { continue };
+        for (_, settings) in projects(&root, scan.env) {
+            off.extend(
+                settings.get("disabledMcpjsonServers").map(state::names).unwrap_or_default(),
+            );
+        }
+    }
+    off
+}
+
+/// Returns the plugins that are switched off, as `plugin@marketplace`.
+pub(super) fn switched_off_plugins(scan: &mut Scan<'_>) -> Vec<String> {
+    let mut off = Vec::new();
+    for path in paths(&USER_SETTINGS, scan.env, &scan.env.cwd) {
+        let Some(root) = scan.document(&path) else { continue };
+        let plugins = root.get("enabledPlugins").and_then(Node::as_map);
+        let plugins = plugins.into_iter().flat_map(Map::iter);
+        let named = plugins.filter(|(_, on)| on.as_bool() == Some(false));
+        off.extend(named.map(|(key, _)| key.text.clone()));
+    }
+    off
+}

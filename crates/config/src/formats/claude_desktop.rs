@@ -1,0 +1,20 @@
+//! Claude Desktop: local servers only; remote ones live in the account, not in the file.
+//!
+//! From its documentation; the place on Linux is that of the unofficial builds.
+
+use crate::server::TransportKind;
+
+use super::export::Style;
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[user("{config}/Claude/claude_desktop_config.json")],
+    export: Some(&Style {
+        refuses: |kind| {
+            (kind != TransportKind::Stdio)
+                .then_some("Claude Desktop keeps remote servers in the account, not in its file")
+        },
+        ..Style::STANDARD
+    }),
+    ..Program::new("claude-desktop", "Claude Desktop")
+};

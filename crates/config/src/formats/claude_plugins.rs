@@ -1,0 +1,84 @@
+//! Plugins of Claude Code: each may bring an `.mcp.json`, or servers in its manifest.
+//!
+//! From its documentation and other integrators. Installed plugins lie in the cache as
+//! `marketplace/plugin/version`; a folder with `.claude-plugin/` is a plugin itself.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use crate::discover::Scan;
+use crate::document::Node;
+use crate::server::Definition;
+
+use super::claude;
+use super::plugin;
+use super::program::{Dialect, Program, project, user};
+use super::reading::Reading;
+use super::state;
+
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 75,
+    dialect: Dialect::STANDARD,
+    finish,
+    files: &[
+        project(MANIFEST).read_by(read_manifest),
+        user("${CLAUDE_CONFIG_DIR:-~/.claude}/plugins/cache/**/.mcp.json").read_by(read_servers),
+        user("${CLAUDE_CONFIG_DIR:-~/.claude}/plugins/cache/**/.claude-plugin/plugin.json")
+            .read_by(read_manifest),
+    ],
+    ..Program::new("claude-plugins", "Claude Code plugins")
+};
+
+fn read_servers(root: &Node, reading: &mut Reading<'_>) {
+    let path = reading.source.path.clone();
+    let Some(folder) = path.parent() else { return };
+    plugin::enter(reading, folder, &name_of(folder));
+    reading.servers_or_whole(root);
+}
+
+fn read_manifest(root: &Node, reading: &mut Reading<'_>) {
+    let path = reading.source.path.clone();
+    let Some(folder) = path.parent().and_then(Path::parent) else { return };
+    plugin::enter(reading, folder, &name_of(folder));
+    let Some(servers) = root.get("mcpServers") else { return };
+    // Servers, the name of a file with servers, or a list of such things.
+    for part in servers.as_list().unwrap_or(std::slice::from_ref(servers)) {
+        match part.as_str() {
+            // The usual file is read in its own right.
+            Some("./.mcp.json" | ".mcp.json") => {}
+            Some(file) => plugin::servers_in(file, folder, part.line, reading),
+            None => reading.servers(part, "mcpServers"),
+        }
+    }
+}
+
+/// The manifest names the plugin; without one it is the folder above that of the version.
+fn name_of(folder: &Path) -> String {
+    plugin::name_in(&folder.join(MANIFEST)).unwrap_or_else(|| {
+        let is_version = |path: &Path| plugin::version(path).is_some();
+        let named = if is_version(folder) { folder.parent().unwrap_or(folder) } else { folder };
+        plugin::folder_name(named)
+    })
+}
+
+fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    claude::hide_behind_managed_file(scan, definitions);
+    let off = claude::switched_off_plugins(scan);
+    for definition in definitions.iter_mut() {
+        let plugin = definition.name.as_str().split(':').next().unwrap_or_default().to_owned();
+        if off.iter().any(|id| id.split('@').next() == Some(plugin.as_str())) {
+            state::switch_off(definition, "its plugin is switched off in Claude Code");
+        }
+    }
+    // Old versions stay in the cache: the newest one comes first.
+    definitions.sort_by_key(|own| {
+        let version = own.plugin.as_deref().and_then(|folder| plugin::version(folder));
+        (own.rank.standing, Reverse(version), own.rank.clone())
+    });
+    for (place, definition) in definitions.iter_mut().enumerate() {
+        definition.rank.file = 0;
+        definition.rank.found = place;
+    }
+}

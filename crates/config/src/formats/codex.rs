@@ -1,0 +1,148 @@
+//! Codex: `[mcp_servers.<name>]` tables in TOML, with limits in seconds.
+//!
+//! From its own source: variables are passed by name (`env_vars`), headers can come from variables
+//! (`bearer_token_env_var`, `env_http_headers`); there are no placeholders of its own and no SSE.
+
+use serde_json::Value;
+
+use crate::document::{Map, Node};
+use crate::expand::Syntax;
+use crate::server::{TransportKind, Written};
+
+use super::entry::Entry;
+use super::export::Style;
+use super::program::{Dialect, Program, Unit, project, user, user_on};
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 70,
+    dialect: Dialect::STANDARD.in_seconds(),
+    own_fields,
+    files: &[
+        project(".codex/config.toml").servers(&["mcp_servers"]).also_read_by(&["Warp"]),
+        user("${CODEX_HOME:-~/.codex}/config.toml")
+            .servers(&["mcp_servers"])
+            .also_read_by(&["Warp"]),
+        user_on(
+            "/etc/codex/requirements.toml",
+            "/etc/codex/requirements.toml",
+            "{programdata}/OpenAI/Codex/requirements.toml",
+        )
+        .read_by(|root, reading| {
+            if let Some(node) = root.get("mcp_servers") {
+                reading.out_of_reach(
+                    node.line,
+                    "Codex limits its servers by these requirements; Wharf does not apply them",
+                );
+            }
+        }),
+    ],
+    export: Some(&Style {
+        has_cwd: true,
+        headers: "http_headers",
+        limits: ([None, Some("startup_timeout_sec"), Some("tool_timeout_sec")], Unit::Seconds),
+        filters: [Some("enabled_tools"), Some("disabled_tools")],
+        refuses: |kind| (kind == TransportKind::Sse).then_some("Codex does not speak SSE"),
+        variable: |name, default| default.is_none().then(|| format!("${{{name}}}")),
+        adjust: by_variable_name,
+        keys: &["mcp_servers"],
+        ..Style::STANDARD
+    }),
+    ..Program::new("codex", "Codex")
+};
+
+pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
+    for (key, node) in map.iter() {
+        match key.text.as_str() {
+            "env_vars" => {
+                for item in node.as_list().unwrap_or_default() {
+                    pass_variable(item, entry);
+                }
+            }
+            "bearer_token_env_var" => {
+                if let Some(name) = node.as_str() {
+                    header_from(entry, "Authorization", &format!("Bearer ${{{name}}}"));
+                }
+            }
+            "env_http_headers" => {
+                for (header, name) in node.as_map().into_iter().flat_map(Map::iter) {
+                    if let Some(name) = name.as_str() {
+                        header_from(entry, &header.text, &format!("${{{name}}}"));
+                    }
+                }
+            }
+            "required" => entry.policy().required = node.as_bool() == Some(true),
+            "scopes" => {
+                let scopes = entry.texts("scopes", node).join(" ");
+                entry.fields.oauth.get_or_insert_default().scope = Some(scopes);
+            }
+            "tools" => {
+                for (tool, settings) in node.as_map().into_iter().flat_map(Map::iter) {
+                    if let Some(mode) = settings.get("approval_mode") {
+                        entry.grant(&format!("tools.{}.approval_mode", tool.text), mode);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Passes a variable on, unless Codex takes it from the machine that the server runs on.
+fn pass_variable(item: &Node, entry: &mut Entry<'_>) {
+    let Some(name) = item.get("name").unwrap_or(item).as_str() else { return };
+    if item.get("source").and_then(Node::as_str) == Some("remote") {
+        let message = format!("\"env_vars\" takes \"{name}\" from another machine; not passed on");
+        let hint = "put the value into \"env\"";
+        entry.warn("out-of-reach", item.line, "env_vars", (message, hint));
+    } else {
+        entry.policy().pass_env.push(name.to_owned());
+    }
+}
+
+fn header_from(entry: &mut Entry<'_>, header: &str, text: &str) {
+    let value = Written { text: text.to_owned(), syntax: Syntax::BRACED };
+    entry.fields.headers.push((header.to_owned(), value));
+}
+
+/// Codex replaces no placeholders, but takes variables by name in places of their own.
+fn by_variable_name(entry: &mut serde_json::Map<String, Value>) -> Result<(), String> {
+    let variable = |value: &Value, before: &str| {
+        let name = value.as_str()?.strip_prefix(before)?.strip_prefix("${")?.strip_suffix('}')?;
+        (!name.contains(['$', '{'])).then(|| name.to_owned())
+    };
+    if let Some(Value::Object(env)) = entry.get_mut("env") {
+        let own = |(name, value): &(&String, &Value)| variable(value, "").as_ref() == Some(*name);
+        let names: Vec<String> = env.iter().filter(own).map(|(name, _)| name.clone()).collect();
+        env.retain(|name, _| !names.contains(name));
+        if env.is_empty() {
+            entry.remove("env");
+        }
+        if !names.is_empty() {
+            entry.insert("env_vars".to_owned(), names.into());
+        }
+    }
+    if let Some(Value::Object(mut headers)) = entry.remove("http_headers") {
+        let bearer = headers.get("Authorization").and_then(|value| variable(value, "Bearer "));
+        if let Some(name) = bearer {
+            headers.remove("Authorization");
+            entry.insert("bearer_token_env_var".to_owned(), name.into());
+        }
+        let is_variable = |value: &Value| variable(value, "").is_some();
+        let (by_name, literal): (Vec<_>, Vec<_>) =
+            headers.into_iter().partition(|(_, value)| is_variable(value));
+        let by_name = by_name
+            .into_iter()
+            .filter_map(|(header, value)| Some((header, variable(&value, "")?.into())));
+        let groups: [(&str, serde_json::Map<String, Value>); 2] = [
+            ("http_headers", literal.into_iter().collect()),
+            ("env_http_headers", by_name.collect()),
+        ];
+        for (key, group) in groups.into_iter().filter(|(_, group)| !group.is_empty()) {
+            entry.insert(key.to_owned(), Value::Object(group));
+        }
+    }
+    if Value::Object(entry.clone()).to_string().contains("${") {
+        return Err("it uses a variable where Codex cannot replace one".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Continue: a list of servers with names in YAML, one file or many.
+//!
+//! From its own source: `mcpServers` in `config.yaml` and in each file of `mcpServers/`, which also
+//! takes Claude's JSON; the older `config.json` kept them under `experimental`. Secrets are written
+//! `${{ secrets.NAME }}`.
+
+use crate::document::{Key, Node};
+use crate::expand::Syntax;
+
+use super::program::{Dialect, Phase, Program, Unit, project, user};
+use super::reading::Reading;
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect::STANDARD.with(Syntax::SECRETS),
+    own_fields: |map, entry| {
+        if let Some(limit) = map.get("connectionTimeout") {
+            entry.limit("connectionTimeout", limit, Phase::Connect, Unit::Milliseconds);
+        }
+    },
+    files: &[
+        project(".continue/mcpServers/*.yaml").read_by(read),
+        project(".continue/mcpServers/*.yml").read_by(read),
+        project(".continue/mcpServers/*.json").read_by(read),
+        user("~/.continue/config.yaml").read_by(read),
+        user("~/.continue/mcpServers/*.yaml").read_by(read),
+        user("~/.continue/mcpServers/*.yml").read_by(read),
+        user("~/.continue/mcpServers/*.json").read_by(read),
+        user("~/.continue/config.json").read_by(read),
+    ],
+    ..Program::new("continue", "Continue")
+};
+
+fn read(root: &Node, reading: &mut Reading<'_>) {
+    if let Some(servers) = root.get("mcpServers") {
+        match servers.as_list() {
+            Some(_) => reading.named_servers(servers, "mcpServers"),
+            None => reading.servers(servers, "mcpServers"),
+        }
+    }
+    let older = root.pointer(&["experimental", "modelContextProtocolServers"]);
+    for (index, entry) in older.and_then(Node::as_list).unwrap_or_default().iter().enumerate() {
+        if let Some(transport) = entry.get("transport") {
+            let command = transport.get("command").and_then(Node::as_str).unwrap_or("server");
+            let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+            reading.server(&Key { text: format!("{name}-{index}"), line: entry.line }, transport);
+        }
+    }
+}

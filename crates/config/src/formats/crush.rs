@@ -1,0 +1,32 @@
+//! Crush: `mcp` in its JSON files, limits in seconds, shell-like values.
+//!
+//! From its own source: `$VAR` is replaced, `$(command)` would be run, which reading never does;
+//! `crushrc` is a Bash script, so its servers are out of reach.
+
+use super::program::{Dialect, Program, project, user, user_on};
+use crate::expand::Syntax;
+
+const KEY: &[&str] = &["mcp"];
+const SCRIPT: &str =
+    "Crush runs this script for its settings; Wharf does not run it, so servers in it are not seen";
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect { needs_type: true, ..Dialect::STANDARD }
+        .in_seconds()
+        .with(Syntax::DOLLAR.union(Syntax::SHELL)),
+    files: &[
+        project(".crush.json").servers(KEY),
+        project("crush.json").servers(KEY),
+        project(".crushrc").out_of_reach(SCRIPT),
+        project("crushrc").out_of_reach(SCRIPT),
+        user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crush.json").servers(KEY),
+        user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crushrc").out_of_reach(SCRIPT),
+        user_on(
+            "${CRUSH_GLOBAL_DATA:-{data}/crush}/crush.json",
+            "${CRUSH_GLOBAL_DATA:-{data}/crush}/crush.json",
+            "${CRUSH_GLOBAL_DATA:-{localappdata}/crush}/crush.json",
+        )
+        .servers(KEY),
+    ],
+    ..Program::new("crush", "Crush")
+};

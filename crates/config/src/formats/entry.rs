@@ -1,0 +1,445 @@
+//! Reads one entry: the words that programs use for the same things become our fields.
+//!
+//! Every spelling is accepted everywhere, since people copy entries from one program's manual into
+//! another's file; only where two programs mean different things by one word does the dialect
+//! decide. What a program adds of its own is read by its `own_fields`.
+
+use crate::document::{Map, Node};
+use crate::env::Env;
+use crate::problem::Problem;
+use crate::server::{Approval, Auth, AuthKind, Fields, OAuth, Off, Policy, TransportKind, Written};
+
+use super::program::{Dialect, Phase, Unit};
+use super::reading::Reading;
+
+/// One entry while it is read.
+pub(crate) struct Entry<'a> {
+    pub(crate) env: &'a Env,
+    pub(crate) dialect: Dialect,
+    pub(crate) name: String,
+    pub(crate) line: u32,
+    pub(crate) fields: Fields,
+    off: Option<Off>,
+    hints: Vec<String>,
+    problems: Vec<Problem>,
+    path: &'a std::path::Path,
+    program_name: &'static str,
+    own_fields: fn(&Map, &mut Entry<'_>),
+}
+
+/// Everything an entry yields.
+pub(super) type Parts = (String, Fields, Option<Off>, Vec<String>, Vec<Problem>);
+
+/// What a Wharf entry may say, for finding the word that was meant.
+const KNOWN_FIELDS: [&str; 27] = [
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "enabled",
+    "disabled",
+    "timeout",
+    "connectTimeout",
+    "callTimeout",
+    "auth",
+    "oauth",
+    "account",
+    "approval",
+    "toolApproval",
+    "prefix",
+    "includeTools",
+    "excludeTools",
+    "inheritEnv",
+    "passEnv",
+    "strict",
+    "retry",
+    "lazy",
+    "required",
+    "instructions",
+];
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(reading: &'a Reading<'_>, name: String, line: u32) -> Self {
+        Self {
+            env: reading.env,
+            dialect: reading.dialect,
+            name,
+            line,
+            fields: Fields::default(),
+            off: None,
+            hints: Vec::new(),
+            problems: Vec::new(),
+            path: &reading.source.path,
+            program_name: reading.program.name,
+            own_fields: reading.program.own_fields,
+        }
+    }
+
+    pub(super) fn into_parts(self) -> Parts {
+        (self.name, self.fields, self.off, self.hints, self.problems)
+    }
+
+    /// Reads all fields.
+    pub(super) fn read(&mut self, map: &Map) {
+        self.fields.url_kind = Some(self.dialect.url);
+        for (key, node) in map.iter().filter(|(_, node)| !node.is_null()) {
+            let word = key.text.as_str();
+            let _known = self.launch(word, node)
+                || self.remote(word, node)
+                || self.switches(word, node)
+                || self.limits(word, node)
+                || self.tools(word, node)
+                || (self.dialect.native && self.native(word, node))
+                || self.unknown(word, node);
+        }
+        (self.own_fields)(map, self);
+        self.whole_command_line();
+        if self.dialect.needs_type && self.fields.kind.is_none() && self.fields.url.is_some() {
+            let message =
+                format!("{} wants a \"type\" beside \"url\"; read as http", self.program_name);
+            self.warn("no-type", self.line, "type", (message, "add \"type\": \"http\""));
+        }
+    }
+
+    fn launch(&mut self, word: &str, node: &Node) -> bool {
+        match word {
+            "type" | "transport" | "transportType" => self.fields.kind = self.text(word, node),
+            "command" | "cmd" => self.command(word, node),
+            "args" | "arguments" => {
+                let args = self.arguments(word, node);
+                self.fields.args.extend(args);
+            }
+            "env" | "environment" | "envs" => {
+                let pairs = self.pairs(word, "env", node);
+                self.fields.env.extend(pairs);
+            }
+            "envFile" | "env_file" => self.fields.env_file = self.written(word, node),
+            "cwd" | "workingDirectory" | "working_directory" | "workdir" => {
+                self.fields.cwd = self.written(word, node);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn remote(&mut self, word: &str, node: &Node) -> bool {
+        match word {
+            "url" | "serverUrl" | "server_url" | "baseUrl" | "uri" | "endpoint" => {
+                if self.fields.url.is_none() {
+                    self.fields.url = self.written(word, node);
+                }
+            }
+            // Gemini and its forks: this one wins over `url` and is never SSE.
+            "httpUrl" => {
+                self.fields.url = self.written(word, node);
+                self.fields.url_kind = Some(TransportKind::Http);
+            }
+            "headers" | "http_headers" | "httpHeaders" => {
+                let pairs = self.pairs(word, "headers", node);
+                self.fields.headers.extend(pairs);
+            }
+            "requestInit" | "requestOptions" => {
+                if let Some(headers) = node.get("headers") {
+                    let pairs = self.pairs("headers", "headers", headers);
+                    self.fields.headers.extend(pairs);
+                }
+            }
+            "headersHelper" | "http_headers_helper" | "headers_helper" => {
+                self.fields.headers_helper =
+                    node.as_str().map(str::to_owned).or(Some(word.to_owned()));
+                let message = "its headers come from a program, which is not run here".to_owned();
+                self.warn(
+                    "out-of-reach",
+                    node.line,
+                    word,
+                    (message, "put the headers into \"headers\""),
+                );
+            }
+            "oauth" => self.oauth(node),
+            "auth" => self.auth(node),
+            _ => return false,
+        }
+        true
+    }
+
+    fn switches(&mut self, word: &str, node: &Node) -> bool {
+        let off_when = match word {
+            "enabled" => false,
+            "disabled" => true,
+            _ => return false,
+        };
+        if self.flag(word, node) == Some(off_when) {
+            let reason = format!("switched off by \"{word}\"");
+            self.off =
+                Some(Off { reason, by_other_program: self.program_name != super::wharf::NAME });
+        }
+        true
+    }
+
+    fn limits(&mut self, word: &str, node: &Node) -> bool {
+        let (phase, unit) = match word {
+            "timeout" if node.as_map().is_some() => {
+                // opencode's second form names both limits.
+                for (key, limit) in node.as_map().into_iter().flat_map(Map::iter) {
+                    match key.text.as_str() {
+                        "startup" => {
+                            self.limit("timeout.startup", limit, Phase::Connect, self.dialect.unit);
+                        }
+                        "request" => {
+                            self.limit("timeout.request", limit, Phase::Call, self.dialect.unit);
+                        }
+                        _ => {}
+                    }
+                }
+                return true;
+            }
+            "timeout" => (self.dialect.timeout_is, self.dialect.unit),
+            "connectTimeout" | "startup_timeout_ms" => (Phase::Connect, Unit::Milliseconds),
+            "connect_timeout" => (Phase::Connect, self.dialect.unit),
+            "startup_timeout_sec" | "connect_timeout_seconds" => (Phase::Connect, Unit::Seconds),
+            "callTimeout" | "requestTimeoutMs" | "request_timeout_ms" | "tool_timeout_ms" => {
+                (Phase::Call, Unit::Milliseconds)
+            }
+            "tool_timeout_sec" | "call_timeout_seconds" => (Phase::Call, Unit::Seconds),
+            _ => return false,
+        };
+        self.limit(word, node, phase, unit);
+        true
+    }
+
+    fn tools(&mut self, word: &str, node: &Node) -> bool {
+        match word {
+            "includeTools" | "enabledTools" | "enabled_tools" | "allowedTools"
+            | "allowed_tools" | "available_tools" => {
+                let tools = self.texts(word, node);
+                // In the programs that write these words, an empty list is no limit.
+                let unlimited =
+                    matches!(word, "available_tools" | "allowedTools" | "allowed_tools");
+                if !tools.is_empty() || !unlimited {
+                    self.fields.policy.include_tools.get_or_insert_default().extend(tools);
+                }
+            }
+            "tools" if node.as_list().is_some() => {
+                let tools = self.texts(word, node);
+                self.fields.policy.include_tools.get_or_insert_default().extend(tools);
+            }
+            "excludeTools" | "excludedTools" | "disabledTools" | "disabled_tools" | "blockedTools"
+            | "blocked_tools" => {
+                let tools = self.texts(word, node);
+                self.fields.policy.exclude_tools.extend(tools);
+            }
+            "autoApprove"
+            | "alwaysAllow"
+            | "trust"
+            | "default_tools_approval_mode"
+            | "approval"
+            | "toolApproval"
+                if !(self.dialect.native && word.ends_with("pproval")) =>
+            {
+                self.grant(word, node);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn native(&mut self, word: &str, node: &Node) -> bool {
+        match word {
+            "approval" => {
+                if let Some(approval) = self.approval(word, node) {
+                    self.fields.policy.approval = approval;
+                }
+            }
+            "toolApproval" => {
+                for (key, value) in node.as_map().into_iter().flat_map(Map::iter) {
+                    if let Some(approval) = self.approval(word, value) {
+                        self.fields.policy.tool_approval.push((key.text.clone(), approval));
+                    }
+                }
+            }
+            "prefix" => self.fields.policy.prefix = self.text(word, node),
+            "account" => self.fields.account = self.text(word, node),
+            "inheritEnv" => self.fields.policy.inherit_env = self.flag(word, node) == Some(true),
+            "passEnv" => self.fields.policy.pass_env = self.texts(word, node),
+            "strict" => self.fields.policy.strict = self.flag(word, node) == Some(true),
+            "lazy" => self.fields.policy.lazy = self.flag(word, node) == Some(true),
+            "required" => self.fields.policy.required = self.flag(word, node) == Some(true),
+            "instructions" => {
+                self.fields.policy.without_instructions = self.flag(word, node) == Some(false);
+            }
+            "retry" => self.fields.policy.retry_on_hints = node.as_str() == Some("hints"),
+            _ => return false,
+        }
+        true
+    }
+
+    fn unknown(&mut self, word: &str, node: &Node) -> bool {
+        if self.dialect.native
+            && let Some(meant) = crate::text::nearest(word, KNOWN_FIELDS)
+        {
+            let message = format!("unknown field \"{word}\"");
+            self.warn(
+                "unknown-field",
+                node.line,
+                word,
+                (message, format!("did you mean \"{meant}\"?")),
+            );
+        }
+        false
+    }
+
+    fn command(&mut self, word: &str, node: &Node) {
+        match (node.as_list(), node.as_map()) {
+            // The command as a list with its arguments: opencode, mcporter.
+            (Some(_), _) => {
+                let mut words = self.arguments(word, node).into_iter();
+                self.fields.command = words.next();
+                self.fields.args.splice(0..0, words);
+            }
+            // Zed's older form keeps everything under `command`.
+            (_, Some(map)) => {
+                for (key, value) in map.iter() {
+                    match key.text.as_str() {
+                        "path" => self.fields.command = self.written(word, value),
+                        other => {
+                            self.launch(other, value);
+                        }
+                    }
+                }
+            }
+            _ => self.fields.command = self.written(word, node),
+        }
+    }
+
+    /// Splits `"command": "npx -y package"`, which a shell would run but no program can start.
+    fn whole_command_line(&mut self) {
+        let Some(command) = &self.fields.command else { return };
+        let text = &command.text;
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let is_path = first.contains(['/', '\\']) || first.starts_with('~');
+        if first.len() == text.len() || !self.fields.args.is_empty() || is_path {
+            return;
+        }
+        let Some(words) = shlex::split(text).filter(|words| words.len() > 1) else { return };
+        let syntax = command.syntax;
+        let mut words = words.into_iter().map(|text| Written { text, syntax });
+        self.fields.command = words.next();
+        self.fields.args = words.collect();
+        let message =
+            "\"command\" holds a whole command line; read as program and arguments".to_owned();
+        self.warn(
+            "command-line",
+            self.line,
+            "command",
+            (message, "put the arguments into \"args\""),
+        );
+    }
+
+    fn auth(&mut self, node: &Node) {
+        let get = |key| node.get(key).and_then(Node::as_str);
+        let kind = match get("type") {
+            Some("oauth") => Some(AuthKind::Oauth),
+            Some("bearer") => Some(AuthKind::Bearer),
+            _ => None,
+        };
+        if let Some(kind) = kind.filter(|_| self.dialect.native) {
+            let credential_id = get("credentialId").map(str::to_owned);
+            self.fields.auth = Some(Auth { kind, credential_id });
+        } else if node.get("CLIENT_ID").is_some() || node.get("redirectPort").is_some() {
+            // Cursor's and Copilot's form of a client registered beforehand.
+            self.oauth(node);
+        }
+    }
+
+    fn oauth(&mut self, node: &Node) {
+        if let Some(on) = node.as_bool() {
+            self.fields.oauth = Some(OAuth { off: !on, ..OAuth::default() });
+            return;
+        }
+        let get = |keys: &[&str]| keys.iter().find_map(|key| node.get(key));
+        let text = |keys: &[&str]| get(keys).and_then(Node::as_str).map(str::to_owned);
+        let scopes = get(&["scopes"]).and_then(Node::as_list);
+        let scope = scopes
+            .map(|list| list.iter().filter_map(Node::as_str).collect::<Vec<_>>().join(" "))
+            .or_else(|| text(&["scope", "scopes"]));
+        let port = get(&["callbackPort", "callback_port", "redirectPort"]).and_then(Node::as_f64);
+        let syntax = self.dialect.syntax;
+        let written = |keys: &[&str]| text(keys).map(|text| Written { text, syntax });
+        self.fields.oauth = Some(OAuth {
+            client_id: written(&["clientId", "client_id", "CLIENT_ID"]),
+            client_secret: written(&["clientSecret", "client_secret", "CLIENT_SECRET"]),
+            scope,
+            callback_port: port.and_then(super::scalars::port),
+            redirect_uri: text(&["redirectUri", "redirect_uri"]),
+            grant: text(&["grant"]),
+            off: get(&["enabled"]).and_then(Node::as_bool) == Some(false),
+        });
+    }
+
+    fn approval(&mut self, word: &str, node: &Node) -> Option<Approval> {
+        let approval = node.as_str().and_then(Approval::from_word);
+        if approval.is_none() {
+            let message = format!("\"{word}\" must be auto, ask, writes, never or deny; ignored");
+            self.warn(
+                "wrong-type",
+                node.line,
+                word,
+                (message, "use \"ask\" to be asked for each call"),
+            );
+        }
+        approval
+    }
+
+    /// Remembers a grant of the owner as something to show. It never becomes one here.
+    pub(crate) fn grant(&mut self, word: &str, node: &Node) {
+        let what = match node.as_list() {
+            Some([]) => return,
+            Some(list) => list.iter().filter_map(Node::as_str).collect::<Vec<_>>().join(", "),
+            None => match (node.as_bool(), node.as_str()) {
+                (Some(false), _) => return,
+                (_, Some(text)) => text.to_owned(),
+                _ => "true".to_owned(),
+            },
+        };
+        self.hints.push(format!("{word}: {what}"));
+    }
+
+    /// Notes a problem of this entry.
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem.of_server(self.name.clone()).in_file(self.path));
+    }
+
+    /// Notes something because of which the entry cannot be used.
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        line: u32,
+        field: &str,
+        (message, hint): (String, impl Into<String>),
+    ) {
+        let mut problem = Problem::error(code, message).on_line(line).hint(hint);
+        if !field.is_empty() {
+            problem = problem.of_field(field);
+        }
+        self.problem(problem);
+    }
+
+    /// Notes something odd.
+    pub(crate) fn warn(
+        &mut self,
+        code: &'static str,
+        line: u32,
+        field: &str,
+        (message, hint): (String, impl Into<String>),
+    ) {
+        self.problem(Problem::warning(code, message).on_line(line).of_field(field).hint(hint));
+    }
+
+    /// Policy of the entry, for what a program adds.
+    pub(crate) fn policy(&mut self) -> &mut Policy {
+        &mut self.fields.policy
+    }
+}

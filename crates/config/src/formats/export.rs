@@ -1,0 +1,161 @@
+//! How a program wants an entry written, for copying servers to it.
+
+use serde_json::{Map, Value, json};
+
+use crate::manage::Portable;
+use crate::server::TransportKind;
+
+use super::program::Unit;
+
+/// The words of a program, where programs differ over the same things.
+pub(crate) struct Style {
+    /// The word for each kind under `type`: stdio, http, sse. None: no such field.
+    pub(crate) kinds: Option<[&'static str; 3]>,
+    /// The key of the address: http, sse.
+    pub(crate) url: [&'static str; 2],
+    /// The key of the variables.
+    pub(crate) env: &'static str,
+    /// The key of the headers.
+    pub(crate) headers: &'static str,
+    /// Whether the command is one list with its arguments.
+    pub(crate) command_is_list: bool,
+    /// Whether an entry may name its folder.
+    pub(crate) has_cwd: bool,
+    /// The keys and unit of the limits: both, connecting, calls.
+    pub(crate) limits: ([Option<&'static str>; 3], Unit),
+    /// The keys of the tool filters: to offer, to leave out.
+    pub(crate) filters: [Option<&'static str>; 2],
+    /// Which kinds cannot be written there at all, and why.
+    pub(crate) refuses: fn(TransportKind) -> Option<&'static str>,
+    /// Writes a variable, with its default.
+    pub(crate) variable: fn(&str, Option<&str>) -> Option<String>,
+    /// Last changes to the entry.
+    pub(crate) adjust: fn(&mut Map<String, Value>) -> Result<(), String>,
+    /// The keys that lead to the servers.
+    pub(crate) keys: &'static [&'static str],
+    /// The project's file, where it is not the first one of the program.
+    pub(crate) project_file: Option<&'static str>,
+}
+
+impl Style {
+    /// `mcpServers` as most programs read it.
+    pub(crate) const STANDARD: Self = Self {
+        kinds: None,
+        url: ["url", "url"],
+        env: "env",
+        headers: "headers",
+        command_is_list: false,
+        has_cwd: false,
+        limits: ([None; 3], Unit::Milliseconds),
+        filters: [None; 2],
+        refuses: |_| None,
+        variable: |_, _| None,
+        adjust: |_| Ok(()),
+        keys: &["mcpServers"],
+        project_file: None,
+    };
+
+    /// Writes an entry, or says why it cannot be.
+    pub(crate) fn entry(&self, portable: &Portable) -> Result<Value, String> {
+        if let Some(why) = (self.refuses)(portable.kind) {
+            return Err(why.to_owned());
+        }
+        let mut entry = Map::new();
+        if let Some(kinds) = self.kinds {
+            entry.insert("type".to_owned(), kinds[portable.kind as usize].into());
+        }
+        match portable.kind {
+            TransportKind::Stdio => self.launch(portable, &mut entry)?,
+            TransportKind::Http | TransportKind::Sse => self.endpoint(portable, &mut entry),
+        }
+        self.limits(portable, &mut entry);
+        if let (Some(key), Some(tools)) = (self.filters[0], &portable.include_tools) {
+            entry.insert(key.to_owned(), json!(tools));
+        }
+        if let (Some(key), false) = (self.filters[1], portable.exclude_tools.is_empty()) {
+            entry.insert(key.to_owned(), json!(portable.exclude_tools));
+        }
+        (self.adjust)(&mut entry)?;
+        Ok(Value::Object(entry))
+    }
+
+    fn launch(&self, portable: &Portable, entry: &mut Map<String, Value>) -> Result<(), String> {
+        let command = portable.command.clone().unwrap_or_default();
+        if self.command_is_list {
+            let words: Vec<&String> = std::iter::once(&command).chain(&portable.args).collect();
+            entry.insert("command".to_owned(), json!(words));
+        } else {
+            entry.insert("command".to_owned(), command.into());
+            if !portable.args.is_empty() {
+                entry.insert("args".to_owned(), json!(portable.args));
+            }
+        }
+        let mut env = portable.env.clone();
+        // What is passed on by name is written as a variable of that name.
+        for name in &portable.pass_env {
+            let value = (self.variable)(name, None).ok_or_else(|| {
+                format!("it is passed the variable {name}, which cannot be written there")
+            })?;
+            env.push((name.clone(), value));
+        }
+        if !env.is_empty() {
+            entry.insert(self.env.to_owned(), pairs(&env));
+        }
+        match &portable.cwd {
+            Some(cwd) if self.has_cwd => {
+                entry.insert("cwd".to_owned(), cwd.as_str().into());
+            }
+            Some(_) => {
+                return Err(
+                    "it starts in a folder of its own, which cannot be written there".to_owned()
+                );
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn endpoint(&self, portable: &Portable, entry: &mut Map<String, Value>) {
+        let key = self.url[usize::from(portable.kind == TransportKind::Sse)];
+        entry.insert(key.to_owned(), portable.url.clone().unwrap_or_default().into());
+        if !portable.headers.is_empty() {
+            entry.insert(self.headers.to_owned(), pairs(&portable.headers));
+        }
+    }
+
+    fn limits(&self, portable: &Portable, entry: &mut Map<String, Value>) {
+        let (keys, unit) = self.limits;
+        let limits = portable.timeouts;
+        for (key, limit) in keys.into_iter().zip([limits.both, limits.connect, limits.call]) {
+            if let (Some(key), Some(milliseconds)) = (key, limit) {
+                let number = match unit {
+                    Unit::Milliseconds => json!(milliseconds),
+                    Unit::Seconds if milliseconds % 1_000 == 0 => json!(milliseconds / 1_000),
+                    Unit::Seconds => {
+                        json!(std::time::Duration::from_millis(milliseconds).as_secs_f64())
+                    }
+                };
+                entry.insert(key.to_owned(), number);
+            }
+        }
+    }
+}
+
+/// Writes `${VAR}` and `${VAR:-default}`.
+#[expect(clippy::unnecessary_wraps, reason = "other programs cannot write every variable")]
+pub(crate) fn braced(name: &str, default: Option<&str>) -> Option<String> {
+    Some(match default {
+        Some(default) => format!("${{{name}:-{default}}}"),
+        None => format!("${{{name}}}"),
+    })
+}
+
+/// Writes `${env:VAR}`, which has no defaults.
+pub(crate) fn env_colon(name: &str, default: Option<&str>) -> Option<String> {
+    default.is_none().then(|| format!("${{env:{name}}}"))
+}
+
+fn pairs(pairs: &[(String, String)]) -> Value {
+    let map = pairs.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+    Value::Object(map.collect())
+}

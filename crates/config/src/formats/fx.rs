@@ -1,0 +1,6 @@
+//! fx: `mcpServers`. From other integrators.
+
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program =
+    Program { files: &[user("~/.fx/mcp.json")], ..Program::new("fx", "fx") };

@@ -1,0 +1,65 @@
+//! Extensions of Gemini CLI: `gemini-extension.json` with `mcpServers` in a folder of its own.
+//!
+//! From its own source and documentation: `${extensionPath}` is that folder; which extensions are
+//! off is kept as path rules, of which the last that fits the working folder counts.
+
+use std::path::Path;
+
+use crate::discover::{Scan, paths};
+use crate::document::Node;
+use crate::server::Definition;
+
+use super::gemini;
+use super::plugin;
+use super::program::{Place, Program, project, user};
+use super::reading::Reading;
+use super::state;
+
+const RULES: Place = user("~/.gemini/extensions/extension-enablement.json").place;
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 75,
+    dialect: gemini::DIALECT,
+    own_fields: gemini::own_fields,
+    finish,
+    files: &[
+        project(".gemini/extensions/*/gemini-extension.json").read_by(read),
+        user("~/.gemini/extensions/*/gemini-extension.json").read_by(read),
+    ],
+    ..Program::new("gemini-extensions", "Gemini CLI extensions")
+};
+
+fn read(root: &Node, reading: &mut Reading<'_>) {
+    let path = reading.source.path.clone();
+    let Some(folder) = path.parent() else { return };
+    let name = root.get("name").and_then(Node::as_str).map(str::to_owned);
+    plugin::enter(reading, folder, &name.unwrap_or_else(|| plugin::folder_name(folder)));
+    reading.servers_under(root, &["mcpServers"]);
+}
+
+fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    for path in paths(&RULES, scan.env, &scan.env.cwd) {
+        let Some(root) = scan.document(&path) else { continue };
+        for definition in definitions.iter_mut() {
+            let extension = definition.name.as_str().split(':').next().unwrap_or_default();
+            let rules = root.pointer(&[extension, "overrides"]).and_then(Node::as_list);
+            let rules = rules.unwrap_or_default().iter().filter_map(Node::as_str);
+            if rules.filter_map(|rule| says(rule, &scan.env.cwd)).next_back() == Some(false) {
+                state::switch_off(definition, "its extension is switched off in Gemini CLI");
+            }
+        }
+    }
+}
+
+/// Reads a rule such as `!/work/*`: whether the extension is on below that folder.
+fn says(rule: &str, folder: &Path) -> Option<bool> {
+    let (on, pattern) = match rule.strip_prefix('!') {
+        Some(pattern) => (false, pattern),
+        None => (true, rule),
+    };
+    let fits = match pattern.strip_suffix('*') {
+        Some(start) => folder.starts_with(start) || start.is_empty(),
+        None => folder == Path::new(pattern.trim_end_matches('/')),
+    };
+    fits.then_some(on)
+}

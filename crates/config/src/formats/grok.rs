@@ -1,0 +1,14 @@
+//! Grok Build: `[mcp_servers.<name>]` in TOML, like Codex. From other integrators.
+
+use super::codex;
+use super::program::{Dialect, Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect::STANDARD.in_seconds(),
+    own_fields: codex::own_fields,
+    files: &[
+        project(".grok/config.toml").servers(&["mcp_servers"]),
+        user("~/.grok/config.toml").servers(&["mcp_servers"]),
+    ],
+    ..Program::new("grok", "Grok Build")
+};

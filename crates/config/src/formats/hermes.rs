@@ -1,0 +1,29 @@
+//! Hermes: `mcp_servers` in YAML. From its documentation.
+//!
+//! Limits are in seconds, `timeout` that of a call; `tools` holds what to offer and what to leave
+//! out. On Windows newer versions keep the file among the local application data.
+
+use super::program::{Dialect, Phase, Program, user, user_on};
+
+const KEY: &[&str] = &["mcp_servers"];
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect { timeout_is: Phase::Call, ..Dialect::STANDARD }.in_seconds(),
+    own_fields: |map, entry| {
+        let names = |key| {
+            let node = map.get("tools")?.get(key)?;
+            let one = node.as_str().map(|name| vec![name.to_owned()]);
+            let list = || node.as_list()?.iter().map(|n| n.as_str().map(str::to_owned)).collect();
+            one.or_else(list).filter(|names: &Vec<String>| !names.is_empty())
+        };
+        if let Some(names) = names("include") {
+            entry.policy().include_tools = Some(names);
+        }
+        entry.policy().exclude_tools.extend(names("exclude").unwrap_or_default());
+    },
+    files: &[
+        user("${HERMES_HOME:-~/.hermes}/config.yaml").servers(KEY),
+        user_on("", "", "{localappdata}/hermes/config.yaml").servers(KEY),
+    ],
+    ..Program::new("hermes", "Hermes")
+};

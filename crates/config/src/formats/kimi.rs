@@ -1,0 +1,12 @@
+//! Kimi: `mcpServers`; the folder was renamed, both are looked at. From other integrators.
+
+use super::program::{Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[
+        project(".kimi-code/mcp.json"),
+        user("~/.kimi-code/mcp.json"),
+        user("~/.kimi/mcp.json"),
+    ],
+    ..Program::new("kimi", "Kimi")
+};

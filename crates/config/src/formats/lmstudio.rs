@@ -1,0 +1,12 @@
+//! LM Studio: `mcpServers`; older versions kept the file in the cache folder.
+//!
+//! From another integrator and its issue tracker.
+
+use super::export::Style;
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[user("~/.lmstudio/mcp.json"), user("~/.cache/lm-studio/mcp.json")],
+    export: Some(&Style::STANDARD),
+    ..Program::new("lmstudio", "LM Studio")
+};

@@ -1,0 +1,8 @@
+//! Mastra Code: `mcpServers`. From other integrators.
+
+use super::program::{Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[project(".mastracode/mcp.json"), user("~/.mastracode/mcp.json")],
+    ..Program::new("mastra", "Mastra Code")
+};

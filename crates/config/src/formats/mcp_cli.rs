@@ -1,0 +1,8 @@
+//! mcp-cli: `mcpServers` in the shared folder, under its own file name. From other integrators.
+
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[user("{xdg}/mcp/mcp_servers.json").loose()],
+    ..Program::new("mcp-cli", "mcp-cli")
+};

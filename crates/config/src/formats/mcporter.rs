@@ -1,0 +1,45 @@
+//! mcporter: `mcpServers` with `baseUrl`, commands as lists, `$env:VAR`.
+//!
+//! From its own source: most words also with underscores, and a token in `bearerToken` or in the
+//! variable that `bearerTokenEnv` names.
+
+use crate::document::{Map, Node};
+use crate::expand::Syntax;
+use crate::server::Written;
+
+use super::entry::Entry;
+use super::program::{Dialect, Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect::STANDARD.with(Syntax::POWERSHELL),
+    own_fields: |map, entry| {
+        if let (None, Some(node)) = (&entry.fields.url, map.get("base_url")) {
+            entry.fields.url = entry.written("base_url", node);
+        }
+        if let (None, Some(node)) = (&entry.fields.command, map.get("executable")) {
+            entry.fields.command = entry.written("executable", node);
+        }
+        let redirect = map.get("oauthRedirectUrl").or_else(|| map.get("oauth_redirect_url"));
+        if let Some(uri) = redirect.and_then(Node::as_str) {
+            entry.fields.oauth.get_or_insert_default().redirect_uri = Some(uri.to_owned());
+        }
+        bearer_token(map, entry);
+    },
+    files: &[
+        project("config/mcporter.json"),
+        user("~/.mcporter/mcporter.json"),
+        user("~/.mcporter/mcporter.jsonc"),
+    ],
+    ..Program::new("mcporter", "mcporter")
+};
+
+/// Adds the header for a token that stands in the entry or in a variable.
+pub(super) fn bearer_token(map: &Map, entry: &mut Entry<'_>) {
+    let get = |keys: [&str; 2]| keys.iter().find_map(|key| map.get(key)).and_then(Node::as_str);
+    let token = get(["bearerToken", "bearer_token"]).map(str::to_owned);
+    let variable = get(["bearerTokenEnv", "bearer_token_env"]).map(|name| format!("${{{name}}}"));
+    if let Some(token) = token.or(variable) {
+        let value = Written { text: format!("Bearer {token}"), syntax: entry.dialect.syntax };
+        entry.fields.headers.push(("Authorization".to_owned(), value));
+    }
+}

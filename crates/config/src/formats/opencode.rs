@@ -1,0 +1,99 @@
+//! opencode: `mcp` with `local` and `remote` entries, the command as a list.
+//!
+//! From its own source: version 1 has the servers under `mcp`, version 2 under `mcp.servers`;
+//! limits in milliseconds, one or two of them; `{env:X}` and `{file:path}`; the root `tools` map
+//! switches tools off by `<server>_<tool>` globs. Sources disagree on Windows, so both are looked at.
+
+use crate::discover::Scan;
+use crate::document::{Key, Map, Node};
+use crate::expand::Syntax;
+use crate::server::Definition;
+
+use super::export::Style;
+use super::program::{Dialect, Program, Unit, notice_on, project, user, user_on, variable};
+use super::reading::Reading;
+use super::state;
+
+/// How opencode and its forks read an entry.
+pub(super) const DIALECT: Dialect = Dialect::STANDARD.with(Syntax::CURLY);
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 55,
+    dialect: DIALECT,
+    finish: leave_tools_out,
+    files: &[
+        variable("OPENCODE_CONFIG_CONTENT").read_by(read),
+        user("${OPENCODE_CONFIG}").read_by(read),
+        project("opencode.jsonc").read_by(read),
+        project("opencode.json").read_by(read),
+        project(".opencode/opencode.jsonc").read_by(read),
+        project(".opencode/opencode.json").read_by(read),
+        user("${OPENCODE_CONFIG_DIR}/opencode.jsonc").read_by(read),
+        user("${OPENCODE_CONFIG_DIR}/opencode.json").read_by(read),
+        user("{xdg}/opencode/opencode.jsonc").read_by(read),
+        user("{xdg}/opencode/opencode.json").read_by(read),
+        user("{xdg}/opencode/config.json").read_by(read),
+        user_on("", "", "{localappdata}/opencode/opencode.jsonc").read_by(read),
+        user_on("", "", "{localappdata}/opencode/opencode.json").read_by(read),
+        user_on(
+            "/etc/opencode/opencode.json",
+            "/Library/Application Support/opencode/opencode.json",
+            "{programdata}/opencode/opencode.json",
+        )
+        .read_by(read),
+        user_on(
+            "/etc/opencode/opencode.jsonc",
+            "/Library/Application Support/opencode/opencode.jsonc",
+            "{programdata}/opencode/opencode.jsonc",
+        )
+        .read_by(read),
+        notice_on(
+            ["", "/Library/Managed Preferences/ai.opencode.managed.plist", ""],
+            "opencode is managed by this device; its managed servers are not read",
+        ),
+    ],
+    export: Some(&Style {
+        kinds: Some(["local", "remote", "remote"]),
+        env: "environment",
+        command_is_list: true,
+        limits: ([Some("timeout"), None, None], Unit::Milliseconds),
+        keys: &["mcp"],
+        variable: |name, default| default.is_none().then(|| format!("{{env:{name}}}")),
+        ..Style::STANDARD
+    }),
+    ..Program::new("opencode", "opencode")
+};
+
+/// Reads either version of the file.
+pub(super) fn read(root: &Node, reading: &mut Reading<'_>) {
+    let Some(servers) = root.get("mcp") else { return };
+    match servers.get("servers").filter(|node| is_map_of_servers(node)) {
+        Some(second_version) => reading.servers(second_version, "mcp.servers"),
+        None => reading.servers(servers, "mcp"),
+    }
+}
+
+/// Leaves out the tools that the `tools` map of any of the files switches off.
+pub(super) fn leave_tools_out(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    for file in state::files(scan, definitions) {
+        let switches = file.root.get("tools").and_then(Node::as_map);
+        let off = |(_, on): &(&Key, &Node)| on.as_bool() == Some(false);
+        for (glob, _) in switches.into_iter().flat_map(Map::iter).filter(off) {
+            for definition in definitions.iter_mut() {
+                let tool = match glob.text.strip_prefix(definition.name.as_str()) {
+                    Some("*") => "*",
+                    Some(rest) => rest.strip_prefix('_').unwrap_or_default(),
+                    None => "",
+                };
+                if !tool.is_empty() {
+                    definition.fields.policy.exclude_tools.push(tool.to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// A server may itself be called "servers".
+fn is_map_of_servers(node: &Node) -> bool {
+    node.as_map().is_some_and(|map| map.iter().all(|(_, entry)| entry.as_map().is_some()))
+}

@@ -1,0 +1,15 @@
+//! Pi: `mcpServers`, as its MCP adapter reads it. From the adapter's own source.
+//!
+//! `$env:VAR` counts beside `${VAR}`, and a token may stand apart from the headers.
+
+use crate::expand::Syntax;
+
+use super::mcporter;
+use super::program::{Dialect, Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect::STANDARD.with(Syntax::POWERSHELL),
+    own_fields: mcporter::bearer_token,
+    files: &[project(".pi/mcp.json"), user("~/.pi/agent/mcp.json")],
+    ..Program::new("pi", "Pi")
+};

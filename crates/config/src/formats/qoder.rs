@@ -1,0 +1,11 @@
+//! Qoder: `mcpServers`; on Windows in its shared cache. From other integrators.
+
+use super::program::{Program, user, user_on};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[
+        user("~/.qoder/mcp.json"),
+        user_on("", "", "{appdata}/Qoder/SharedClientCache/mcp.json"),
+    ],
+    ..Program::new("qoder", "Qoder")
+};

@@ -1,0 +1,14 @@
+//! Qwen Code, a fork of Gemini CLI that reads the same shapes. From another integrator.
+
+use super::gemini;
+use super::program::{Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 60,
+    dialect: gemini::DIALECT,
+    own_fields: gemini::own_fields,
+    finish: gemini::apply_lists,
+    files: &[project(".qwen/settings.json"), user("~/.qwen/settings.json")],
+    export: Some(&gemini::STYLE),
+    ..Program::new("qwen", "Qwen Code")
+};

@@ -1,0 +1,227 @@
+//! Collects the definitions of one file.
+//!
+//! Whatever is odd becomes a problem with file and line, and reading goes on with the next entry.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::document::{Key, Map, Node};
+use crate::env::Env;
+use crate::problem::Problem;
+use crate::server::{Definition, ServerName};
+use crate::source::{Level, Rank, Source};
+
+use super::entry::Entry;
+use super::program::{Dialect, Program, Shape};
+
+/// Longer names are reported: no program can show them, and most are accidents.
+const LONG_NAME: usize = 256;
+
+/// One file while it is read.
+pub(crate) struct Reading<'a> {
+    pub(crate) env: &'a Env,
+    pub(crate) program: &'static Program,
+    pub(crate) dialect: Dialect,
+    pub(crate) source: Arc<Source>,
+    /// The project's folder, or that of the file.
+    pub(crate) folder: Arc<PathBuf>,
+    /// The folder of the plugin the file belongs to.
+    pub(crate) plugin: Option<Arc<PathBuf>>,
+    /// Put in front of every name, as plugins need it.
+    pub(crate) name_prefix: String,
+    pub(crate) rank: Rank,
+    pub(crate) definitions: Vec<Definition>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Reading<'_> {
+    /// Reads a whole file.
+    pub(crate) fn file(&mut self, root: &Node, shape: &Shape) {
+        // A file may be empty, a variable that is set may not.
+        let is_file = self.source.level != Level::Env;
+        if root.is_null() && is_file {
+            return;
+        }
+        if root.as_map().is_none() {
+            let what = if is_file { "the file" } else { "the variable" };
+            let message = format!("{what} must hold an object, not {}", root.kind());
+            self.error("not-an-object", root.line, (message, "put everything into { … }"));
+            return;
+        }
+        match shape {
+            Shape::Servers(keys) => self.servers_under(root, keys),
+            Shape::Loose => self.loose(root),
+            Shape::Custom(read) => read(root, self),
+            Shape::Notice(_) => {}
+        }
+    }
+
+    /// Reads the map under these keys, if it is there.
+    pub(crate) fn servers_under(&mut self, root: &Node, keys: &[&str]) {
+        if let Some(node) = root.pointer(keys) {
+            self.servers(node, &keys.join("."));
+            return;
+        }
+        // Only in a file that is about nothing else: `servers` in an editor's settings is not ours.
+        let dedicated =
+            self.source.path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains("mcp"));
+        let other = ["mcpServers", "servers", "mcp_servers"]
+            .into_iter()
+            .find(|key| root.get(key).is_some_and(|node| node.as_map().is_some()));
+        if let (true, Some(other), Some(node)) =
+            (dedicated, other, other.and_then(|key| root.get(key)))
+        {
+            let wanted = keys.join(".");
+            let name = self.program.name;
+            self.problems.push(
+                Problem::warning("wrong-key", format!("{name} looks for \"{wanted}\" here, not \"{other}\"; Wharf reads it all the same"))
+                    .in_file(&self.source.path)
+                    .on_line(node.line)
+                    .hint(format!("rename \"{other}\" to \"{wanted}\"")),
+            );
+            self.servers(node, other);
+        }
+    }
+
+    /// Reads a file that several programs share: the map may be the file itself.
+    fn loose(&mut self, root: &Node) {
+        for key in ["mcpServers", "servers", "mcp_servers"] {
+            if let Some(node) = root.get(key) {
+                self.servers(node, key);
+                return;
+            }
+        }
+        let is_entry = |node: &Node| {
+            ["command", "url", "serverUrl", "type"].iter().any(|key| node.get(key).is_some())
+        };
+        // A variable holds nothing but servers, however wrong they are.
+        let is_variable = self.source.level == Level::Env;
+        let is_ours = |map: &&Map| is_variable || map.iter().any(|(_, node)| is_entry(node));
+        if let Some(map) = root.as_map().filter(is_ours) {
+            for (key, node) in map.iter().filter(|(key, _)| !key.text.starts_with('$')) {
+                self.server(key, node);
+            }
+        }
+    }
+
+    /// Reads a text that is about nothing else: the map may stand under its key or be everything.
+    pub(crate) fn servers_or_whole(&mut self, root: &Node) {
+        self.servers(root.get("mcpServers").unwrap_or(root), "mcpServers");
+    }
+
+    /// Reads a map of servers by name.
+    pub(crate) fn servers(&mut self, node: &Node, called: &str) {
+        if let Some(map) = node.as_map() {
+            for (key, entry) in map.iter() {
+                self.server(key, entry);
+            }
+            return;
+        }
+        let message =
+            format!("\"{called}\" must be an object of servers by name, not {}", node.kind());
+        let hint = format!("write \"{called}\": {{ \"name\": {{ … }} }}");
+        let problem = Problem::error("not-an-object", message).in_file(&self.source.path);
+        self.problems.push(problem.on_line(node.line).hint(hint));
+    }
+
+    /// Reads a list of servers that carry their names.
+    pub(crate) fn named_servers(&mut self, node: &Node, called: &str) {
+        let Some(list) = node.as_list() else {
+            let message = format!("\"{called}\" must be a list of servers, not {}", node.kind());
+            self.error("not-a-list", node.line, (message, "give each server its own list item"));
+            return;
+        };
+        for (index, entry) in list.iter().enumerate() {
+            match entry.get("name").and_then(Node::as_str) {
+                Some(name) => {
+                    let key = Key { text: name.to_owned(), line: entry.line };
+                    self.server(&key, entry);
+                }
+                None => self.error(
+                    "no-name",
+                    entry.line,
+                    (format!("\"{called}[{index}]\" has no \"name\""), "add a \"name\""),
+                ),
+            }
+        }
+    }
+
+    /// Reads one entry.
+    pub(crate) fn server(&mut self, key: &Key, node: &Node) {
+        let name = format!("{}{}", self.name_prefix, key.text);
+        let mut entry = Entry::new(self, name, key.line);
+        match node.as_map() {
+            Some(map) => entry.read(map),
+            None => entry.error(
+                "not-an-object",
+                node.line,
+                "",
+                (
+                    format!("the entry must be an object, not {}", node.kind()),
+                    "write { \"command\": … } or { \"url\": … }, or remove the entry",
+                ),
+            ),
+        }
+        entry.check_name();
+        let (name, fields, off, hints, problems) = entry.into_parts();
+        let mut rank = self.rank.clone();
+        rank.entry = self.definitions.len();
+        self.definitions.push(Definition {
+            name: ServerName::new(name),
+            source: Arc::clone(&self.source),
+            line: key.line,
+            rank,
+            folder: Arc::clone(&self.folder),
+            plugin: self.plugin.clone(),
+            fields,
+            off,
+            replaced_by: None,
+            hints,
+            raw: node.clone(),
+            problems,
+        });
+    }
+
+    /// Notes an error about the file.
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        line: u32,
+        (message, hint): (String, impl Into<String>),
+    ) {
+        let problem = Problem::error(code, message).in_file(&self.source.path);
+        self.problems.push(problem.on_line(line).hint(hint));
+    }
+
+    /// Notes that something in the file is out of Wharf's reach.
+    pub(crate) fn out_of_reach(&mut self, line: u32, message: impl Into<String>) {
+        self.problems.push(
+            Problem::warning("out-of-reach", message).in_file(&self.source.path).on_line(line),
+        );
+    }
+}
+
+impl Entry<'_> {
+    /// Reports names that other places will have trouble with. They are kept as they are.
+    fn check_name(&mut self) {
+        let name = self.name.as_str();
+        let (message, hint) = if name.is_empty() {
+            let text = ("the server has no name".to_owned(), "give it a name");
+            self.error("empty-name", self.line, "", text);
+            return;
+        } else if name.chars().count() > LONG_NAME {
+            ("the name is very long", "use at most 100 characters")
+        } else if name.chars().any(crate::text::is_unsafe) {
+            ("the name has control characters", "use letters, numbers, dash, underscore and dot")
+        } else if name.contains(char::is_whitespace) {
+            (
+                "the name has spaces, which some programs and tool names cannot show",
+                "use a dash or an underscore instead",
+            )
+        } else {
+            return;
+        };
+        let line = self.line;
+        self.problem(Problem::warning("unusual-name", message).on_line(line).hint(hint));
+    }
+}

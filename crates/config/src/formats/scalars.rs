@@ -1,0 +1,208 @@
+//! Reads single values as the kind a field wants, and says so where the file has another.
+
+use crate::document::{Node, Value};
+use crate::server::Written;
+
+use super::entry::Entry;
+use super::program::{Phase, Unit};
+
+/// A day; longer limits are accidents or no limits at all.
+const LONGEST_MS: f64 = 86_400_000.0;
+
+impl Entry<'_> {
+    /// Reads a text.
+    pub(crate) fn text(&mut self, word: &str, node: &Node) -> Option<String> {
+        match &node.value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(digits) => {
+                self.unquoted(word, node);
+                Some(digits.clone())
+            }
+            Value::Bool(truth) => {
+                self.unquoted(word, node);
+                Some(truth.to_string())
+            }
+            Value::Null | Value::List(_) | Value::Map(_) => {
+                let message = format!("\"{word}\" must be a string, not {}", node.kind());
+                self.error("wrong-type", node.line, word, (message, "write one text in quotes"));
+                None
+            }
+        }
+    }
+
+    /// Reads a text that may have placeholders.
+    pub(crate) fn written(&mut self, word: &str, node: &Node) -> Option<Written> {
+        let syntax = self.dialect.syntax;
+        self.text(word, node).map(|text| Written { text, syntax })
+    }
+
+    /// Reads arguments: a list of texts, or one text with spaces.
+    pub(super) fn arguments(&mut self, word: &str, node: &Node) -> Vec<Written> {
+        let syntax = self.dialect.syntax;
+        if let Some(line) = node.as_str() {
+            let hint = format!("write \"{word}\": [\"…\", \"…\"]");
+            let message = format!("\"{word}\" must be a list, not a string; read as words");
+            self.warn("wrong-type", node.line, word, (message, hint));
+            let words = shlex::split(line).unwrap_or_else(|| vec![line.to_owned()]);
+            return words.into_iter().map(|text| Written { text, syntax }).collect();
+        }
+        self.texts(word, node).into_iter().map(|text| Written { text, syntax }).collect()
+    }
+
+    /// Reads a list of texts.
+    pub(crate) fn texts(&mut self, word: &str, node: &Node) -> Vec<String> {
+        let Some(list) = node.as_list() else {
+            let message = format!("\"{word}\" must be a list, not {}", node.kind());
+            let hint = format!("write \"{word}\": [\"…\", \"…\"]");
+            self.error("wrong-type", node.line, word, (message, hint));
+            return Vec::new();
+        };
+        let numbered = list.iter().enumerate();
+        numbered.filter_map(|(index, item)| self.text(&format!("{word}[{index}]"), item)).collect()
+    }
+
+    /// Reads names and values, such as variables or headers.
+    pub(crate) fn pairs(&mut self, word: &str, ours: &str, node: &Node) -> Vec<(String, Written)> {
+        // Values of native entries are resolved when connecting; all other texts are not.
+        let syntax = self.dialect.syntax;
+        if let Some(map) = node.as_map() {
+            let pairs = map.iter().filter_map(|(key, value)| {
+                let text = match &value.value {
+                    Value::Null => return None,
+                    _ => self.text(&format!("{ours}.{}", key.text), value)?,
+                };
+                Some((key.text.clone(), Written { text, syntax }))
+            });
+            return pairs.collect();
+        }
+        let lines = node.as_list().unwrap_or_default().iter().map(Node::as_str);
+        let split = |line: Option<&str>| {
+            // `Name: value` is usual for headers, and the value may well have a `=` in it.
+            let colon = line?.split_once(':').filter(|_| ours == "headers");
+            let (name, text) = colon.or_else(|| line?.split_once('='))?;
+            Some((name.trim().to_owned(), Written { text: text.trim().to_owned(), syntax }))
+        };
+        match lines.map(split).collect::<Option<Vec<_>>>() {
+            Some(pairs) if node.as_list().is_some() => {
+                let message =
+                    format!("\"{word}\" must be an object, not a list; read line by line");
+                let hint = format!("write \"{word}\": {{ \"NAME\": \"value\" }}");
+                self.warn("wrong-type", node.line, word, (message, hint));
+                pairs
+            }
+            _ => {
+                let message =
+                    format!("\"{word}\" must be an object of strings, not {}", node.kind());
+                let hint = format!("write \"{word}\": {{ \"NAME\": \"value\" }}");
+                self.error("wrong-type", node.line, word, (message, hint));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reads a truth value; anything else is reported and ignored.
+    pub(crate) fn flag(&mut self, word: &str, node: &Node) -> Option<bool> {
+        let quoted = match node.as_str() {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            _ => None,
+        };
+        let flag = node.as_bool().or(quoted.filter(|_| self.dialect.quoted_scalars));
+        if flag.is_none() {
+            let message = format!("\"{word}\" must be true or false, not {}; ignored", node.kind());
+            self.warn(
+                "wrong-type",
+                node.line,
+                word,
+                (message, "write true or false without quotes"),
+            );
+        }
+        flag
+    }
+
+    /// Reads a limit; anything that is none is reported and ignored.
+    pub(super) fn limit(&mut self, word: &str, node: &Node, phase: Phase, unit: Unit) {
+        let number = match node.as_str() {
+            Some(text) if self.dialect.quoted_scalars => text.trim().parse().ok(),
+            _ => node.as_f64(),
+        };
+        let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+        let milliseconds = match (number, node.as_str()) {
+            (Some(number), _) => Some(self.in_range(word, node, number) * factor(unit)),
+            (None, Some(text)) => duration(text),
+            (None, None) => None,
+        };
+        let Some(milliseconds) = milliseconds.filter(|limit| *limit <= LONGEST_MS) else {
+            let message = format!("\"{word}\" is no usable time limit; ignored");
+            let hint = match unit {
+                Unit::Milliseconds => "write milliseconds, such as 30000",
+                Unit::Seconds => "write seconds, such as 30",
+            };
+            self.warn("wrong-type", node.line, word, (message, hint));
+            return;
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between zero and a day"
+        )]
+        let milliseconds = Some(milliseconds.round() as u64);
+        match phase {
+            Phase::Both => self.fields.timeouts.both = milliseconds,
+            Phase::Connect => self.fields.timeouts.connect = milliseconds,
+            Phase::Call => self.fields.timeouts.call = milliseconds,
+        }
+    }
+
+    /// Keeps `timeout` in the range its program keeps it in; people paste milliseconds.
+    fn in_range(&mut self, word: &str, node: &Node, number: f64) -> f64 {
+        match self.dialect.timeout_range.filter(|_| word == "timeout") {
+            Some((least, most)) if !(least..=most).contains(&number) => {
+                let kept = number.clamp(least, most);
+                let message =
+                    format!("\"timeout\" is in seconds, {least} to {most}; read as {kept}");
+                self.warn(
+                    "out-of-range",
+                    node.line,
+                    word,
+                    (message, "write seconds, not milliseconds"),
+                );
+                kept
+            }
+            _ => number,
+        }
+    }
+
+    fn unquoted(&mut self, word: &str, node: &Node) {
+        let message = format!("\"{word}\" must be a string, not {}; read as text", node.kind());
+        self.warn("wrong-type", node.line, word, (message, "put the value in quotes"));
+    }
+}
+
+/// Reads `5s`, `2m`, `500ms` or `1h` as milliseconds.
+fn duration(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let number: f64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim() {
+        "ms" => 1.0,
+        "s" => 1_000.0,
+        "m" | "min" => 60_000.0,
+        "h" => 3_600_000.0,
+        _ => return None,
+    };
+    Some(number * unit)
+}
+
+fn factor(unit: Unit) -> f64 {
+    match unit {
+        Unit::Milliseconds => 1.0,
+        Unit::Seconds => 1_000.0,
+    }
+}
+
+/// Turns a number of a file into a port.
+pub(super) fn port(number: f64) -> Option<u16> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    (number.fract() == 0.0 && (1.0..=65_535.0).contains(&number)).then_some(number as u16)
+}

@@ -1,0 +1,8 @@
+//! Sema4.ai Studio: a map of servers. From other integrators.
+
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[user("~/.sema4ai/sema4ai-studio/mcp_servers.json").loose()],
+    ..Program::new("sema4", "Sema4.ai Studio")
+};

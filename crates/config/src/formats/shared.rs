@@ -1,0 +1,18 @@
+//! Places that several programs have begun to share: `~/.config/mcp` and `.agents`.
+//!
+//! From programs that read them. Some of these files hold the map without a key around it.
+
+use super::program::{Program, project, user};
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 10,
+    files: &[
+        project("mcp_config.json").loose(),
+        project(".agents/.mcp.json").loose().also_read_by(&["Warp"]),
+        user("{xdg}/mcp/mcp.json").loose(),
+        user("~/.agents/mcp.json").loose(),
+        user("~/.agents/mcp/mcp.json").loose(),
+        user("~/.agents/.mcp.json").loose().also_read_by(&["Warp"]),
+    ],
+    ..Program::new("shared", "shared files")
+};

@@ -1,0 +1,57 @@
+//! Switches that programs keep apart from the entries: lists of names and small state files.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::discover::{Scan, paths};
+use crate::document::Node;
+use crate::server::{Definition, Off};
+use crate::source::Level;
+
+use super::program::{ConfigFile, Shape};
+
+/// A file that may say more than its servers.
+pub(super) struct StateFile {
+    pub(super) level: Level,
+    pub(super) path: PathBuf,
+    pub(super) root: Arc<Node>,
+}
+
+/// Reads all files of the program that these definitions belong to. Those without servers count,
+/// too: an administrator's file may hold nothing but a list of names.
+pub(super) fn files(scan: &mut Scan<'_>, definitions: &[Definition]) -> Vec<StateFile> {
+    let provider = definitions.first().map(|own| own.source.provider);
+    let Some(program) = provider.and_then(super::program) else { return Vec::new() };
+    let mut found = Vec::new();
+    let readable = |file: &&ConfigFile| !matches!(file.shape, Shape::Notice(_));
+    for file in program.files.iter().filter(readable) {
+        let level = file.level;
+        let folders = match level {
+            Level::Project => scan.folders.clone(),
+            Level::User | Level::Builtin => vec![Arc::clone(&scan.working_folder)],
+            Level::Env => {
+                let path = PathBuf::from(file.place.linux);
+                let root = scan.variable(&path);
+                found.extend(root.map(|root| StateFile { level, path, root }));
+                continue;
+            }
+        };
+        for path in folders.iter().flat_map(|folder| paths(&file.place, scan.env, folder)) {
+            let root = scan.document(&path);
+            found.extend(root.map(|root| StateFile { level, path, root }));
+        }
+    }
+    found
+}
+
+/// Reads a list of names; what is no text is passed over.
+pub(super) fn names(node: &Node) -> BTreeSet<String> {
+    let list = node.as_list().unwrap_or_default();
+    list.iter().filter_map(Node::as_str).map(str::to_owned).collect()
+}
+
+/// Switches a definition off because its owner did so elsewhere.
+pub(super) fn switch_off(definition: &mut Definition, reason: impl Into<String>) {
+    definition.off = Some(Off { reason: reason.into(), by_other_program: true });
+}

@@ -1,0 +1,8 @@
+//! Tabnine: a map of servers. From other integrators.
+
+use super::program::{Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    files: &[user("~/.tabnine/mcp_servers.json").loose()],
+    ..Program::new("tabnine", "Tabnine")
+};

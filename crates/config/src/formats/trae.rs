@@ -1,0 +1,9 @@
+//! Trae, an editor that came from VS Code: `mcpServers`. From other integrators.
+
+use super::program::{Dialect, Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect::EDITOR,
+    files: &[user("{config}/Trae/User/mcp.json")],
+    ..Program::new("trae", "Trae")
+};

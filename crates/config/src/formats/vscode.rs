@@ -1,0 +1,41 @@
+//! VS Code: `servers` at the top of `mcp.json`, not `mcpServers`.
+//!
+//! From its own source and documentation: profiles have their own copy, older settings keep
+//! `mcp.servers`, a dev container brings its own. `inputs` are asked for by VS Code itself, so a
+//! `${input:…}` is a warning that names it. Which servers are off is kept in a database.
+
+use super::export::{self, Style};
+use super::program::{Dialect, Program, project, user};
+use crate::expand::Syntax;
+
+const SERVERS: &[&str] = &["servers"];
+const IN_SETTINGS: &[&str] = &["mcp", "servers"];
+const IN_CONTAINER: &[&str] = &["customizations", "vscode", "mcp", "servers"];
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 20,
+    dialect: Dialect::EDITOR.with(Syntax::INPUT),
+    files: &[
+        project(".vscode/mcp.json").servers(SERVERS),
+        project(".vscode/settings.json").servers(IN_SETTINGS),
+        project(".devcontainer/devcontainer.json").servers(IN_CONTAINER),
+        project(".devcontainer.json").servers(IN_CONTAINER),
+        project(".devcontainer/*/devcontainer.json").servers(IN_CONTAINER),
+        user("{config}/Code/User/mcp.json").servers(SERVERS),
+        user("{config}/Code/User/profiles/*/mcp.json").servers(SERVERS),
+        user("{config}/Code/User/settings.json").servers(IN_SETTINGS),
+        user("{config}/Code - Insiders/User/mcp.json").servers(SERVERS),
+        user("{config}/Code - Insiders/User/profiles/*/mcp.json").servers(SERVERS),
+        user("{config}/VSCodium/User/mcp.json").servers(SERVERS),
+        user("~/.vscode-server/data/User/mcp.json").servers(SERVERS),
+        user("~/.vscode-server/data/Machine/mcp.json").servers(SERVERS),
+    ],
+    export: Some(&Style {
+        kinds: Some(["stdio", "http", "sse"]),
+        has_cwd: true,
+        keys: SERVERS,
+        variable: export::env_colon,
+        ..Style::STANDARD
+    }),
+    ..Program::new("vscode", "VS Code")
+};

@@ -1,0 +1,26 @@
+//! Windsurf: `mcpServers` with `serverUrl` for remote servers and `disabledTools`.
+//!
+//! From its documentation and other integrators. The JetBrains plugin has a file of its own; no
+//! project file is documented.
+
+use crate::expand::Syntax;
+
+use super::export::{self, Style};
+use super::program::{Dialect, Program, user};
+
+pub(super) const PROGRAM: Program = Program {
+    priority: 50,
+    dialect: Dialect::STANDARD.with(Syntax::ENV_COLON),
+    files: &[
+        user("~/.codeium/windsurf/mcp_config.json"),
+        user("~/.codeium/windsurf-next/mcp_config.json"),
+        user("~/.codeium/mcp_config.json"),
+    ],
+    export: Some(&Style {
+        url: ["serverUrl", "serverUrl"],
+        filters: [None, Some("disabledTools")],
+        variable: export::env_colon,
+        ..Style::STANDARD
+    }),
+    ..Program::new("windsurf", "Windsurf")
+};

@@ -1,0 +1,49 @@
+//! Zed: `context_servers` in its settings, limits in seconds.
+//!
+//! From its own source: the settings lie under `~/.config/zed` on macOS too, and under `%APPDATA%`
+//! on Windows. Entries of extensions have only `settings`: what they start is known to Zed alone.
+
+use crate::document::{Key, Map, Node};
+
+use super::export::Style;
+use super::program::{Dialect, Program, project, user_on};
+use super::reading::Reading;
+
+pub(super) const PROGRAM: Program = Program {
+    dialect: Dialect::STANDARD.in_seconds(),
+    files: &[
+        project(".zed/settings.json").read_by(read),
+        user_on(
+            "{xdg}/zed/settings.json",
+            "{xdg}/zed/settings.json",
+            "{appdata}/Zed/settings.json",
+        )
+        .read_by(read),
+    ],
+    export: Some(&Style { keys: &["context_servers"], ..Style::STANDARD }),
+    ..Program::new("zed", "Zed")
+};
+
+fn read(root: &Node, reading: &mut Reading<'_>) {
+    let Some(servers) = root.get("context_servers") else { return };
+    let Some(map) = servers.as_map() else {
+        reading.servers(servers, "context_servers");
+        return;
+    };
+    let is_extension = |(_, node): &(&Key, &Node)| {
+        let has = |key| node.get(key).is_some();
+        node.get("source").and_then(Node::as_str) == Some("extension")
+            || (has("settings") && !has("command") && !has("url"))
+    };
+    let (extensions, own): (Vec<_>, Vec<_>) = Map::iter(map).partition(is_extension);
+    for (key, node) in own {
+        reading.server(key, node);
+    }
+    for (key, node) in extensions {
+        let name = crate::text::clip(&key.text, 100);
+        reading.out_of_reach(
+            node.line,
+            format!("\"{name}\" comes from a Zed extension, which alone knows how to start it"),
+        );
+    }
+}

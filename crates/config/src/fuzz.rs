@@ -1,0 +1,138 @@
+//! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
+//!
+//! They are plain functions, so that `tests/fuzz.rs` can run all of them for a second on every
+//! change; the folder `fuzz` at the root runs the same ones for hours with libFuzzer. To add one,
+//! write it here and name it in [`BODIES`] and in `fuzz/Cargo.toml`.
+
+use std::collections::HashSet;
+
+use serde_json::Value as Json;
+
+use crate::document::{self, MAX_DEPTH, Node, Notation, SyntaxError, Value};
+
+/// All targets.
+pub const BODIES: &[Body] = &[
+    Body { name: "json", run: json, samples: &[SERVERS_JSON, COMMENTS_JSON] },
+    Body { name: "toml", run: toml, samples: &[SERVERS_TOML] },
+    Body { name: "yaml", run: yaml, samples: &[EXTENSIONS_YAML, ANCHORS_YAML, SERVERS_JSON] },
+];
+
+const SERVERS_JSON: &str = include_str!("../fuzz_samples/servers.json");
+const COMMENTS_JSON: &str = include_str!("../fuzz_samples/comments.json");
+const SERVERS_TOML: &str = include_str!("../fuzz_samples/servers.toml");
+const EXTENSIONS_YAML: &str = include_str!("../fuzz_samples/extensions.yaml");
+const ANCHORS_YAML: &str = include_str!("../fuzz_samples/anchors.yaml");
+
+/// One target.
+#[derive(Debug, Clone, Copy)]
+pub struct Body {
+    /// The name of the target.
+    pub name: &'static str,
+    /// Runs it once.
+    pub run: fn(&[u8]),
+    /// Inputs worth mutating.
+    pub samples: &'static [&'static str],
+}
+
+/// Runs the target of a name.
+///
+/// # Panics
+///
+/// If a promise is broken, or there is no target of that name.
+pub fn run(name: &str, bytes: &[u8]) {
+    let body = BODIES.iter().find(|body| body.name == name);
+    assert!(body.is_some(), "no fuzz target is called {name:?}");
+    if let Some(body) = body {
+        (body.run)(bytes);
+    }
+}
+
+/// Reads JSON, and compares with a second reader what both understand.
+pub fn json(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let ours = read(&text, Notation::Json);
+    if let Ok(theirs) = serde_json::from_str::<Json>(&text) {
+        assert!(ours.is_ok_and(|node| is_same(&node, &theirs)), "serde_json reads it differently");
+    }
+}
+
+/// Reads TOML.
+pub fn toml(bytes: &[u8]) {
+    drop(read(&String::from_utf8_lossy(bytes), Notation::Toml));
+}
+
+/// Reads YAML.
+pub fn yaml(bytes: &[u8]) {
+    drop(read(&String::from_utf8_lossy(bytes), Notation::Yaml));
+}
+
+/// Reads a text and checks everything that is promised about the result.
+fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
+    let last_line = 1 + text.replace("\r\n", "\n").matches(['\n', '\r']).count();
+    let lines = Lines { last: u32::try_from(last_line).unwrap_or(u32::MAX) };
+    match document::parse(text, notation) {
+        Ok(parsed) => {
+            lines.check_node(&parsed.root, 0);
+            for duplicate in parsed.duplicate_keys {
+                lines.check(duplicate.line);
+                lines.check(duplicate.first_line);
+                assert!(duplicate.first_line <= duplicate.line, "the later key counts");
+            }
+            Ok(parsed.root)
+        }
+        Err(error) => {
+            lines.check(error.line);
+            assert!(error.column >= 1, "columns are counted from 1");
+            let message = &error.message;
+            assert!(!message.starts_with(char::is_uppercase), "{message:?} is not lower case");
+            assert!(!message.is_empty() && !message.ends_with('.'), "{message:?} is no phrase");
+            assert!(!message.contains(char::is_control), "{message:?} is not one line");
+            Err(error)
+        }
+    }
+}
+
+struct Lines {
+    last: u32,
+}
+
+impl Lines {
+    fn check(&self, line: u32) {
+        assert!((1..=self.last).contains(&line), "line {line} is not in 1..={}", self.last);
+    }
+
+    fn check_node(&self, node: &Node, depth: usize) {
+        self.check(node.line);
+        let (items, map) = (node.as_list(), node.as_map());
+        let depth = if items.is_some() || map.is_some() { depth + 1 } else { depth };
+        assert!(depth <= MAX_DEPTH, "nested too deep");
+        for item in items.unwrap_or_default() {
+            self.check_node(item, depth);
+        }
+        let mut seen = HashSet::new();
+        for (key, value) in map.iter().flat_map(|map| map.iter()) {
+            self.check(key.line);
+            assert!(seen.insert(&key.text), "a key stands twice");
+            self.check_node(value, depth);
+        }
+    }
+}
+
+/// Numbers are not compared: we keep digits that the other reader rounds.
+fn is_same(ours: &Node, theirs: &Json) -> bool {
+    match (&ours.value, theirs) {
+        (Value::Null, Json::Null) | (Value::Number(_), Json::Number(_)) => true,
+        (Value::Bool(ours), Json::Bool(theirs)) => ours == theirs,
+        (Value::String(ours), Json::String(theirs)) => ours == theirs,
+        (Value::List(ours), Json::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Map(ours), Json::Object(theirs)) => {
+            ours.0.len() == theirs.len()
+                && ours.iter().zip(theirs).all(|((key, ours), (other, theirs))| {
+                    key.text == *other && is_same(ours, theirs)
+                })
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,63 @@
+//! Finds, reads, merges, checks and edits the MCP server definitions of every program on a machine.
+//!
+//! ```text
+//! files ─ discover ─ formats ─ trust ─ expand ─ validate ─ merge ─► Catalog
+//! ```
+//!
+//! Everything is plain: no async, no network, no processes, and no look at the process's own
+//! environment — an [`Env`] is given. Reading never fails as a whole; every stage yields values and
+//! [`Problem`]s.
+//!
+//! ```
+//! use wharf_config::{Env, LoadOptions, Platform, load};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path());
+//! let catalog = load(&env, LoadOptions::default())?;
+//! assert!(catalog.winner("thinking").is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod catalog;
+pub mod command;
+mod credentials;
+mod defaults;
+mod discover;
+pub mod document;
+pub mod edit;
+mod env;
+mod exa;
+mod expand;
+mod formats;
+#[doc(hidden)]
+pub mod fuzz;
+pub mod manage;
+mod merge;
+mod problem;
+pub mod secret;
+mod server;
+pub mod settings;
+mod source;
+mod spec;
+pub mod store;
+pub mod text;
+pub mod trust;
+mod validate;
+pub mod view;
+
+pub use catalog::{Catalog, DiscoveryError, LoadOptions, Server, State, load};
+pub use credentials::{Credential, CredentialError, Credentials};
+pub use discover::repository_root;
+pub use env::{Env, Platform};
+pub use expand::{Missing, Origin, Syntax, Use};
+pub use formats::providers;
+pub use problem::{Problem, Severity};
+pub use secret::Secret;
+pub use server::{
+    Approval, Auth, AuthKind, ConfigValue, DEFAULT_TIMEOUT_MS, Definition, Endpoint, Fields,
+    Launch, NameError, NewServerName, OAuth, Off, Policy, ServerName, ServerSpec, Timeouts,
+    Transport, TransportKind, Written,
+};
+pub use settings::Settings;
+pub use source::{Level, Rank, Source, Standing};
+pub use spec::FieldUse;

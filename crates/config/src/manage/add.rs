@@ -1,0 +1,111 @@
+//! Adds a server to one of Wharf's own files.
+
+use serde_json::{Value, json};
+
+use crate::catalog::{LoadOptions, State, load};
+use crate::credentials::Credentials;
+use crate::document::{Node, Notation, parse};
+use crate::edit::Change;
+use crate::env::Env;
+use crate::secret::Secret;
+use crate::server::NewServerName;
+use crate::store;
+
+use super::{
+    Done, ManageError, Scope, change, lock, native_entry, native_file, native_keys, trust_own,
+};
+
+/// A server to add.
+#[derive(Debug)]
+pub struct AddRequest {
+    /// Its name.
+    pub name: String,
+    /// The entry, with the fields of Wharf's own files.
+    pub entry: Value,
+    /// A token that goes to the credential store.
+    pub token: Option<Secret>,
+    /// The file.
+    pub scope: Scope,
+    /// Whether an entry of this name is replaced.
+    pub replace: bool,
+}
+
+/// Adds a server, or replaces it. What the person adds to a project is trusted.
+pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
+    let AddRequest { name, mut entry, token, scope, replace } = request;
+    let name: NewServerName = name.parse()?;
+    let name = name.as_str();
+    check(env, name, &entry)?;
+    let url = entry.get("url").and_then(Value::as_str).map(str::to_owned);
+    let path = native_file(env, scope)?;
+    let _lock = lock(env)?;
+    let before = store::read(&path)?.unwrap_or_default();
+    let existing = native_entry(&before, name);
+    if existing.is_some() && !replace {
+        return Err(ManageError::AlreadyExists { name: name.to_owned(), path });
+    }
+    // The token is stored first: an entry that refers to nothing is worse than a spare token.
+    if let Some(token) = token {
+        let url = url.ok_or(ManageError::TokenWithoutUrl)?;
+        let mut credentials = Credentials::load(env)?;
+        let id = credentials.add_bearer(&url, &token)?;
+        credentials.save()?;
+        entry["auth"] = json!({ "type": "bearer", "credentialId": id });
+    }
+    let set = Change::Set { path: native_keys(name), value: entry };
+    change(&path, &[set])?;
+    if let Some(old) = existing.as_ref().and_then(credential_of) {
+        forget(env, old)?;
+    }
+    if scope == Scope::Project {
+        trust_own(env, &path, &[name])?;
+    }
+    let verb = if existing.is_some() { "Replaced" } else { "Added" };
+    let message = format!("{verb} server \"{name}\" in {}", env.short(&path));
+    Ok(Done { name: name.to_owned(), path: Some(path), message })
+}
+
+/// Reads the entry as it will be read from the file, and refuses what would not load.
+fn check(env: &Env, name: &str, entry: &Value) -> Result<(), ManageError> {
+    let invalid = |reason: &str, hint| ManageError::Invalid { reason: reason.to_owned(), hint };
+    if !entry.is_object() {
+        return Err(invalid("the entry must be a JSON object", None));
+    }
+    let alone = json!({ "mcpServers": { name: entry } }).to_string();
+    let alone = env.clone().with_variable("WHARF_MCP_SERVERS", alone);
+    let catalog = load(&alone, LoadOptions::default())?;
+    let Some(server) = catalog.servers.first().filter(|server| server.state == State::Invalid)
+    else {
+        return Ok(());
+    };
+    let problem = server.problems.iter().find(|problem| problem.is_error());
+    Err(problem.map_or_else(
+        || invalid("it cannot be used", None),
+        |problem| invalid(&problem.message, problem.hint.clone()),
+    ))
+}
+
+/// Returns the reference to a stored token in an entry.
+pub(super) fn credential_of(entry: &Node) -> Option<&str> {
+    entry.pointer(&["auth", "credentialId"])?.as_str()
+}
+
+/// Forgets a token whose entry is gone. The caller holds the lock.
+pub(super) fn forget(env: &Env, id: &str) -> Result<(), ManageError> {
+    let mut credentials = Credentials::load(env)?;
+    if credentials.remove(id) {
+        credentials.save()?;
+    }
+    Ok(())
+}
+
+/// Reads an entry that somebody gave as JSON, comments and all.
+pub fn entry_from_json(text: &str) -> Result<Value, ManageError> {
+    let parsed = parse(text, Notation::Json).map_err(|error| ManageError::Invalid {
+        reason: format!("{error} (line {}, column {})", error.line, error.column),
+        hint: Some(
+            "give a JSON object such as {\"command\": \"npx\", \"args\": [\"…\"]}".to_owned(),
+        ),
+    })?;
+    Ok(super::native::json_of(&parsed.root))
+}

@@ -1,0 +1,136 @@
+//! Why a change was not made. Several of the texts are part of the product.
+
+use std::path::PathBuf;
+
+use crate::catalog::DiscoveryError;
+use crate::credentials::CredentialError;
+use crate::edit::EditError;
+use crate::problem::Problem;
+use crate::server::NameError;
+use crate::store::StoreError;
+
+/// Why a change was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManageError {
+    /// Wharf does not write such names.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The entry could not be used.
+    #[error("Invalid server config: {reason}")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// There is one already.
+    #[error("Server \"{name}\" already exists in {}", .path.display())]
+    AlreadyExists {
+        /// The name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is none.
+    #[error("Server \"{name}\" not found")]
+    NotFound {
+        /// The name.
+        name: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+    },
+    /// It belongs to another program.
+    #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {name}", .path.display())]
+    Elsewhere {
+        /// The name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// The program.
+        provider: &'static str,
+    },
+    /// A token can only be sent to an address.
+    #[error("--token requires --url (HTTP/SSE transport).")]
+    TokenWithoutUrl,
+    /// No program of that name can be copied from or to.
+    #[error("unknown program \"{name}\"")]
+    UnknownProgram {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+    /// The program keeps no such file.
+    #[error("{program} has no {scope} file to write to")]
+    NoSuchFile {
+        /// The program.
+        program: &'static str,
+        /// Whose file.
+        scope: &'static str,
+    },
+    /// The home folder is never a project.
+    #[error("the home folder is not a project")]
+    NoProject,
+    /// There is no home.
+    #[error("there is no home folder for Wharf's files")]
+    NoHome,
+    /// A file is not what it should be.
+    #[error("{}", located(.0))]
+    Problem(Box<Problem>),
+    /// Nothing could be found at all.
+    #[error(transparent)]
+    Discovery(#[from] DiscoveryError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The credentials could not be used.
+    #[error(transparent)]
+    Credentials(#[from] CredentialError),
+    /// A file could not be edited.
+    #[error("could not edit {}", .path.display())]
+    Edit {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: EditError,
+    },
+}
+
+impl ManageError {
+    /// Says what to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Invalid { hint, .. } => hint.clone(),
+            Self::AlreadyExists { .. } => Some("use --force to replace it".to_owned()),
+            Self::NotFound { nearest, .. } => {
+                nearest.as_ref().map(|name| format!("did you mean \"{name}\"?"))
+            }
+            Self::UnknownProgram { known, .. } => Some(format!("one of: {}", known.join(", "))),
+            Self::NoSuchFile { scope, .. } => {
+                let other = if *scope == "project" { "user" } else { "project" };
+                Some(format!("use --scope {other}"))
+            }
+            Self::NoProject => Some("use --scope user, or go to the project's folder".to_owned()),
+            Self::Problem(problem) => problem.hint.clone(),
+            Self::Discovery(error) => Some(error.hint().to_owned()),
+            Self::Store(error) | Self::Credentials(CredentialError::Store(error)) => {
+                Some(error.hint())
+            }
+            Self::Credentials(CredentialError::Damaged { .. }) => {
+                Some("correct the file, or delete it and add the tokens again".to_owned())
+            }
+            Self::NoHome | Self::Credentials(CredentialError::NoHome) => {
+                Some("set HOME or WHARF_HOME".to_owned())
+            }
+            Self::Edit { source, .. } => Some(source.hint()),
+            Self::Name(_) | Self::Elsewhere { .. } | Self::TokenWithoutUrl => None,
+        }
+    }
+}
+
+fn located(problem: &Problem) -> String {
+    let path = problem.path.as_deref().map(|path| format!("{}: ", path.display()));
+    let line = problem.line.map(|line| format!("line {line}: "));
+    format!("{}{}{}", path.unwrap_or_default(), line.unwrap_or_default(), problem.message)
+}

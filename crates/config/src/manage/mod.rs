@@ -1,0 +1,129 @@
+//! What a person does to their servers: add, remove, switch, copy from and to other programs.
+//!
+//! Every change is made under the one lock: read, edit as text, write as a whole. Only Wharf's own
+//! files are changed, except by `export`, which asks for another program's file by name.
+
+mod add;
+mod error;
+mod native;
+mod portable;
+mod remove;
+mod switch;
+mod transfer;
+
+use std::path::{Path, PathBuf};
+
+use crate::catalog::{Catalog, LoadOptions, load};
+use crate::discover::{project_folders, repository_root};
+use crate::document::Notation;
+use crate::edit::{self, Change};
+use crate::env::Env;
+use crate::store::{self, Lock};
+use crate::trust::TrustStore;
+
+pub use add::{AddRequest, add, entry_from_json};
+pub use error::ManageError;
+pub use portable::Portable;
+pub use remove::remove;
+pub use switch::{Switch, switch};
+pub use transfer::{Note, Skipped, Transfer, TransferRequest, export, export_targets, import};
+
+/// Which of Wharf's own files is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The project's.
+    Project,
+    /// The person's.
+    User,
+}
+
+/// A change that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The server.
+    pub name: String,
+    /// The file that was changed, if one was.
+    pub path: Option<PathBuf>,
+    /// What happened, in a sentence.
+    pub message: String,
+}
+
+/// Returns the folder in which a project's servers are kept: the repository's root, else the
+/// working folder. There is none in the home folder, which is never a project.
+pub fn project_folder(env: &Env) -> Option<PathBuf> {
+    let folders = project_folders(env);
+    let root = repository_root(&env.cwd);
+    let root = root.filter(|root| folders.iter().any(|folder| **folder == *root));
+    root.or_else(|| folders.last().map(|folder| folder.as_ref().clone()))
+}
+
+/// Returns the scope for somebody who named none: the project, where there is one.
+pub fn default_scope(env: &Env) -> Scope {
+    if project_folder(env).is_some() { Scope::Project } else { Scope::User }
+}
+
+/// Returns Wharf's own file of a scope.
+pub fn native_file(env: &Env, scope: Scope) -> Result<PathBuf, ManageError> {
+    match scope {
+        Scope::Project => {
+            let folder = project_folder(env).ok_or(ManageError::NoProject)?;
+            Ok(folder.join(".wharf").join("mcp.json"))
+        }
+        Scope::User => Ok(env.wharf_home().ok_or(ManageError::NoHome)?.join("mcp.json")),
+    }
+}
+
+/// Takes the lock under which files are changed.
+pub fn lock(env: &Env) -> Result<Lock, ManageError> {
+    let home = env.wharf_home().ok_or(ManageError::NoHome)?;
+    Ok(Lock::acquire(&home.join("run"), store::LOCK_WAIT)?)
+}
+
+/// Reads a file, makes changes in its text and writes it. The caller holds the lock.
+fn change(path: &Path, changes: &[Change]) -> Result<(), ManageError> {
+    let before = store::read(path)?.unwrap_or_default();
+    let after = edited(path, &before, changes)?;
+    if after != before {
+        store::write(path, &after)?;
+    }
+    Ok(())
+}
+
+/// Returns the text of a file with changes made in it.
+fn edited(path: &Path, before: &str, changes: &[Change]) -> Result<String, ManageError> {
+    let notation = crate::discover::notation_of(path);
+    edit::apply(before, notation, changes)
+        .map_err(|source| ManageError::Edit { path: path.to_owned(), source })
+}
+
+/// Agrees to what the person has just put into the project's file themselves.
+fn trust_own(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> {
+    let catalog = look(env)?;
+    let (mut trust, problem) = TrustStore::load(env);
+    if let Some(problem) = problem {
+        return Err(ManageError::Problem(Box::new(problem)));
+    }
+    for server in &catalog.servers {
+        let definition = &server.definition;
+        if definition.source.path == path && names.contains(&definition.name.as_str()) {
+            trust.accept(definition, env);
+        }
+    }
+    Ok(trust.save()?)
+}
+
+/// Looks at everything as it is now.
+fn look(env: &Env) -> Result<Catalog, ManageError> {
+    Ok(load(env, LoadOptions::default())?)
+}
+
+/// The keys that lead to a server in one of Wharf's own files.
+fn native_keys(name: &str) -> Vec<String> {
+    vec!["mcpServers".to_owned(), name.to_owned()]
+}
+
+/// Reads the entry of a server from the text of one of Wharf's own files.
+fn native_entry(text: &str, name: &str) -> Option<crate::document::Node> {
+    let root = crate::document::parse(text, Notation::Json).ok()?.root;
+    root.pointer(&["mcpServers", name]).cloned()
+}

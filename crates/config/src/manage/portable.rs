@@ -1,0 +1,153 @@
+//! A definition on its way from one program to another: every placeholder in the words of the
+//! program that will read it.
+//!
+//! What that program could not replace is a reason not to copy the server: a copy that fails or
+//! sends a placeholder as a token would be worse than none.
+
+use std::path::PathBuf;
+
+use crate::env::Env;
+use crate::expand::{self, Missing, Piece, Placeholder, Scope};
+use crate::server::{Definition, OAuth, Timeouts, TransportKind, Written};
+use crate::spec;
+
+/// A definition with its texts in the words of another program.
+#[derive(Clone)]
+pub struct Portable {
+    /// The name.
+    pub name: String,
+    /// How it is reached.
+    pub kind: TransportKind,
+    /// The program.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its variables.
+    pub env: Vec<(String, String)>,
+    /// The folder it starts in.
+    pub cwd: Option<String>,
+    /// The address.
+    pub url: Option<String>,
+    /// The headers.
+    pub headers: Vec<(String, String)>,
+    /// The limits.
+    pub timeouts: Timeouts,
+    /// How to sign in.
+    pub oauth: Option<OAuth>,
+    /// The tools to offer.
+    pub include_tools: Option<Vec<String>>,
+    /// The tools to leave out.
+    pub exclude_tools: Vec<String>,
+    /// Variables passed on by name.
+    pub pass_env: Vec<String>,
+    /// Whether it is switched off where it comes from.
+    pub is_off: bool,
+}
+
+/// Writes a variable as another program would, with its default; none if it cannot.
+pub(crate) type WriteVariable = fn(&str, Option<&str>) -> Option<String>;
+
+/// Translates a definition, or says why it cannot be.
+pub(crate) fn translate(
+    definition: &Definition,
+    env: &Env,
+    write_variable: WriteVariable,
+) -> Result<Portable, String> {
+    let kind = spec::check(definition).map_err(|invalid| invalid.to_string())?;
+    let words = Words { definition, env, write_variable };
+    let fields = &definition.fields;
+    if fields.headers_helper.is_some() {
+        return Err("its headers come from a program".to_owned());
+    }
+    if fields.env_file.is_some() {
+        return Err("its variables come from a file (\"envFile\")".to_owned());
+    }
+    let one = |text: &Option<Written>| text.as_ref().map(|text| words.text(text)).transpose();
+    let all = |pairs: &[(String, Written)]| {
+        let value = |(name, text): &(String, Written)| Ok((name.clone(), words.value(name, text)?));
+        pairs.iter().map(value).collect::<Result<Vec<_>, String>>()
+    };
+    let mut args = Vec::new();
+    for arg in &fields.args {
+        args.push(words.text(arg)?);
+    }
+    let is_stdio = kind == TransportKind::Stdio;
+    Ok(Portable {
+        name: definition.name.as_str().to_owned(),
+        kind,
+        command: if is_stdio { one(&fields.command)? } else { None },
+        args: if is_stdio { args } else { Vec::new() },
+        env: if is_stdio { all(&fields.env)? } else { Vec::new() },
+        cwd: one(&fields.cwd)?,
+        url: if is_stdio { None } else { one(&fields.url)? },
+        headers: if is_stdio { Vec::new() } else { all(&fields.headers)? },
+        timeouts: fields.timeouts,
+        oauth: fields.oauth.clone(),
+        include_tools: fields.policy.include_tools.clone(),
+        exclude_tools: fields.policy.exclude_tools.clone(),
+        pass_env: fields.policy.pass_env.clone(),
+        is_off: definition.off.is_some(),
+    })
+}
+
+struct Words<'a> {
+    definition: &'a Definition,
+    env: &'a Env,
+    write_variable: WriteVariable,
+}
+
+impl Words<'_> {
+    /// Translates an environment or header value, which in our own files may be more than a text.
+    fn value(&self, name: &str, written: &Written) -> Result<String, String> {
+        let resolved = written.syntax.contains(expand::Syntax::RESOLVED);
+        if resolved && written.text.starts_with('!') {
+            return Err(format!("\"{name}\" comes from a command"));
+        }
+        let is_name = resolved && self.env.filled_variable(&written.text).is_some();
+        if is_name {
+            let variable = (self.write_variable)(&written.text, None);
+            return variable.ok_or_else(|| Self::refusal(&written.text));
+        }
+        self.text(written)
+    }
+
+    fn text(&self, written: &Written) -> Result<String, String> {
+        let file = &self.definition.source.path;
+        let scope = Scope {
+            env: self.env,
+            folder: &self.definition.folder,
+            file_folder: file.parent().unwrap_or(&self.definition.folder),
+            plugin: self.definition.plugin.as_deref().map(PathBuf::as_path),
+        };
+        let mut translated = String::new();
+        for piece in expand::pieces(written, scope) {
+            match piece {
+                Piece::Text(text) => translated.push_str(text),
+                Piece::Placeholder(_, placeholder) => {
+                    translated.push_str(&self.placeholder(&placeholder)?);
+                }
+            }
+        }
+        Ok(translated)
+    }
+
+    fn placeholder(&self, placeholder: &Placeholder<'_>) -> Result<String, String> {
+        match placeholder {
+            Placeholder::Variable { name, default } => {
+                (self.write_variable)(name, *default).ok_or_else(|| Self::refusal(name))
+            }
+            Placeholder::Fact { value, .. } => Ok(value.clone()),
+            Placeholder::File(path) => Err(format!("a value comes from the file {path}")),
+            Placeholder::Unknown { name, why: Missing::Input } => {
+                Err(format!("it needs the answer to input \"{name}\""))
+            }
+            Placeholder::Unknown { name, .. } => {
+                Err(format!("it uses {name}, which only its own program replaces"))
+            }
+        }
+    }
+
+    fn refusal(variable: &str) -> String {
+        format!("it uses the variable {variable}, which cannot be written there")
+    }
+}

@@ -1,0 +1,69 @@
+//! Removes a server from one of Wharf's own files, and its token with it.
+
+use crate::edit::Change;
+use crate::env::Env;
+use crate::source::Level;
+use crate::store;
+
+use super::add::{credential_of, forget};
+use super::{Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys};
+
+/// Removes a server. Without a scope it is the one that counts now.
+pub fn remove(env: &Env, name: &str, scope: Option<Scope>) -> Result<Done, ManageError> {
+    let _lock = lock(env)?;
+    let catalog = look(env)?;
+    let wanted = |level: Level| match scope {
+        None => true,
+        Some(Scope::Project) => level == Level::Project,
+        Some(Scope::User) => level == Level::User,
+    };
+    let own = catalog.candidates(name).find(|own| {
+        own.definition.source.provider == "wharf" && wanted(own.definition.source.level)
+    });
+    let Some(own) = own else {
+        let other = catalog.winner(name);
+        return Err(match other.map(|other| &other.definition.source) {
+            Some(source) if source.provider != "wharf" => ManageError::Elsewhere {
+                name: name.to_owned(),
+                path: source.path.clone(),
+                provider: source.provider_name,
+            },
+            _ => ManageError::NotFound {
+                name: name.to_owned(),
+                nearest: catalog.nearest_name(name).map(str::to_owned),
+            },
+        });
+    };
+    let path = own.definition.source.path.clone();
+    let text = store::read(&path)?.unwrap_or_default();
+    let credential =
+        native_entry(&text, name).and_then(|entry| credential_of(&entry).map(str::to_owned));
+    change(&path, &[Change::Remove { path: native_keys(name) }])?;
+    if let Some(credential) = credential {
+        forget(env, &credential)?;
+    }
+    let mut message = format!("Removed server \"{name}\" from {}", env.short(&path));
+    let below = catalog.candidates(name).find(|other| !std::ptr::eq(*other, own));
+    match below {
+        Some(next) => {
+            let next = &next.definition.source;
+            let from = env.short(&next.path);
+            let program = next.provider_name;
+            message = format!("{message}; the one in {from} ({program}) counts now");
+        }
+        None => forget_switches(env, name)?,
+    }
+    Ok(Done { name: name.to_owned(), path: Some(path), message })
+}
+
+/// Takes a name that no longer exists out of the lists of the person's file.
+fn forget_switches(env: &Env, name: &str) -> Result<(), ManageError> {
+    let path = native_file(env, Scope::User)?;
+    let Some(text) = store::read(&path)? else { return Ok(()) };
+    let lists = ["disabledServers", "enabledServers"].into_iter();
+    let named = lists.filter(|list| text.contains(list));
+    let changes: Vec<Change> = named
+        .map(|list| Change::Exclude { path: vec![list.to_owned()], item: name.to_owned() })
+        .collect();
+    change(&path, &changes)
+}

@@ -1,0 +1,145 @@
+//! Switches a server on or off.
+//!
+//! A server of our own files is switched in its entry. One of another program's file is switched
+//! by a list in the person's own file: other programs' files are never written here.
+
+use std::path::PathBuf;
+
+use crate::catalog::Server;
+use crate::document::{Notation, parse};
+use crate::edit::Change;
+use crate::env::Env;
+use crate::source::Level;
+use crate::store;
+
+use super::{
+    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys, trust_own,
+};
+
+/// Which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// Connect it again.
+    On,
+    /// Never connect it.
+    Off,
+}
+
+/// Switches a server on or off.
+pub fn switch(env: &Env, name: &str, to: Switch) -> Result<Done, ManageError> {
+    let _lock = lock(env)?;
+    let catalog = look(env)?;
+    let lists = Lists { path: native_file(env, Scope::User)?, name };
+    let Some(server) = catalog.winner(name) else {
+        if to == Switch::On && lists.has("disabledServers")? {
+            lists.change(&[lists.exclude("disabledServers")])?;
+            let message = format!("\"{name}\" is no longer switched off, but no file defines it");
+            return Ok(Done { name: name.to_owned(), path: Some(lists.path), message });
+        }
+        let nearest = catalog.nearest_name(name).map(str::to_owned);
+        return Err(ManageError::NotFound { name: name.to_owned(), nearest });
+    };
+    let source = &server.definition.source;
+    let is_own = source.provider == "wharf" && source.level != Level::Env;
+    let changed = match to {
+        Switch::Off => switch_off(env, server, is_own, &lists)?,
+        Switch::On => switch_on(env, server, is_own, &lists)?,
+    };
+    let word = match to {
+        Switch::On => "enabled",
+        Switch::Off => "disabled",
+    };
+    let message = match &changed {
+        Some(path) => format!("Server \"{name}\" is now {word} (recorded in {})", env.short(path)),
+        None => format!("Server \"{name}\" is already {word}"),
+    };
+    Ok(Done { name: name.to_owned(), path: changed, message })
+}
+
+fn switch_off(
+    env: &Env,
+    server: &Server,
+    is_own: bool,
+    lists: &Lists<'_>,
+) -> Result<Option<PathBuf>, ManageError> {
+    if server.reason.is_some() && (is_own || lists.has("disabledServers")?) {
+        return Ok(None);
+    }
+    if is_own {
+        return in_entry(env, server, Switch::Off).map(Some);
+    }
+    lists.change(&[lists.include("disabledServers"), lists.exclude("enabledServers")])?;
+    Ok(Some(lists.path.clone()))
+}
+
+fn switch_on(
+    env: &Env,
+    server: &Server,
+    is_own: bool,
+    lists: &Lists<'_>,
+) -> Result<Option<PathBuf>, ManageError> {
+    let mut changed = None;
+    if lists.has("disabledServers")? {
+        lists.change(&[lists.exclude("disabledServers")])?;
+        changed = Some(lists.path.clone());
+    }
+    if server.definition.off.is_some() {
+        if is_own {
+            return in_entry(env, server, Switch::On).map(Some);
+        }
+        if !lists.has("enabledServers")? {
+            lists.change(&[lists.include("enabledServers")])?;
+            changed = Some(lists.path.clone());
+        }
+    }
+    Ok(changed)
+}
+
+/// Switches an entry of our own by the word that it already uses.
+fn in_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageError> {
+    let definition = &server.definition;
+    let name = definition.name.as_str();
+    let path = &definition.source.path;
+    let text = store::read(path)?.unwrap_or_default();
+    let uses_disabled =
+        native_entry(&text, name).is_some_and(|entry| entry.get("disabled").is_some());
+    let (word, value) = match (uses_disabled, to) {
+        (false, to) => ("enabled", to == Switch::On),
+        (true, to) => ("disabled", to == Switch::Off),
+    };
+    let mut keys = native_keys(name);
+    keys.push(word.to_owned());
+    change(path, &[Change::Set { path: keys, value: value.into() }])?;
+    // The person changed it themselves, so what they had agreed to they still agree to.
+    if definition.source.level == Level::Project && server.trust.is_enough() {
+        trust_own(env, path, &[name])?;
+    }
+    Ok(path.clone())
+}
+
+/// The lists of names in the person's own file.
+struct Lists<'a> {
+    path: PathBuf,
+    name: &'a str,
+}
+
+impl Lists<'_> {
+    fn has(&self, list: &str) -> Result<bool, ManageError> {
+        let text = store::read(&self.path)?.unwrap_or_default();
+        let root = parse(&text, Notation::Json).ok().map(|parsed| parsed.root);
+        let names = root.as_ref().and_then(|root| root.get(list)?.as_list());
+        Ok(names.unwrap_or_default().iter().any(|item| item.as_str() == Some(self.name)))
+    }
+
+    fn include(&self, list: &str) -> Change {
+        Change::Include { path: vec![list.to_owned()], item: self.name.to_owned() }
+    }
+
+    fn exclude(&self, list: &str) -> Change {
+        Change::Exclude { path: vec![list.to_owned()], item: self.name.to_owned() }
+    }
+
+    fn change(&self, changes: &[Change]) -> Result<(), ManageError> {
+        change(&self.path, changes)
+    }
+}

@@ -1,0 +1,360 @@
+//! Copies servers from and to other programs' files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, LoadOptions, Server, State, load};
+use crate::discover::{self, notation_of, paths};
+use crate::document;
+use crate::edit::{self, Change};
+use crate::env::Env;
+use crate::formats::{self, Program, Shape, Style, braced};
+use crate::problem::Problem;
+use crate::server::Definition;
+use crate::source::{Level, Standing};
+use crate::store::{self, Lock};
+
+use super::portable::translate;
+use super::{ManageError, Scope, edited, lock, native, native_file, project_folder, trust_own};
+
+/// What to copy.
+#[derive(Debug, Clone)]
+pub struct TransferRequest {
+    /// The other program's short name; for an import also a file.
+    pub program: String,
+    /// The servers to copy; empty means all.
+    pub names: Vec<String>,
+    /// For an import the scope of our file, for an export that of theirs.
+    pub scope: Scope,
+    /// Whether entries of the same name are replaced.
+    pub replace: bool,
+    /// Only say what would happen.
+    pub dry_run: bool,
+    /// Take project definitions as trusted, for this one run.
+    pub trust_project: bool,
+}
+
+/// What was copied, or would be.
+#[derive(Debug, Serialize)]
+pub struct Transfer {
+    /// The file.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// Where the file was kept as it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<PathBuf>,
+    /// New entries.
+    pub added: Vec<String>,
+    /// Entries that were replaced.
+    pub changed: Vec<String>,
+    /// Servers that were not copied.
+    pub skipped: Vec<Skipped>,
+    /// What could not be written for a server that was copied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+    /// The difference in the text, with secrets hidden.
+    pub diff: String,
+}
+
+/// A server that was not copied.
+#[derive(Debug, Serialize)]
+pub struct Skipped {
+    /// The server.
+    pub name: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// Something that a copy does not have.
+#[derive(Debug, Serialize)]
+pub struct Note {
+    /// The server.
+    pub name: String,
+    /// What was left out.
+    pub text: String,
+}
+
+/// Copies servers of another program, or of a file, into one of Wharf's own files.
+pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
+    let catalog = see(env, request)?;
+    let found = origin(env, request, &catalog)?;
+    let mut batch = Batch::new(env, native_file(env, request.scope)?, &["mcpServers"], request)?;
+    let mut seen = BTreeSet::new();
+    for (definition, is_trusted) in found {
+        let name = definition.name.as_str();
+        if !batch.wants(name) || seen.contains(name) {
+            continue;
+        }
+        seen.insert(name.to_owned());
+        let entry = if is_trusted {
+            name.parse::<crate::NewServerName>().map_err(|error| error.to_string()).and_then(|_| {
+                let portable = translate(&definition, env, braced)?;
+                keep_meaning(&portable.env, env)?;
+                keep_meaning(&portable.headers, env)?;
+                Ok(native::entry(&portable))
+            })
+        } else {
+            Err(format!("it is not trusted; run wharf trust {name}"))
+        };
+        batch.put(name, entry);
+    }
+    batch.miss_the_rest(&seen);
+    let transfer = batch.finish()?;
+    if request.scope == Scope::Project && !request.dry_run {
+        let names: Vec<&str> =
+            transfer.added.iter().chain(&transfer.changed).map(String::as_str).collect();
+        trust_own(env, &transfer.path, &names)?;
+    }
+    Ok(transfer)
+}
+
+/// Copies the servers that Wharf would connect into another program's file.
+pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
+    let catalog = see(env, request)?;
+    let unknown = || ManageError::UnknownProgram {
+        name: request.program.clone(),
+        known: export_targets().map(|(id, _)| id).collect(),
+    };
+    let program = formats::program(&request.program).ok_or_else(unknown)?;
+    let style = program.export.ok_or_else(unknown)?;
+    let path = target_file(env, program, style, request.scope)?;
+    let mut batch = Batch::new(env, path, style.keys, request)?;
+    let mut seen = BTreeSet::new();
+    for server in catalog.winners() {
+        let name = server.definition.name.as_str();
+        if !batch.wants(name) {
+            continue;
+        }
+        seen.insert(name.to_owned());
+        // A default is no choice of the person's, unless they name it.
+        if server.definition.source.level == Level::Builtin && request.names.is_empty() {
+            continue;
+        }
+        let entry = match server.state {
+            _ if server.definition.source.path == batch.path => {
+                Err("it is there already".to_owned())
+            }
+            State::Enabled | State::Native => exported(server, env, style),
+            State::Untrusted => Err(format!("it is not trusted; run wharf trust {name}")),
+            State::Duplicate | State::Shadowed => {
+                Err("the same server is there under another name".to_owned())
+            }
+            State::Disabled => Err("it is disabled".to_owned()),
+            State::Invalid => Err("it is invalid".to_owned()),
+        };
+        if entry.is_ok() {
+            batch.note_losses(server, style);
+        }
+        batch.put(name, entry);
+    }
+    batch.miss_the_rest(&seen);
+    batch.finish()
+}
+
+/// Lists the programs that servers can be copied to, by short name and name.
+pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
+    formats::PROGRAMS
+        .iter()
+        .filter(|program| program.export.is_some())
+        .map(|program| (program.id, program.name))
+}
+
+fn see(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
+    let options = LoadOptions { trust_project: request.trust_project, ..LoadOptions::default() };
+    Ok(load(env, options)?)
+}
+
+fn exported(server: &Server, env: &Env, style: &Style) -> Result<serde_json::Value, String> {
+    if server.definition.fields.auth.is_some() {
+        return Err("its sign-in is in Wharf's credential store and is not copied".to_owned());
+    }
+    style.entry(&translate(&server.definition, env, style.variable)?)
+}
+
+/// Our own files take a value that names a set variable, or begins with `!`, for more than a text.
+fn keep_meaning(pairs: &[(String, String)], env: &Env) -> Result<(), String> {
+    for (name, value) in pairs {
+        if value.starts_with('!') || env.filled_variable(value).is_some() {
+            return Err(format!(
+                "the value of \"{name}\" would mean something else in Wharf's file; put it into a variable"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Finds the file to write: the first of the program's that is there, else the first.
+fn target_file(
+    env: &Env,
+    program: &'static Program,
+    style: &Style,
+    scope: Scope,
+) -> Result<PathBuf, ManageError> {
+    let (level, word) = match scope {
+        Scope::Project => (Level::Project, "project"),
+        Scope::User => (Level::User, "user"),
+    };
+    let none = || ManageError::NoSuchFile { program: program.name, scope: word };
+    let folder = match scope {
+        Scope::Project => project_folder(env).ok_or(ManageError::NoProject)?,
+        Scope::User => env.cwd.clone(),
+    };
+    if let (Scope::Project, Some(file)) = (scope, style.project_file) {
+        return Ok(folder.join(file));
+    }
+    let own = program.files.iter().filter(|file| {
+        file.level == level
+            && file.standing != Standing::First
+            && !matches!(file.shape, Shape::Notice(_))
+    });
+    let candidates: Vec<PathBuf> = own.flat_map(|file| paths(&file.place, env, &folder)).collect();
+    let there = candidates.iter().find(|path| path.exists());
+    there.or(candidates.first()).cloned().ok_or_else(none)
+}
+
+/// Returns the definitions to import, and whether each may be: those of a program, or of a file.
+fn origin(
+    env: &Env,
+    request: &TransferRequest,
+    catalog: &Catalog,
+) -> Result<Vec<(Definition, bool)>, ManageError> {
+    let known = formats::PROGRAMS.iter().filter(|program| !program.files.is_empty());
+    let path = env.path_from(&request.program, &env.cwd);
+    let is_program = known.clone().any(|program| program.id == request.program);
+    let is_known_file = catalog.files.iter().any(|file| file.path == path);
+    if is_program || is_known_file {
+        let wanted = |server: &&Server| {
+            let source = &server.definition.source;
+            if is_program { source.provider == request.program } else { source.path == path }
+        };
+        let found = catalog.servers.iter().filter(wanted);
+        return Ok(found.map(|own| (own.definition.clone(), own.trust.is_enough())).collect());
+    }
+    // A file that no program keeps: the person named it, so it is theirs.
+    match discover::read_file(env, &path)? {
+        Some(found) => match found.problems.into_iter().find(Problem::is_error) {
+            Some(problem) => Err(ManageError::Problem(Box::new(problem))),
+            None => Ok(found.definitions.into_iter().map(|own| (own, true)).collect()),
+        },
+        None => Err(ManageError::UnknownProgram {
+            name: request.program.clone(),
+            known: known.map(|program| program.id).collect(),
+        }),
+    }
+}
+
+/// The changes to one file while they are collected.
+struct Batch<'a> {
+    _lock: Option<Lock>,
+    /// The file as it is.
+    before: String,
+    path: PathBuf,
+    keys: &'static [&'static str],
+    request: &'a TransferRequest,
+    existing: Vec<String>,
+    changes: Vec<Change>,
+    added: Vec<String>,
+    changed: Vec<String>,
+    skipped: Vec<Skipped>,
+    notes: Vec<Note>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(
+        env: &Env,
+        path: PathBuf,
+        keys: &'static [&'static str],
+        request: &'a TransferRequest,
+    ) -> Result<Self, ManageError> {
+        let lock = if request.dry_run { None } else { Some(lock(env)?) };
+        let before = store::read(&path)?.unwrap_or_default();
+        let root = document::parse(&before, notation_of(&path)).map_err(|error| {
+            ManageError::Edit { path: path.clone(), source: edit::EditError::Syntax(error) }
+        })?;
+        let servers = root.root.pointer(keys).and_then(document::Node::as_map);
+        let existing = servers.into_iter().flat_map(document::Map::iter);
+        let existing = existing.map(|(key, _)| key.text.clone()).collect();
+        Ok(Self {
+            _lock: lock,
+            before,
+            path,
+            keys,
+            request,
+            existing,
+            changes: Vec::new(),
+            added: Vec::new(),
+            changed: Vec::new(),
+            skipped: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.request.names.is_empty() || self.request.names.iter().any(|wanted| wanted == name)
+    }
+
+    fn put(&mut self, name: &str, entry: Result<serde_json::Value, String>) {
+        let exists = self.existing.iter().any(|own| own == name);
+        let entry = match entry {
+            Ok(_) if exists && !self.request.replace => {
+                Err("it exists there; use --force to replace it".to_owned())
+            }
+            other => other,
+        };
+        match entry {
+            Ok(value) => {
+                let path = self.keys.iter().copied().chain([name]).map(str::to_owned).collect();
+                self.changes.push(Change::Set { path, value });
+                let list = if exists { &mut self.changed } else { &mut self.added };
+                list.push(name.to_owned());
+            }
+            Err(why) => self.skipped.push(Skipped { name: name.to_owned(), why }),
+        }
+    }
+
+    /// Notes limits of the server that the other program cannot be told about.
+    fn note_losses(&mut self, server: &Server, style: &Style) {
+        let policy = &server.definition.fields.policy;
+        let lost = [
+            (policy.include_tools.is_some() && style.filters[0].is_none(), "includeTools"),
+            (!policy.exclude_tools.is_empty() && style.filters[1].is_none(), "excludeTools"),
+        ];
+        for (_, field) in lost.into_iter().filter(|(is_lost, _)| *is_lost) {
+            let name = server.definition.name.as_str().to_owned();
+            let text = format!("\"{field}\" is not copied: all its tools will be offered there");
+            self.notes.push(Note { name, text });
+        }
+    }
+
+    fn miss_the_rest(&mut self, seen: &BTreeSet<String>) {
+        for name in self.request.names.iter().filter(|name| !seen.contains(*name)) {
+            self.skipped.push(Skipped { name: name.clone(), why: "no such server".to_owned() });
+        }
+    }
+
+    fn finish(self) -> Result<Transfer, ManageError> {
+        let after = edited(&self.path, &self.before, &self.changes)?;
+        let label = self.path.to_string_lossy();
+        let diff = edit::diff(&self.before, &after, notation_of(&self.path), &label);
+        let mut backup = None;
+        if !self.request.dry_run && !self.changes.is_empty() {
+            backup = store::back_up(&self.path)?;
+            store::write(&self.path, &after)?;
+        }
+        Ok(Transfer {
+            path: self.path,
+            backup,
+            added: self.added,
+            changed: self.changed,
+            skipped: self.skipped,
+            notes: self.notes,
+            diff,
+        })
+    }
+}
+
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}

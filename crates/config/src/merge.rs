@@ -1,0 +1,207 @@
+//! Picks one definition per server name; the others are kept as shadowed.
+//!
+//! Definitions are never blended: a half-merged server is one nobody wrote. A winner that is
+//! invalid, disabled or untrusted keeps its name, so nothing slips in unseen from below.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::catalog::{Server, State};
+use crate::env::Env;
+use crate::exa;
+use crate::formats;
+use crate::problem::Problem;
+use crate::secret::Secret;
+use crate::server::{Definition, ServerName, Transport};
+use crate::source::{Level, Source};
+use crate::spec;
+use crate::trust::Trust;
+
+/// What decides beside the definitions themselves.
+pub(crate) struct Rules<'a> {
+    pub(crate) env: &'a Env,
+    /// Names the person switched off in our user file, whatever the source.
+    pub(crate) disabled: &'a BTreeSet<String>,
+    /// Names the person switched on over another program's off switch.
+    pub(crate) enabled: &'a BTreeSet<String>,
+    /// Whether the same server under two names is connected twice.
+    pub(crate) keep_duplicates: bool,
+    /// Whether Exa servers are handled by the session's own web search.
+    pub(crate) native_web_search: bool,
+}
+
+/// Decides the state of every definition. The result is in the order of precedence.
+pub(crate) fn merge(definitions: Vec<(Definition, Trust)>, rules: &Rules<'_>) -> Vec<Server> {
+    let mut sorted = definitions;
+    sorted.sort_by(|(a, _), (b, _)| {
+        (&a.rank, &a.source.path, a.line).cmp(&(&b.rank, &b.source.path, b.line))
+    });
+    replace_whole_maps(&mut sorted);
+    let mut winners: HashMap<ServerName, (usize, Arc<Source>)> = HashMap::new();
+    let mut servers: Vec<Server> = Vec::with_capacity(sorted.len());
+    let mut hides: Vec<(usize, String)> = Vec::new();
+    for (definition, trust) in sorted {
+        let hidden_by = definition.replaced_by.clone().or_else(|| {
+            winners.get(&definition.name).map(|(winner, source)| {
+                let theirs = &servers[*winner];
+                if !theirs.trust.is_enough() && definition.source.level != Level::Project {
+                    let path = rules.env.short(&definition.source.path);
+                    hides.push((*winner, path));
+                }
+                Arc::clone(source)
+            })
+        });
+        servers.push(if let Some(source) = hidden_by {
+            Server::shadowed(definition, trust, source)
+        } else {
+            let source = Arc::clone(&definition.source);
+            winners.insert(definition.name.clone(), (servers.len(), source));
+            decide(definition, trust, rules)
+        });
+    }
+    for (winner, path) in hides {
+        report_hiding(&mut servers[winner], &path);
+    }
+    if !rules.keep_duplicates {
+        mark_duplicates(&mut servers);
+    }
+    servers
+}
+
+/// Decides the state of the definition that has its name.
+fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
+    let mut server = Server::new(definition, trust);
+    let name = server.definition.name.as_str();
+    let off = match &server.definition.off {
+        _ if rules.disabled.contains(name) => {
+            Some("listed in \"disabledServers\" of your own file".to_owned())
+        }
+        Some(off) if off.by_other_program && rules.enabled.contains(name) => None,
+        Some(off) => Some(off.reason.clone()),
+        None => None,
+    };
+    let structure = spec::check(&server.definition);
+    server.transport = structure.as_ref().ok().copied();
+    if let Err(invalid) = structure {
+        // An entry that is not even an object has said so already.
+        if !server.has_errors() {
+            server.problems.push(spec::problem(&server.definition, &invalid));
+        }
+    }
+    if let Some(reason) = off {
+        server.reason = Some(reason);
+        server.state = State::Disabled;
+    } else if server.has_errors() {
+        server.state = State::Invalid;
+    } else if !server.trust.is_enough() {
+        server.state = State::Untrusted;
+    } else {
+        specify(&mut server, rules);
+    }
+    server
+}
+
+fn specify(server: &mut Server, rules: &Rules<'_>) {
+    let specified = spec::specify(&server.definition, rules.env);
+    server.problems.extend(specified.problems);
+    server.uses = specified.uses;
+    server.spec = specified.spec;
+    server.state = match &server.spec {
+        None => State::Invalid,
+        Some(spec) if rules.native_web_search && exa::is_exa(spec) => State::Native,
+        Some(_) => State::Enabled,
+    };
+}
+
+/// Lets a project's map replace the person's, where the program does that and the person agreed.
+fn replace_whole_maps(sorted: &mut [(Definition, Trust)]) {
+    let replacing: Vec<(&'static str, Arc<Source>)> = sorted
+        .iter()
+        .filter(|(own, trust)| {
+            own.source.level == Level::Project
+                && own.replaced_by.is_none()
+                && trust.is_enough()
+                && formats::program(own.source.provider)
+                    .is_some_and(|program| program.project_replaces_user)
+        })
+        .map(|(own, _)| (own.source.provider, Arc::clone(&own.source)))
+        .collect();
+    for (own, _) in sorted.iter_mut().filter(|(own, _)| own.source.level == Level::User) {
+        let by = replacing.iter().find(|(provider, _)| *provider == own.source.provider);
+        if let (None, Some((_, source))) = (&own.replaced_by, by) {
+            own.replaced_by = Some(Arc::clone(source));
+        }
+    }
+}
+
+fn report_hiding(server: &mut Server, path: &str) {
+    let name = &server.definition.name;
+    let problem = Problem::warning(
+        "hides",
+        format!("hides your \"{}\" from {path}", crate::text::clip(name.as_str(), 100)),
+    )
+    .in_file(&server.definition.source.path)
+    .on_line(server.definition.line)
+    .of_server(name.as_str())
+    .hint("trust it to use it here, or rename yours");
+    server.problems.push(problem);
+}
+
+/// Finds the same server under two names: the higher one connects.
+fn mark_duplicates(servers: &mut [Server]) {
+    let mut first: HashMap<Identity, usize> = HashMap::new();
+    for index in 0..servers.len() {
+        if servers[index].state != State::Enabled {
+            continue;
+        }
+        let Some(identity) = servers[index].spec.as_ref().map(|spec| Identity::of(&spec.transport))
+        else {
+            continue;
+        };
+        match first.get(&identity) {
+            Some(&original) => {
+                let name = servers[original].definition.name.clone();
+                servers[index].state = State::Duplicate;
+                servers[index].duplicate_of = Some(name);
+            }
+            None => {
+                first.insert(identity, index);
+            }
+        }
+    }
+}
+
+/// What makes two servers the same: the way they are started or reached.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity {
+    target: Vec<Secret>,
+    values: BTreeSet<(String, Secret)>,
+    cwd: Option<Secret>,
+}
+
+impl Identity {
+    fn of(transport: &Transport) -> Self {
+        match transport {
+            Transport::Stdio(launch) => Self {
+                target: std::iter::once(&launch.command).chain(&launch.args).cloned().collect(),
+                values: launch.env.iter().map(|(k, v)| (k.clone(), v.text().clone())).collect(),
+                cwd: launch.cwd.clone(),
+            },
+            Transport::Http(endpoint) | Transport::Sse(endpoint) => Self {
+                target: vec![endpoint.url.clone()],
+                values: endpoint
+                    .headers
+                    .iter()
+                    .map(|(k, v)| (k.to_ascii_lowercase(), v.text().clone()))
+                    .collect(),
+                cwd: None,
+            },
+        }
+    }
+}
+
+/// Returns the folders of a list of project folders, for the trust store.
+pub(crate) fn plain(folders: &[Arc<PathBuf>]) -> Vec<PathBuf> {
+    folders.iter().map(|folder| folder.as_ref().clone()).collect()
+}

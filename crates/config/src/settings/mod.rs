@@ -1,0 +1,269 @@
+//! Wharf's own settings: `config.toml` in its home, tightened by the project's.
+//!
+//! One table says which keys there are; reading, checking, `config get` and `config set` all go by
+//! it. A project comes from somebody else, so its file may only switch things off.
+
+mod table;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::document::{self, Node, Notation, Value};
+use crate::edit::{self, Change};
+use crate::env::Env;
+use crate::problem::Problem;
+use crate::store::{self, StoreError};
+use crate::text;
+
+pub use table::{KEYS, Kind, Setting};
+
+/// The settings in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    values: BTreeMap<&'static str, SettingValue>,
+}
+
+/// The value of a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingValue {
+    /// Yes or no.
+    Bool(bool),
+    /// A count.
+    Number(u64),
+    /// A word.
+    Text(String),
+    /// Several words.
+    List(Vec<String>),
+}
+
+impl Settings {
+    /// Reads the settings. What is wrong in them is ignored and reported.
+    pub fn load(env: &Env, project_folders: &[PathBuf]) -> (Self, Vec<Problem>) {
+        let defaults = KEYS.iter().map(|setting| (setting.key, setting.default_value()));
+        let mut settings = Self { values: defaults.collect() };
+        let mut problems = Vec::new();
+        if let Some(path) = Self::path(env) {
+            for (setting, value, _) in read(&path, &mut problems) {
+                settings.values.insert(setting.key, value);
+            }
+        }
+        for folder in project_folders {
+            let path = folder.join(".wharf/config.toml");
+            for (setting, value, line) in read(&path, &mut problems) {
+                settings.tighten(setting, value, (&path, line), &mut problems);
+            }
+        }
+        let variable = env.filled_variable("WHARF_STARTUP_TIMEOUT_MS");
+        if let Some(limit) = variable.and_then(|text| text.parse().ok()) {
+            settings.values.insert("startup.timeout_ms", SettingValue::Number(limit));
+        }
+        (settings, problems)
+    }
+
+    /// Returns where the person's settings are kept.
+    pub fn path(env: &Env) -> Option<PathBuf> {
+        env.wharf_home().map(|home| home.join("config.toml"))
+    }
+
+    /// Returns a setting by its key.
+    pub fn get(&self, key: &str) -> Option<&SettingValue> {
+        self.values.get(key)
+    }
+
+    /// Goes through all settings by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &SettingValue)> {
+        self.values.iter().map(|(key, value)| (*key, value))
+    }
+
+    /// Tells whether a yes-or-no setting says yes.
+    pub fn is_on(&self, key: &str) -> bool {
+        self.get(key) == Some(&SettingValue::Bool(true))
+    }
+
+    /// Tells whether a setting has this word.
+    pub fn says(&self, key: &str, word: &str) -> bool {
+        matches!(self.get(key), Some(SettingValue::Text(text)) if text == word)
+    }
+
+    /// Returns the words of a setting.
+    pub fn list(&self, key: &str) -> &[String] {
+        match self.get(key) {
+            Some(SettingValue::List(list)) => list,
+            _ => &[],
+        }
+    }
+
+    /// Takes over what a project says, if that makes things stricter.
+    fn tighten(
+        &mut self,
+        setting: &Setting,
+        value: SettingValue,
+        (path, line): (&Path, u32),
+        problems: &mut Vec<Problem>,
+    ) {
+        let strict = setting.strict.is_some_and(|strict| strict == value.to_string());
+        match (&value, self.values.get_mut(setting.key)) {
+            (SettingValue::List(more), Some(SettingValue::List(list))) if setting.adds => {
+                list.extend(more.iter().cloned());
+            }
+            (_, Some(own)) if strict => *own = value,
+            _ => problems.push(
+                Problem::warning(
+                    "not-for-projects",
+                    format!("\"{}\" does not count in a project's file", setting.key),
+                )
+                .in_file(path)
+                .on_line(line)
+                .hint(format!("set it for yourself: wharf config set {} …", setting.key)),
+            ),
+        }
+    }
+}
+
+/// Why a setting cannot be changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingError {
+    /// There is no such key.
+    #[error("unknown setting \"{key}\"")]
+    Unknown {
+        /// What was asked for.
+        key: String,
+        /// What was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// The value does not fit.
+    #[error("\"{key}\" must be {wanted}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What it takes.
+        wanted: String,
+    },
+    /// There is no home to keep settings in.
+    #[error("there is no home folder to keep settings in")]
+    NoHome,
+    /// The file could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file could not be edited.
+    #[error("could not edit {}", .path.display())]
+    Edit {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: edit::EditError,
+    },
+}
+
+/// Finds a setting, or says which one was probably meant.
+pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
+    KEYS.iter().find(|setting| setting.key == key).ok_or_else(|| SettingError::Unknown {
+        key: key.to_owned(),
+        nearest: text::nearest(key, KEYS.iter().map(|setting| setting.key)),
+    })
+}
+
+/// Changes a setting in the person's file and returns that file.
+pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
+    let setting = find(key)?;
+    let value = setting
+        .parse(text)
+        .ok_or_else(|| SettingError::Value { key: setting.key, wanted: setting.kind.describe() })?;
+    let home = env.wharf_home().ok_or(SettingError::NoHome)?;
+    let _lock = store::Lock::acquire(&home.join("run"), store::LOCK_WAIT)?;
+    let path = home.join("config.toml");
+    let before = store::read(&path)?.unwrap_or_default();
+    let keys = setting.key.split('.').map(str::to_owned).collect();
+    let change = Change::Set { path: keys, value: value.to_json() };
+    let after = edit::apply(&before, Notation::Toml, &[change])
+        .map_err(|source| SettingError::Edit { path: path.clone(), source })?;
+    store::write(&path, &after)?;
+    Ok(path)
+}
+
+impl SettingValue {
+    /// Returns the value for output.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Bool(truth) => (*truth).into(),
+            Self::Number(number) => (*number).into(),
+            Self::Text(text) => text.as_str().into(),
+            Self::List(list) => list.clone().into(),
+        }
+    }
+}
+
+impl fmt::Display for SettingValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(truth) => truth.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::List(list) => f.write_str(&list.join(",")),
+        }
+    }
+}
+
+/// Reads the known settings of a file; the rest becomes problems.
+fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, SettingValue, u32)> {
+    let text = match store::read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Vec::new(),
+        Err(error) => {
+            problems.push(error.as_problem());
+            return Vec::new();
+        }
+    };
+    let root = match document::parse(&text, Notation::Toml) {
+        Ok(parsed) => parsed.root,
+        Err(error) => {
+            let message = format!("not valid TOML: {error} (column {})", error.column);
+            let problem = Problem::error("syntax", message).in_file(path).on_line(error.line);
+            problems.push(problem.hint("correct the line; until then the file does not count"));
+            return Vec::new();
+        }
+    };
+    let mut flat = Vec::new();
+    flatten("", &root, &mut flat);
+    let mut known = Vec::new();
+    for (key, node) in flat {
+        match find(&key) {
+            Ok(setting) => match setting.accept(node) {
+                Some(value) => known.push((setting, value, node.line)),
+                None => problems.push(
+                    Problem::warning(
+                        "wrong-type",
+                        format!("\"{key}\" must be {}; ignored", setting.kind.describe()),
+                    )
+                    .in_file(path)
+                    .on_line(node.line)
+                    .hint("correct the value, or remove it"),
+                ),
+            },
+            Err(_) if table::is_for_later(&key) => {}
+            Err(error) => {
+                let mut problem =
+                    Problem::warning("unknown-setting", error.to_string()).hint("remove it");
+                if let SettingError::Unknown { nearest: Some(nearest), .. } = error {
+                    problem = problem.hint(format!("did you mean \"{nearest}\"?"));
+                }
+                problems.push(problem.in_file(path).on_line(node.line));
+            }
+        }
+    }
+    known
+}
+
+/// Writes nested tables as dotted keys.
+fn flatten<'a>(prefix: &str, node: &'a Node, flat: &mut Vec<(String, &'a Node)>) {
+    if let Value::Map(map) = &node.value {
+        for (key, value) in map.iter() {
+            let dot = if prefix.is_empty() { "" } else { "." };
+            flatten(&format!("{prefix}{dot}{}", key.text), value, flat);
+        }
+    } else if !prefix.is_empty() {
+        flat.push((prefix.to_owned(), node));
+    }
+}

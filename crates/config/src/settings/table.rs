@@ -1,0 +1,161 @@
+//! Which settings there are.
+
+use crate::document::{Node, Value};
+
+use super::SettingValue;
+
+/// One setting.
+#[derive(Debug)]
+pub struct Setting {
+    /// The dotted key.
+    pub key: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// The value without any file, in the form `config set` takes.
+    pub default: &'static str,
+    /// The one value that a project may set.
+    pub strict: Option<&'static str>,
+    /// Whether a project may add to it.
+    pub adds: bool,
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number.
+    Number,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Words, separated by commas.
+    List,
+}
+
+const fn setting(
+    key: &'static str,
+    kind: Kind,
+    default: &'static str,
+    about: &'static str,
+) -> Setting {
+    Setting { key, kind, default, strict: None, adds: false, about }
+}
+
+/// All settings, by key.
+pub const KEYS: &[Setting] = &[
+    setting(
+        "call.max_ms",
+        Kind::Number,
+        "3600000",
+        "longest time a call may take, in milliseconds",
+    ),
+    setting("call.max_result_chars", Kind::Number, "50000", "longest result that a model is shown"),
+    setting(
+        "credentials.store",
+        Kind::Word(&["auto", "keychain", "file"]),
+        "auto",
+        "where sign-ins are kept",
+    ),
+    setting("daemon.enabled", Kind::Bool, "true", "share connections between windows"),
+    setting("daemon.idle_minutes", Kind::Number, "30", "when an unused daemon ends"),
+    Setting {
+        adds: true,
+        ..setting(
+            "discovery.disabled",
+            Kind::List,
+            "",
+            "programs whose files are not read, such as cursor,zed",
+        )
+    },
+    setting(
+        "discovery.duplicates",
+        Kind::Word(&["hide", "keep"]),
+        "hide",
+        "what happens to the same server under two names",
+    ),
+    Setting {
+        strict: Some("false"),
+        ..setting("discovery.project", Kind::Bool, "true", "read the files of projects")
+    },
+    setting(
+        "startup.mode",
+        Kind::Word(&["auto", "complete", "background"]),
+        "auto",
+        "whether slow servers are waited for",
+    ),
+    setting(
+        "startup.timeout_ms",
+        Kind::Number,
+        "250",
+        "how long a start may take before cached tools are used",
+    ),
+    setting("tools.naming", Kind::Word(&["classic", "precise"]), "classic", "how tools are named"),
+    Setting {
+        strict: Some("enforce"),
+        ..setting(
+            "tools.pinning",
+            Kind::Word(&["observe", "enforce"]),
+            "observe",
+            "whether changed tools are withheld",
+        )
+    },
+    setting(
+        "tools.sanitize",
+        Kind::Word(&["light", "strict"]),
+        "light",
+        "how far schemas are simplified",
+    ),
+];
+
+/// Tells whether a key belongs to a part that checks its own settings.
+pub(super) fn is_for_later(key: &str) -> bool {
+    ["models.", "approvals.", "serve."].iter().any(|prefix| key.starts_with(prefix))
+}
+
+impl Setting {
+    /// Reads the value as it is typed on a command line.
+    pub fn parse(&self, text: &str) -> Option<SettingValue> {
+        match self.kind {
+            Kind::Bool => text.parse().ok().map(SettingValue::Bool),
+            Kind::Number => text.parse().ok().map(SettingValue::Number),
+            Kind::Word(words) => words.contains(&text).then(|| SettingValue::Text(text.to_owned())),
+            Kind::List => {
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+                Some(SettingValue::List(words.map(str::to_owned).collect()))
+            }
+        }
+    }
+
+    pub(super) fn default_value(&self) -> SettingValue {
+        self.parse(self.default).unwrap_or_else(|| SettingValue::Text(self.default.to_owned()))
+    }
+
+    /// Reads the value of a file, which has types.
+    pub(super) fn accept(&self, node: &Node) -> Option<SettingValue> {
+        match (&node.value, self.kind) {
+            (Value::Bool(truth), Kind::Bool) => Some(SettingValue::Bool(*truth)),
+            (Value::Number(digits), Kind::Number) => self.parse(&digits.replace('_', "")),
+            (Value::String(text), Kind::Word(_)) => self.parse(text),
+            (Value::List(list), Kind::List) => {
+                let words: Option<Vec<String>> =
+                    list.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+                words.map(SettingValue::List)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Kind {
+    /// Says what it takes, after "must be".
+    pub fn describe(self) -> String {
+        match self {
+            Self::Bool => "true or false".to_owned(),
+            Self::Number => "a whole number".to_owned(),
+            Self::Word(words) => format!("one of {}", words.join(", ")),
+            Self::List => "a list of words".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Reads the file of variables that an entry names with `envFile`.
+//!
+//! Written here because the crates for this replace `$VAR` from the process's own environment,
+//! which nothing in this crate may read.
+
+use std::path::PathBuf;
+
+use crate::problem::Problem;
+use crate::secret::Secret;
+use crate::server::ConfigValue;
+use crate::store;
+
+use super::Work;
+
+impl Work<'_> {
+    /// Returns the variables of the entry's file; a file that cannot be read is a warning.
+    pub(super) fn env_file(&mut self) -> Vec<(String, ConfigValue)> {
+        let Some(written) = &self.definition.fields.env_file else { return Vec::new() };
+        let text = self.text("envFile", written);
+        let path: PathBuf = self.env.path_from(text.expose(), &self.definition.folder);
+        if let Ok(Some(text)) = store::read(&path) {
+            return parse(&text).collect();
+        }
+        let message = "\"envFile\" cannot be read; its variables are missing";
+        let hint = "check the path in \"envFile\"";
+        self.note("envFile", Problem::warning("unreadable", message).hint(hint));
+        Vec::new()
+    }
+}
+
+/// Reads `NAME=value` lines; `export`, quotes and comments are understood.
+fn parse(text: &str) -> impl Iterator<Item = (String, ConfigValue)> {
+    text.trim_start_matches('\u{feff}').lines().filter_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
+        let value = value.trim();
+        let quoted = ['"', '\'', '`'].into_iter().find_map(|quote| {
+            let inner = value.strip_prefix(quote)?;
+            inner.find(quote).map(|end| &inner[..end])
+        });
+        let value = quoted.unwrap_or_else(|| value.split(" #").next().unwrap_or(value).trim_end());
+        Some((name.trim().to_owned(), ConfigValue::Literal(Secret::new(value))))
+    })
+}

@@ -1,0 +1,222 @@
+//! Turns a definition into a spec: expands what it says and checks that it is enough.
+//!
+//! Only for definitions that may be looked at so closely: an untrusted one is never expanded.
+
+use crate::env::Env;
+use crate::expand::{self, Expanded, Missing, Origin, Scope, Syntax, Use};
+use crate::problem::Problem;
+use crate::secret::Secret;
+use crate::server::{
+    ConfigValue, Definition, Endpoint, Launch, OAuth, ServerSpec, Transport, TransportKind, Written,
+};
+use crate::validate::{self, Invalid};
+
+mod env_file;
+
+/// A definition after expansion.
+#[derive(Debug, Default)]
+pub(crate) struct Specified {
+    /// What to connect; none if the definition is not valid.
+    pub(crate) spec: Option<ServerSpec>,
+    /// Each placeholder and its field.
+    pub(crate) uses: Vec<FieldUse>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// A placeholder in a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldUse {
+    /// The field, such as `env.TOKEN`.
+    pub field: String,
+    /// What happened there.
+    pub used: Use,
+}
+
+/// Expands and checks a definition.
+pub(crate) fn specify(definition: &Definition, env: &Env) -> Specified {
+    let mut work = Work { definition, env, done: Specified::default() };
+    let kind = match check(definition) {
+        Ok(kind) => kind,
+        Err(invalid) => {
+            work.done.problems.push(problem(definition, &invalid));
+            return work.done;
+        }
+    };
+    if definition.problems.iter().any(Problem::is_error) {
+        return work.done;
+    }
+    let transport = match kind {
+        TransportKind::Stdio => Some(Transport::Stdio(work.launch())),
+        TransportKind::Http => work.endpoint().map(Transport::Http),
+        TransportKind::Sse => work.endpoint().map(Transport::Sse),
+    };
+    let fields = &definition.fields;
+    let oauth = fields.oauth.as_ref().map(|oauth| work.oauth(oauth));
+    work.done.spec = transport.map(|transport| ServerSpec {
+        name: definition.name.clone(),
+        transport,
+        timeouts: fields.timeouts,
+        auth: fields.auth.clone(),
+        oauth,
+        account: fields.account.clone(),
+        policy: fields.policy.clone(),
+    });
+    work.done
+}
+
+/// Checks the structure of a definition without expanding anything.
+pub(crate) fn check(definition: &Definition) -> Result<TransportKind, Invalid> {
+    validate::transport(&definition.fields)
+}
+
+/// Says what is wrong with a definition, and where.
+pub(crate) fn problem(definition: &Definition, invalid: &Invalid) -> Problem {
+    Problem::error("invalid", invalid.to_string())
+        .in_file(&definition.source.path)
+        .on_line(definition.line)
+        .of_server(definition.name.as_str())
+        .of_field(invalid.field())
+        .hint(invalid.hint())
+}
+
+struct Work<'a> {
+    definition: &'a Definition,
+    env: &'a Env,
+    done: Specified,
+}
+
+impl Work<'_> {
+    fn launch(&mut self) -> Launch {
+        let fields = &self.definition.fields;
+        let command = fields.command.as_ref().map(|text| self.text("command", text));
+        let args = fields.args.iter().enumerate();
+        let args = args.map(|(at, arg)| self.text(&format!("args[{at}]"), arg)).collect();
+        let mut env = self.env_file();
+        for (name, value) in &fields.env {
+            let value = self.value(&format!("env.{name}"), value);
+            env.retain(|(other, _)| other != name);
+            env.push((name.clone(), value));
+        }
+        let cwd = fields.cwd.as_ref().map(|text| self.text("cwd", text));
+        Launch { command: command.unwrap_or_default(), args, env, cwd }
+    }
+
+    fn endpoint(&mut self) -> Option<Endpoint> {
+        let fields = &self.definition.fields;
+        let url = self.text("url", fields.url.as_ref()?);
+        if let Err(invalid) = validate::check_url(url.expose()) {
+            self.done.problems.push(problem(self.definition, &invalid));
+            return None;
+        }
+        let headers = fields.headers.iter();
+        let headers = headers
+            .map(|(name, value)| (name.clone(), self.value(&format!("headers.{name}"), value)))
+            .collect();
+        Some(Endpoint { url, headers })
+    }
+
+    fn oauth(&mut self, oauth: &OAuth) -> OAuth {
+        let mut expand = |field: &str, written: &Option<Written>| {
+            written.as_ref().map(|text| Written {
+                text: self.text(field, text).expose().to_owned(),
+                syntax: Syntax::empty(),
+            })
+        };
+        OAuth {
+            client_id: expand("oauth.clientId", &oauth.client_id),
+            client_secret: expand("oauth.clientSecret", &oauth.client_secret),
+            ..oauth.clone()
+        }
+    }
+
+    /// Expands an environment or header value. What kind it is, is decided on the text as written.
+    fn value(&mut self, field: &str, written: &Written) -> ConfigValue {
+        let resolved = written.syntax.contains(Syntax::RESOLVED);
+        if resolved && written.text.starts_with('!') {
+            return ConfigValue::Command(Secret::new(&written.text[1..]));
+        }
+        if resolved && !expand::has_placeholder(written, self.scope()) {
+            let name = &written.text;
+            if self.env.filled_variable(name).is_some() {
+                let used = Use { variable: name.clone(), from: Origin::Environment };
+                self.done.uses.push(FieldUse { field: field.to_owned(), used });
+            }
+            return ConfigValue::NameOrLiteral(Secret::new(name));
+        }
+        let expanded = self.expand(field, written);
+        if expanded.is_incomplete() {
+            ConfigValue::Unset(Secret::new(expanded.text))
+        } else {
+            ConfigValue::Literal(Secret::new(expanded.text))
+        }
+    }
+
+    fn text(&mut self, field: &str, written: &Written) -> Secret {
+        Secret::new(self.expand(field, written).text)
+    }
+
+    fn expand(&mut self, field: &str, written: &Written) -> Expanded {
+        let expanded = expand::expand(written, self.scope());
+        for used in &expanded.uses {
+            if let Origin::Missing(why) = used.from {
+                self.missing(field, &used.variable, why);
+            }
+            let used = used.clone();
+            self.done.uses.push(FieldUse { field: field.to_owned(), used });
+        }
+        expanded
+    }
+
+    fn missing(&mut self, field: &str, name: &str, why: Missing) {
+        let shown = crate::text::clip(name, 100);
+        let (code, message, hint) = match why {
+            Missing::Variable => (
+                "unset-variable",
+                format!("variable \"{shown}\" is not set; \"{field}\" keeps its placeholder"),
+                format!("set {shown}, or write a default: ${{{shown}:-…}}"),
+            ),
+            Missing::Input => (
+                "needs-input",
+                format!("\"{field}\" needs the answer to input \"{shown}\", which is not stored"),
+                "copy the server with `wharf import` and put a variable in its place".to_owned(),
+            ),
+            Missing::File => (
+                "unreadable",
+                format!("\"{field}\" takes its value from a file that cannot be read: {shown}"),
+                "check the path, or use a variable".to_owned(),
+            ),
+            Missing::Command => (
+                "out-of-reach",
+                format!("\"{field}\" takes its value from a command, which is not run here"),
+                "put the value into a variable and write ${NAME}".to_owned(),
+            ),
+            Missing::Foreign => (
+                "out-of-reach",
+                format!("\"{field}\" uses \"{shown}\", which only its program can replace"),
+                "write the value, or put it into a variable".to_owned(),
+            ),
+        };
+        let problem = Problem::warning(code, message).hint(hint);
+        self.note(field, problem);
+    }
+
+    fn note(&mut self, field: &str, problem: Problem) {
+        self.done.problems.push(
+            problem
+                .in_file(&self.definition.source.path)
+                .on_line(self.definition.line)
+                .of_server(self.definition.name.as_str())
+                .of_field(field),
+        );
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        let file = &self.definition.source.path;
+        Scope {
+            env: self.env,
+            folder: &self.definition.folder,
+            file_folder: file.parent().unwrap_or(&self.definition.folder),
+            plugin: self.definition.plugin.as_deref().map(std::path::PathBuf::as_path),
+        }
+    }
+}

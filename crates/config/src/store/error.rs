@@ -1,0 +1,159 @@
+//! Why a file could not be read or written, in words that help.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::read::MAX_FILE_BYTES;
+use crate::problem::Problem;
+
+/// A file, and what is the matter with it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StoreError {
+    /// The file as it was asked for.
+    pub path: PathBuf,
+    /// What is the matter.
+    pub trouble: Trouble,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" {}", self.path.display(), self.trouble)
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        // The trouble is part of the message already; its cause is not.
+        self.trouble.source()
+    }
+}
+
+/// What is the matter with a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// It is something that has no content of its own.
+    #[error("is {0}, not a file")]
+    NotAFile(&'static str),
+    /// It is larger than [`MAX_FILE_BYTES`].
+    #[error("is larger than {} MiB", MAX_FILE_BYTES / (1024 * 1024))]
+    TooLarge,
+    /// It is no text.
+    #[error("is not valid UTF-8 (line {line})")]
+    NotUtf8 {
+        /// The line of the first wrong byte, counted from 1.
+        line: u32,
+    },
+    /// It is a symbolic link to nothing.
+    #[error("is a link to \"{}\", which does not exist", .0.display())]
+    DanglingLink(PathBuf),
+    /// It is a symbolic link that leads in a circle.
+    #[error("is a link that leads back to itself")]
+    LinkLoop,
+    /// Its owner may not write it.
+    #[error("is read-only")]
+    ReadOnly,
+    /// It cannot be read.
+    #[error("cannot be read")]
+    Unreadable(#[source] io::Error),
+    /// It cannot be written.
+    #[error("cannot be written")]
+    Unwritable {
+        /// The folder in which the new file was to be made.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system gives no random numbers, so nothing can be kept safely.
+    #[error("cannot be written safely")]
+    NoRandomness(#[source] io::Error),
+    /// Another process holds the lock.
+    #[error("is locked by another Wharf process, for longer than {0:?}")]
+    Busy(Duration),
+    /// The lock cannot be had at all.
+    #[error("cannot be locked")]
+    Unlockable(#[source] io::Error),
+}
+
+impl StoreError {
+    pub(crate) fn new(path: &Path, trouble: Trouble) -> Self {
+        Self { path: path.to_owned(), trouble }
+    }
+
+    /// Says what to do about it.
+    pub fn hint(&self) -> String {
+        match &self.trouble {
+            Trouble::NotAFile(_) => "move it away, or put a file in its place".to_owned(),
+            Trouble::TooLarge => "a config file of this size is a mistake; shorten it".to_owned(),
+            Trouble::NotUtf8 { line } => format!("save it as UTF-8; line {line} is not"),
+            Trouble::DanglingLink(target) => {
+                format!("create \"{}\", or remove the link", target.display())
+            }
+            Trouble::LinkLoop => "remove the link".to_owned(),
+            Trouble::ReadOnly => "make it writable, or change it where it is made".to_owned(),
+            Trouble::Unreadable(_) => "check who may read it".to_owned(),
+            Trouble::Unwritable { folder, source } => unwritable_hint(folder, source),
+            Trouble::NoRandomness(_) => {
+                "the system gives no random numbers; mend that first".to_owned()
+            }
+            Trouble::Busy(_) => "try again when the other process is done".to_owned(),
+            Trouble::Unlockable(_) => "check who may write its folder".to_owned(),
+        }
+    }
+
+    /// Tells whether another process was in the way, so that it may work later.
+    pub fn is_busy(&self) -> bool {
+        matches!(self.trouble, Trouble::Busy(_))
+    }
+
+    /// Returns it as a problem of that file.
+    pub fn as_problem(&self) -> Problem {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
+        let mut message = format!("\"{name}\" {}", self.trouble);
+        if let Some(cause) = self.source() {
+            message = format!("{message}: {cause}");
+        }
+        let problem = Problem::error(self.code(), message).in_file(&self.path).hint(self.hint());
+        match self.trouble {
+            Trouble::NotUtf8 { line } => problem.on_line(line),
+            _ => problem,
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self.trouble {
+            Trouble::NotAFile(_) => "not-a-file",
+            Trouble::TooLarge => "too-large",
+            Trouble::NotUtf8 { .. } => "not-utf8",
+            Trouble::DanglingLink(_) => "dangling-link",
+            Trouble::LinkLoop => "link-loop",
+            Trouble::ReadOnly => "read-only",
+            Trouble::Unreadable(_) => "unreadable",
+            Trouble::Unwritable { .. } | Trouble::NoRandomness(_) => "unwritable",
+            Trouble::Busy(_) | Trouble::Unlockable(_) => "locked",
+        }
+    }
+}
+
+fn unwritable_hint(folder: &Path, source: &io::Error) -> String {
+    let folder = folder.display();
+    match source.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => {
+            format!("\"{folder}\" is on a read-only disk; change the file where it is made")
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("make the folder \"{folder}\" writable for you; a new file is made in it first")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("make room on the disk of \"{folder}\"")
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            format!("\"{folder}\" must be a folder; move away what is there")
+        }
+        _ => format!("check the folder \"{folder}\""),
+    }
+}

@@ -1,0 +1,56 @@
+//! The one lock under which Wharf changes files, across threads and processes.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::{StoreError, Trouble};
+use super::write::{create_folders, new_file};
+
+/// How often a lock that another holds is tried again.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Holds the lock until it is dropped; the system also lets go of it when the process dies.
+///
+/// ```no_run
+/// use std::{path::Path, time::Duration};
+/// use wharf_config::store::{self, Lock};
+///
+/// let lock = Lock::acquire(Path::new("/home/me/.wharf/run"), Duration::from_secs(5))?;
+/// // read, change, write
+/// drop(lock);
+/// # Ok::<(), store::StoreError>(())
+/// ```
+#[derive(Debug)]
+pub struct Lock {
+    /// Closing it is what unlocks; the file itself stays, since removing it would let two in.
+    _file: File,
+}
+
+impl Lock {
+    /// Waits for the lock in `run`, which is `<WHARF_HOME>/run` and is made if missing.
+    ///
+    /// Blocks the thread for at most `wait`. Fails with [`Trouble::Busy`] after that.
+    pub fn acquire(run: &Path, wait: Duration) -> Result<Self, StoreError> {
+        let path = run.join("write.lock");
+        let unlockable = |source| StoreError::new(&path, Trouble::Unlockable(source));
+        create_folders(run).map_err(unlockable)?;
+        let file =
+            new_file().create(true).truncate(false).write(true).open(&path).map_err(unlockable)?;
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::Error(source)) => return Err(unlockable(source)),
+                Err(TryLockError::WouldBlock) => {
+                    let left = wait.saturating_sub(started.elapsed());
+                    if left.is_zero() {
+                        return Err(StoreError::new(&path, Trouble::Busy(wait)));
+                    }
+                    thread::sleep(PAUSE.min(left));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Reads and writes people's files so that nothing is ever lost or left half written.
+//!
+//! Reading is bounded and never waits, whatever a path turns out to be. Writing replaces a file as
+//! a whole; who reads, changes and writes holds the [`Lock`] all the while. What is written is
+//! decided in [`crate::edit`].
+
+mod backup;
+mod error;
+mod lock;
+mod private;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use backup::back_up;
+pub use error::{StoreError, Trouble};
+pub use lock::Lock;
+pub use private::{random_id, write_private};
+pub use read::{MAX_FILE_BYTES, read};
+pub use write::write;
+
+/// How long a change waits for another one to be done.
+pub const LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(10);

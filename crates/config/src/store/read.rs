@@ -1,0 +1,138 @@
+//! Reads a person's file: bounded, and without ever waiting for somebody to write to it.
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::error::{StoreError, Trouble};
+
+/// How large a file may be.
+pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How many symbolic links may lead to a file, as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// Reads a file; nothing is returned if there is none. A missing file costs one system call.
+///
+/// Fails if it is not a regular file, too large, not UTF-8, unreadable, or a link to nothing.
+pub fn read(path: &Path) -> Result<Option<String>, StoreError> {
+    let Some((bytes, _)) = read_bytes(path)? else { return Ok(None) };
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) => {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = u32::try_from(good.split(|byte| *byte == b'\n').count());
+            let line = line.unwrap_or(u32::MAX);
+            Err(StoreError::new(path, Trouble::NotUtf8 { line }))
+        }
+    }
+}
+
+/// Reads a file as it is, with what the system says about it.
+pub(super) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, Metadata)>, StoreError> {
+    let fail = |trouble| StoreError::new(path, trouble);
+    let Some(about) = look(path)? else { return Ok(None) };
+    if about.len() > MAX_FILE_BYTES {
+        return Err(fail(Trouble::TooLarge));
+    }
+    let unreadable = |source| fail(Trouble::Unreadable(source));
+    let file = open(path).map_err(unreadable)?;
+    // What is opened may not be what was looked at before.
+    let about = file.metadata().map_err(unreadable)?;
+    must_be_a_file(path, about.file_type())?;
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0) + 1);
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(fail(Trouble::TooLarge));
+    }
+    Ok(Some((bytes, about)))
+}
+
+/// Follows symbolic links to where a file is or would be. The destination need not exist.
+pub(super) fn destination(path: &Path) -> Result<PathBuf, StoreError> {
+    let mut at = path.to_owned();
+    for _ in 0..=MAX_LINKS {
+        match fs::read_link(&at) {
+            // A relative link starts from the folder it is in.
+            Ok(target) => at = at.parent().unwrap_or(Path::new("")).join(target),
+            // It is no link, or it cannot be known; who uses it will say which.
+            Err(_) => return Ok(at),
+        }
+    }
+    Err(StoreError::new(path, Trouble::LinkLoop))
+}
+
+/// Returns what the system says about a regular file; nothing if there is none.
+pub(super) fn look(path: &Path) -> Result<Option<Metadata>, StoreError> {
+    let unreadable = |source| StoreError::new(path, Trouble::Unreadable(source));
+    let about = match fs::symlink_metadata(path) {
+        Ok(about) => about,
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let about = if about.is_symlink() {
+        let target = destination(path)?;
+        fs::metadata(path).map_err(|error| {
+            let is_missing = is_missing(&error);
+            let trouble =
+                if is_missing { Trouble::DanglingLink(target) } else { Trouble::Unreadable(error) };
+            StoreError::new(path, trouble)
+        })?
+    } else {
+        about
+    };
+    must_be_a_file(path, about.file_type())?;
+    Ok(Some(about))
+}
+
+/// Where a folder should be is a file: then nothing can be below it either.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn must_be_a_file(path: &Path, kind: FileType) -> Result<(), StoreError> {
+    if kind.is_file() {
+        return Ok(());
+    }
+    Err(StoreError::new(path, Trouble::NotAFile(name_of(kind))))
+}
+
+#[cfg(unix)]
+fn name_of(kind: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+
+    match kind {
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_fifo() => "a pipe",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn name_of(kind: FileType) -> &'static str {
+    if kind.is_dir() { "a folder" } else { "a device" }
+}
+
+/// Opens a file for reading. Should it have become a pipe since it was looked at, opening must not
+/// wait for the other end.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, O_NONBLOCK);
+    options.open(path)
+}
+
+/// The flag has no name in the standard library; where its value is not known it is left out.
+#[cfg(unix)]
+const O_NONBLOCK: i32 = if cfg!(all(
+    any(target_os = "linux", target_os = "android"),
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "x86", target_arch = "arm")
+)) {
+    0o4000
+} else if cfg!(any(target_vendor = "apple", target_os = "freebsd", target_os = "openbsd")) {
+    4
+} else {
+    0
+};

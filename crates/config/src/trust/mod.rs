@@ -1,0 +1,201 @@
+//! Remembers which project definitions the person has agreed to.
+//!
+//! Starting a program because a cloned repository says so is the main danger here. A definition is
+//! trusted for exactly what it says, in the folder it is in; any change asks again. Values that may
+//! be secret are kept only as keyed hashes, so this file gives none away.
+
+mod fingerprint;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::env::Env;
+use crate::problem::Problem;
+use crate::server::Definition;
+use crate::source::Level;
+use crate::store::{self, StoreError, Trouble};
+
+pub use fingerprint::{Difference, Fingerprint};
+
+/// The agreements of one person.
+#[derive(Debug, Default)]
+pub struct TrustStore {
+    path: Option<PathBuf>,
+    file: TrustFile,
+}
+
+/// What a person has said about a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// It is the person's own, so there is nothing to ask.
+    NotNeeded,
+    /// Agreed to, as it is now.
+    Given,
+    /// Never asked.
+    Unknown,
+    /// Agreed to, but it has changed since.
+    Changed(Vec<Difference>),
+}
+
+impl Trust {
+    /// Tells whether the definition may be expanded and used.
+    pub fn is_enough(&self) -> bool {
+        matches!(self, Self::NotNeeded | Self::Given)
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct TrustFile {
+    version: u32,
+    /// The key of the hashes; random, so that equal secrets on two machines do not look alike.
+    key: String,
+    folders: BTreeMap<String, FolderTrust>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct FolderTrust {
+    /// The person trusts the folder itself: servers of their own may run in it.
+    #[serde(default)]
+    folder: bool,
+    /// By file, relative to the folder, and by server.
+    #[serde(default)]
+    servers: BTreeMap<String, BTreeMap<String, Fingerprint>>,
+}
+
+impl TrustStore {
+    /// Reads the agreements. A file that cannot be read means none, and a problem.
+    pub fn load(env: &Env) -> (Self, Option<Problem>) {
+        let Some(path) = env.wharf_home().map(|home| home.join("trust.json")) else {
+            return (Self::default(), None);
+        };
+        let (file, problem) = match store::read(&path) {
+            Ok(Some(text)) => match serde_json::from_str(&text) {
+                Ok(file) => (file, None),
+                Err(error) => {
+                    let line = u32::try_from(error.line()).unwrap_or(1);
+                    let message = "the record of what you trust cannot be read; nothing is trusted";
+                    let problem =
+                        Problem::error("trust-store", message).in_file(&path).on_line(line);
+                    let problem = problem.hint("correct the file, or delete it and trust again");
+                    (TrustFile::default(), Some(problem))
+                }
+            },
+            Ok(None) => (TrustFile::default(), None),
+            Err(error) => (TrustFile::default(), Some(error.as_problem())),
+        };
+        (Self { path: Some(path), file }, problem)
+    }
+
+    /// Says whether a definition may be used.
+    pub fn check(&self, definition: &Definition, env: &Env) -> Trust {
+        if definition.source.level != Level::Project {
+            return Trust::NotNeeded;
+        }
+        let (folder, file) = address(definition);
+        let folder = self.file.folders.get(&folder);
+        let known =
+            folder.and_then(|folder| folder.servers.get(&file)?.get(definition.name.as_str()));
+        match known {
+            None => Trust::Unknown,
+            Some(known) => {
+                let now = Fingerprint::of(definition, env, &self.key());
+                if *known == now { Trust::Given } else { Trust::Changed(known.differences(&now)) }
+            }
+        }
+    }
+
+    /// Says whether anything in one of these folders is trusted, or the folder itself.
+    pub fn trusts_folder(&self, folders: &[PathBuf]) -> bool {
+        folders.iter().any(|folder| {
+            let known = self.file.folders.get(&key_of(folder));
+            known.is_some_and(|known| known.folder || !known.servers.is_empty())
+        })
+    }
+
+    /// Agrees to a definition as it is now.
+    pub fn accept(&mut self, definition: &Definition, env: &Env) {
+        self.ensure_key();
+        let fingerprint = Fingerprint::of(definition, env, &self.key());
+        let (folder, file) = address(definition);
+        let folder = self.file.folders.entry(folder).or_default();
+        let servers = folder.servers.entry(file).or_default();
+        servers.insert(definition.name.as_str().to_owned(), fingerprint);
+    }
+
+    /// Agrees that the person's own servers may run in a folder.
+    pub fn accept_folder(&mut self, folder: &Path) {
+        self.ensure_key();
+        self.file.folders.entry(key_of(folder)).or_default().folder = true;
+    }
+
+    /// Takes back what was said about a name in these folders; says whether there was anything.
+    pub fn revoke(&mut self, name: &str, folders: &[PathBuf]) -> bool {
+        let mut found = false;
+        for folder in folders {
+            let Some(known) = self.file.folders.get_mut(&key_of(folder)) else { continue };
+            for servers in known.servers.values_mut() {
+                found |= servers.remove(name).is_some();
+            }
+            known.servers.retain(|_, servers| !servers.is_empty());
+        }
+        found
+    }
+
+    /// Takes back everything said about these folders; returns the names.
+    pub fn revoke_all(&mut self, folders: &[PathBuf]) -> Vec<String> {
+        let mut names = Vec::new();
+        for folder in folders {
+            if let Some(known) = self.file.folders.get_mut(&key_of(folder)) {
+                let servers = std::mem::take(&mut known.servers);
+                names.extend(servers.into_values().flat_map(BTreeMap::into_keys));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Takes back the trust in a folder itself; says whether there was any.
+    pub fn revoke_folder(&mut self, folder: &Path) -> bool {
+        let known = self.file.folders.get_mut(&key_of(folder));
+        known.is_some_and(|known| std::mem::take(&mut known.folder))
+    }
+
+    /// Writes the agreements. The caller holds the lock.
+    pub fn save(&mut self) -> Result<(), StoreError> {
+        self.file.version = 1;
+        self.file.folders.retain(|_, folder| folder.folder || !folder.servers.is_empty());
+        let Some(path) = &self.path else { return Ok(()) };
+        if self.file.key.is_empty() && !self.file.folders.is_empty() {
+            let why = store::random_id().err().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+            return Err(StoreError::new(path, Trouble::NoRandomness(why)));
+        }
+        let mut text = serde_json::to_string_pretty(&self.file).unwrap_or_default();
+        text.push('\n');
+        store::write_private(path, &text)
+    }
+
+    fn key(&self) -> Vec<u8> {
+        self.file.key.as_bytes().to_vec()
+    }
+
+    fn ensure_key(&mut self) {
+        if self.file.key.is_empty() {
+            // Without a key nothing is saved; see `save`.
+            self.file.key = store::random_id().unwrap_or_default();
+        }
+    }
+}
+
+/// Where an agreement is kept: the folder, and the file relative to it.
+fn address(definition: &Definition) -> (String, String) {
+    let path = &definition.source.path;
+    let file = path.strip_prefix(&*definition.folder).unwrap_or(path);
+    (key_of(&definition.folder), file.to_string_lossy().replace('\\', "/"))
+}
+
+fn key_of(folder: &Path) -> String {
+    folder.to_string_lossy().into_owned()
+}

@@ -1,0 +1,172 @@
+//! Servers as programs see them with `--json`: the fields of the contract, secrets hidden.
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Server};
+use crate::problem::Problem;
+use crate::secret::{MASK, mask_args, mask_url};
+use crate::server::{Approval, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
+use crate::source::Source;
+
+/// A server in a listing.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerView<'a> {
+    /// The name.
+    pub name: &'a ServerName,
+    /// What became of it.
+    pub state: &'static str,
+    /// How it is reached.
+    pub transport: &'static str,
+    /// The program, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Its arguments, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<String>>,
+    /// The folder it starts in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Its variables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs>,
+    /// The address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Pairs>,
+    /// The general limit.
+    pub timeout_ms: u64,
+    /// The limit for connecting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_timeout_ms: Option<u64>,
+    /// The limit for calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_timeout_ms: Option<u64>,
+    /// Whether calls need approval.
+    pub approval: Approval,
+    /// Replaces the name in tool names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<&'a str>,
+    /// Globs of the tools to offer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_tools: Option<&'a [String]>,
+    /// Globs of the tools to leave out.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub exclude_tools: &'a [String],
+    /// Variables passed on by name.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub pass_env: &'a [String],
+    /// Where it comes from.
+    pub source: &'a Source,
+    /// The line there.
+    pub line: u32,
+    /// Why it is disabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    /// Who has its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadowed_by: Option<&'a Source>,
+    /// The same server under another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<&'a ServerName>,
+    /// Grants of its owner, which do not count here.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub hints: &'a [String],
+    /// What is wrong with it.
+    pub problems: &'a [Problem],
+}
+
+/// Names and values in the order of the file.
+pub type Pairs = serde_json::Map<String, serde_json::Value>;
+
+/// A listing of servers.
+#[derive(Debug, Serialize)]
+pub struct Listing<'a> {
+    /// The servers.
+    pub servers: Vec<ServerView<'a>>,
+    /// What is wrong with files and settings.
+    pub problems: &'a [Problem],
+}
+
+impl<'a> Listing<'a> {
+    /// Lists the definitions that have their names, or all of them.
+    pub fn of(catalog: &'a Catalog, all: bool) -> Self {
+        let servers = if all { catalog.all() } else { catalog.winners() };
+        let shown = servers.into_iter().filter(|server| all || server.duplicate_of.is_none());
+        Self { servers: shown.map(ServerView::of).collect(), problems: &catalog.problems }
+    }
+}
+
+impl<'a> ServerView<'a> {
+    /// Shows a server with its secrets hidden.
+    pub fn of(server: &'a Server) -> Self {
+        let definition = &server.definition;
+        let fields = &definition.fields;
+        let text = |written: &Written| written.text.clone();
+        let hidden = |pairs: &[(String, Written)]| -> Option<Pairs> {
+            let masked = pairs.iter().map(|(name, _)| (name.clone(), MASK.into()));
+            (!pairs.is_empty()).then(|| masked.collect())
+        };
+        let is_local = fields.command.is_some();
+        let args = mask_args(fields.args.iter().map(|arg| arg.text.as_str()));
+        Self {
+            name: &definition.name,
+            state: server.state.word(),
+            transport: server.transport.map_or("unknown", |kind| kind.word()),
+            command: fields.command.as_ref().map(text),
+            args: is_local.then_some(args),
+            cwd: fields.cwd.as_ref().map(text),
+            env: hidden(&fields.env),
+            url: fields.url.as_ref().map(|url| mask_url(&url.text)),
+            headers: hidden(&fields.headers),
+            timeout_ms: fields.timeouts.both.unwrap_or(DEFAULT_TIMEOUT_MS),
+            connect_timeout_ms: fields.timeouts.connect,
+            call_timeout_ms: fields.timeouts.call,
+            approval: fields.policy.approval,
+            prefix: fields.policy.prefix.as_deref(),
+            include_tools: fields.policy.include_tools.as_deref(),
+            exclude_tools: &fields.policy.exclude_tools,
+            pass_env: &fields.policy.pass_env,
+            source: &definition.source,
+            line: definition.line,
+            reason: server.reason.as_deref(),
+            shadowed_by: server.shadowed_by.as_deref(),
+            duplicate_of: server.duplicate_of.as_ref(),
+            hints: &definition.hints,
+            problems: &server.problems,
+        }
+    }
+
+    /// Shows what a server really gets: its values expanded. What a command or the keychain would
+    /// yield stays hidden.
+    pub fn revealed(server: &'a Server) -> Self {
+        let mut view = Self::of(server);
+        let revealed = |pairs: &[(String, crate::ConfigValue)]| -> Option<Pairs> {
+            let shown = pairs.iter().map(|(name, value)| (name.clone(), reveal(value).into()));
+            (!pairs.is_empty()).then(|| shown.collect())
+        };
+        match server.spec.as_ref().map(|spec| &spec.transport) {
+            Some(Transport::Stdio(launch)) => {
+                view.command = Some(launch.command.expose().to_owned());
+                view.args = Some(launch.args.iter().map(|arg| arg.expose().to_owned()).collect());
+                view.cwd = launch.cwd.as_ref().map(|cwd| cwd.expose().to_owned());
+                view.env = revealed(&launch.env);
+            }
+            Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
+                view.url = Some(endpoint.url.expose().to_owned());
+                view.headers = revealed(&endpoint.headers);
+            }
+            None => {}
+        }
+        view
+    }
+}
+
+fn reveal(value: &crate::ConfigValue) -> String {
+    match value {
+        crate::ConfigValue::Command(_) => MASK.to_owned(),
+        other => other.text().expose().to_owned(),
+    }
+}

@@ -1,0 +1,411 @@
+//! What a person does to their servers: the right file changes, in the right way, and no other.
+
+use std::fs;
+
+use serde_json::json;
+use wharf_config::manage::{
+    self, AddRequest, ManageError, Scope, Switch, Transfer, TransferRequest,
+};
+use wharf_config::{Credentials, Secret, State};
+
+use crate::world::{CANARY, World};
+
+fn add(world: &World, name: &str, entry: serde_json::Value, scope: Scope) -> manage::Done {
+    try_add(world, name, entry, scope).expect("added")
+}
+
+fn try_add(
+    world: &World,
+    name: &str,
+    entry: serde_json::Value,
+    scope: Scope,
+) -> Result<manage::Done, ManageError> {
+    let request = AddRequest { name: name.to_owned(), entry, token: None, scope, replace: false };
+    manage::add(&world.env, request)
+}
+
+fn read(world: &World, path: &str) -> String {
+    fs::read_to_string(world.path(path)).expect("a file")
+}
+
+fn state(world: &World, name: &str) -> State {
+    world.load().winner(name).expect("a server").state
+}
+
+fn request(program: &str, scope: Scope) -> TransferRequest {
+    TransferRequest {
+        program: program.to_owned(),
+        names: Vec::new(),
+        scope,
+        replace: false,
+        dry_run: false,
+        trust_project: false,
+    }
+}
+
+/// Shows a transfer in a line or two.
+fn shown(transfer: &Transfer) -> String {
+    let skipped: Vec<String> = transfer
+        .skipped
+        .iter()
+        .map(|skipped| format!("{}: {}", skipped.name, skipped.why))
+        .collect();
+    let notes: Vec<String> =
+        transfer.notes.iter().map(|note| format!("note: {}: {}", note.name, note.text)).collect();
+    let (added, changed) = (&transfer.added, &transfer.changed);
+    format!("added {added:?}, changed {changed:?}\n{}", [skipped, notes].concat().join("\n"))
+}
+
+#[test]
+fn what_the_person_adds_to_a_project_is_trusted() {
+    let world = World::new();
+    let done = add(&world, "fs", json!({ "command": "npx", "args": ["-y", "x"] }), Scope::Project);
+    assert_eq!(done.path, Some(world.path(".wharf/mcp.json")));
+    assert_eq!(state(&world, "fs"), State::Enabled);
+    insta::assert_snapshot!(read(&world, ".wharf/mcp.json"), @r#"
+    {
+      "mcpServers": {
+        "fs": {
+          "command": "npx",
+          "args": ["-y", "x"]
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_change_by_somebody_else_asks_again() {
+    let world = World::new();
+    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    world.write(".wharf/mcp.json", r#"{ "mcpServers": { "fs": { "command": "evil" } } }"#);
+    assert_eq!(state(&world, "fs"), State::Untrusted);
+}
+
+#[test]
+fn a_token_goes_to_the_store_and_never_into_the_file() {
+    let world = World::new();
+    let request = AddRequest {
+        name: "api".to_owned(),
+        entry: json!({ "type": "http", "url": "https://api.example/mcp" }),
+        token: Some(Secret::new(CANARY)),
+        scope: Scope::User,
+        replace: false,
+    };
+    manage::add(&world.env, request).expect("added");
+    assert!(!read(&world, "~/.wharf/mcp.json").contains(CANARY));
+    let catalog = world.load();
+    let auth = catalog.winner("api").and_then(|own| own.definition.fields.auth.clone());
+    let id = auth.and_then(|auth| auth.credential_id).expect("a reference");
+    let credential = Credentials::load(&world.env).expect("a store").get(&id).expect("a token");
+    assert_eq!(
+        (credential.resource.as_str(), credential.token.expose()),
+        ("https://api.example/mcp", CANARY)
+    );
+    manage::remove(&world.env, "api", None).expect("removed");
+    assert!(Credentials::load(&world.env).expect("a store").get(&id).is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn new_files_are_only_for_their_owner() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    let mode =
+        |path: &str| fs::metadata(world.path(path)).expect("it").permissions().mode() & 0o777;
+    assert_eq!(
+        (mode(".wharf"), mode(".wharf/mcp.json"), mode("~/.wharf"), mode("~/.wharf/trust.json")),
+        (0o700, 0o600, 0o700, 0o600)
+    );
+}
+
+#[test]
+fn the_texts_of_refusals_are_exact() {
+    let world = World::new()
+        .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "theirs": { "command": "x" } } }"#);
+    add(&world, "fs", json!({ "command": "npx" }), Scope::User);
+    let home = world.path("~/").display().to_string().trim_end_matches('/').to_owned();
+    let text = |result: Result<manage::Done, ManageError>| {
+        result.expect_err("refused").to_string().replace(&home, "~")
+    };
+    let user = Scope::User;
+    let both = json!({ "command": "x", "url": "https://h" });
+    let cases = [
+        (
+            text(try_add(&world, "fs", json!({ "command": "x" }), user)),
+            "Server \"fs\" already exists in ~/.wharf/mcp.json",
+        ),
+        (text(try_add(&world, "", json!({}), user)), "Server name cannot be empty"),
+        (
+            text(try_add(&world, &"x".repeat(101), json!({}), user)),
+            "Server name is too long (max 100 characters)",
+        ),
+        (
+            text(try_add(&world, "a b", json!({}), user)),
+            "Server name can only contain letters, numbers, dash, underscore and dot",
+        ),
+        (
+            text(try_add(&world, "n", both, user)),
+            "Invalid server config: both \"command\" and \"url\" are set",
+        ),
+        (
+            text(try_add(&world, "n", json!({}), user)),
+            "Invalid server config: stdio server requires \"command\"",
+        ),
+        (
+            text(try_add(&world, "n", json!({ "type": "http" }), user)),
+            "Invalid server config: http server requires \"url\"",
+        ),
+        (
+            text(try_add(&world, "n", json!({ "type": "sse" }), user)),
+            "Invalid server config: sse server requires \"url\"",
+        ),
+        (
+            text(try_add(&world, "n", json!({ "type": "x" }), user)),
+            "Invalid server config: unknown server type \"x\"",
+        ),
+        (
+            text(try_add(&world, "n", json!({ "type": "ws", "url": "ws://h" }), user)),
+            "Invalid server config: WebSocket is not supported",
+        ),
+        (text(manage::remove(&world.env, "nope", None)), "Server \"nope\" not found"),
+        (
+            text(manage::remove(&world.env, "theirs", None)),
+            "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(text, expected);
+    }
+}
+
+#[test]
+fn switching_another_programs_server_changes_only_our_user_file() {
+    let cursor = r#"{ "mcpServers": { "theirs": { "command": "x", "disabled": true } } }"#;
+    let world = World::new().with("~/.cursor/mcp.json", cursor);
+    assert_eq!(state(&world, "theirs"), State::Disabled);
+    manage::switch(&world.env, "theirs", Switch::On).expect("on");
+    assert_eq!(state(&world, "theirs"), State::Enabled);
+    manage::switch(&world.env, "theirs", Switch::Off).expect("off");
+    assert_eq!(state(&world, "theirs"), State::Disabled);
+    assert_eq!(read(&world, "~/.cursor/mcp.json"), cursor);
+    insta::assert_snapshot!(read(&world, "~/.wharf/mcp.json"), @r#"
+    {
+      "enabledServers": [],
+      "disabledServers": ["theirs"]
+    }
+    "#);
+}
+
+#[test]
+fn switching_an_own_server_keeps_comments_and_trust() {
+    let world = World::new();
+    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    let with_comment =
+        read(&world, ".wharf/mcp.json").replace("\"mcpServers\"", "// ours\n  \"mcpServers\"");
+    world.write(".wharf/mcp.json", &with_comment);
+    manage::switch(&world.env, "fs", Switch::Off).expect("off");
+    assert_eq!(state(&world, "fs"), State::Disabled);
+    manage::switch(&world.env, "fs", Switch::On).expect("on");
+    assert_eq!(state(&world, "fs"), State::Enabled);
+    assert!(read(&world, ".wharf/mcp.json").contains("// ours"));
+    let again = manage::switch(&world.env, "fs", Switch::On).expect("on");
+    assert_eq!((again.path, again.message.as_str()), (None, "Server \"fs\" is already enabled"));
+}
+
+#[test]
+fn removing_ours_says_who_counts_now() {
+    let world = World::new()
+        .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
+    add(&world, "fs", json!({ "command": "npx" }), Scope::User);
+    let done = manage::remove(&world.env, "fs", None).expect("removed");
+    let separator = std::path::MAIN_SEPARATOR_STR;
+    assert_eq!(
+        done.message.replace(separator, "/"),
+        "Removed server \"fs\" from ~/.wharf/mcp.json; the one in ~/.cursor/mcp.json (Cursor) counts now"
+    );
+    assert_eq!(state(&world, "fs"), State::Enabled);
+}
+
+#[test]
+fn two_people_adding_at_once_both_succeed() {
+    let world = World::new();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let world = &world;
+            scope.spawn(move || {
+                for number in 0..5 {
+                    add(
+                        world,
+                        &format!("s{writer}-{number}"),
+                        json!({ "command": "x" }),
+                        Scope::Project,
+                    );
+                }
+            });
+        }
+    });
+    let enabled = world.load().servers.iter().filter(|own| own.state == State::Enabled).count();
+    // They are all the same server, so one of them connects and the rest are duplicates.
+    assert_eq!((world.load().servers.len(), enabled), (20, 1));
+}
+
+#[test]
+fn a_broken_file_is_not_written_to() {
+    let world = World::new().with("~/.wharf/mcp.json", "{ \"mcpServers\": {");
+    let error = try_add(&world, "fs", json!({ "command": "x" }), Scope::User).expect_err("refused");
+    assert!(matches!(error, ManageError::Edit { .. }), "{error:?}");
+    assert_eq!(read(&world, "~/.wharf/mcp.json"), "{ \"mcpServers\": {");
+}
+
+#[test]
+fn the_home_folder_is_not_a_project() {
+    let world = World::new().working_in("~/");
+    assert_eq!(manage::default_scope(&world.env), Scope::User);
+    let error =
+        try_add(&world, "fs", json!({ "command": "x" }), Scope::Project).expect_err("refused");
+    assert!(matches!(error, ManageError::NoProject), "{error:?}");
+}
+
+#[test]
+fn an_import_keeps_the_meaning_of_every_value() {
+    let world = World::new()
+        .with_variable("DEBUG", "1")
+        .with_variable("TOKEN", CANARY)
+        .with(
+            "~/.cursor/mcp.json",
+            r#"{ "mcpServers": {
+              "fs": { "command": "npx", "args": ["${userHome}/docs"], "env": { "KEY": "${env:TOKEN}" } },
+              "level": { "command": "x", "env": { "LOG_LEVEL": "DEBUG" } },
+              "my server": { "command": "x" },
+              "api": { "url": "https://h/mcp", "headers": { "X-Key": "${env:TOKEN}" } }
+            } }"#,
+        );
+    let transfer = manage::import(&world.env, &request("cursor", Scope::User)).expect("imported");
+    assert!(!transfer.diff.contains(CANARY));
+    insta::assert_snapshot!(shown(&transfer), @r#"
+    added ["fs", "api"], changed []
+    level: the value of "LOG_LEVEL" would mean something else in Wharf's file; put it into a variable
+    my server: Server name can only contain letters, numbers, dash, underscore and dot
+    "#);
+    let home = world.path("~/").display().to_string();
+    insta::assert_snapshot!(read(&world, "~/.wharf/mcp.json").replace(home.trim_end_matches('/'), "[home]"), @r#"
+    {
+      "mcpServers": {
+        "fs": {
+          "command": "npx",
+          "args": ["[home]/docs"],
+          "env": {
+            "KEY": "${TOKEN}"
+          }
+        },
+        "api": {
+          "type": "http",
+          "url": "https://h/mcp",
+          "headers": {
+            "X-Key": "${TOKEN}"
+          }
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn an_import_takes_nothing_that_is_not_trusted() {
+    let world =
+        World::new().with(".cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
+    let transfer = manage::import(&world.env, &request("cursor", Scope::User)).expect("imported");
+    insta::assert_snapshot!(shown(&transfer), @"
+    added [], changed []
+    fs: it is not trusted; run wharf trust fs
+    ");
+    assert!(!world.path("~/.wharf/mcp.json").exists());
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let world = World::new()
+        .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
+    let dry = TransferRequest { dry_run: true, ..request("zed", Scope::User) };
+    let transfer = manage::export(&world.env, &dry).expect("a preview");
+    assert_eq!((transfer.added, transfer.backup), (vec!["fs".to_owned()], None));
+    assert!(transfer.diff.contains("+"));
+    assert!(!world.path("~/.config/zed/settings.json").exists());
+}
+
+const OURS: &str = r#"{ "mcpServers": {
+  "local": { "command": "npx", "args": ["-y", "x"], "env": { "TOKEN": "${TOKEN}" }, "callTimeout": 90000 },
+  "plain": { "command": "server", "excludeTools": ["rm"] },
+  "remote": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" } },
+  "older": { "type": "sse", "url": "https://h/sse" }
+} }"#;
+
+/// Exports the same four servers to a program and shows its file and what was skipped.
+fn exported(program: &str, file: &str) -> String {
+    let world = World::new().with("~/.wharf/mcp.json", OURS);
+    let transfer = manage::export(&world.env, &request(program, Scope::User)).expect("exported");
+    assert_eq!(transfer.path, world.path(file));
+    let reread = world.load();
+    for name in &transfer.added {
+        let copies = reread.candidates(name).count();
+        assert_eq!(copies, 2, "{program} does not find \"{name}\" in its own file");
+    }
+    format!("{}\n{}", read(&world, file), shown(&transfer))
+}
+
+#[test]
+fn every_export_is_found_again_by_its_own_reader() {
+    for (program, file) in [
+        ("claude", "~/.claude.json"),
+        ("claude-desktop", "~/.config/Claude/claude_desktop_config.json"),
+        ("cursor", "~/.cursor/mcp.json"),
+        ("vscode", "~/.config/Code/User/mcp.json"),
+        ("windsurf", "~/.codeium/windsurf/mcp_config.json"),
+        ("codex", "~/.codex/config.toml"),
+        ("gemini", "~/.gemini/settings.json"),
+        ("opencode", "~/.config/opencode/opencode.jsonc"),
+        ("zed", "~/.config/zed/settings.json"),
+        ("copilot", "~/.copilot/mcp-config.json"),
+        ("kiro", "~/.kiro/settings/mcp.json"),
+        ("lmstudio", "~/.lmstudio/mcp.json"),
+        ("qwen", "~/.qwen/settings.json"),
+    ] {
+        insta::with_settings!({ snapshot_suffix => program, prepend_module_to_snapshot => false, snapshot_path => "snapshots/export" }, {
+            insta::assert_snapshot!("export", exported(program, file));
+        });
+    }
+}
+
+#[test]
+fn an_export_keeps_the_rest_of_the_file_and_a_backup() {
+    let settings = "// mine\n{\n  \"theme\": \"dark\", // at night\n}\n";
+    let world =
+        World::new().with("~/.wharf/mcp.json", OURS).with("~/.config/zed/settings.json", settings);
+    let only = TransferRequest {
+        names: vec!["plain".to_owned(), "nope".to_owned()],
+        ..request("zed", Scope::User)
+    };
+    let transfer = manage::export(&world.env, &only).expect("exported");
+    assert_eq!(
+        fs::read_to_string(transfer.backup.clone().expect("a backup")).expect("a file"),
+        settings
+    );
+    insta::assert_snapshot!(format!("{}\n{}", read(&world, "~/.config/zed/settings.json"), shown(&transfer)), @r#"
+    // mine
+    {
+      "theme": "dark", // at night
+      "context_servers": {
+        "plain": {
+          "command": "server"
+        }
+      },
+    }
+
+    added ["plain"], changed []
+    nope: no such server
+    note: plain: "excludeTools" is not copied: all its tools will be offered there
+    "#);
+}

@@ -1,0 +1,346 @@
+//! What a project needs a person's yes for, and what asks again.
+
+use insta::assert_snapshot;
+use wharf_config::State;
+use wharf_config::trust::{Trust, TrustStore};
+
+use crate::world::{CANARY, World};
+
+const FILE: &str = ".cursor/mcp.json";
+
+fn file(entry: &str) -> String {
+    format!("{{ \"mcpServers\": {{ \"a\": {entry} }} }}")
+}
+
+fn trust_of(world: &World) -> Trust {
+    world.load().winner("a").expect("the server").trust.clone()
+}
+
+/// Shows what is different from what was agreed to.
+fn differences(world: &World) -> String {
+    let Trust::Changed(differences) = trust_of(world) else {
+        return format!("{:?}\n", trust_of(world));
+    };
+    let shown = |text: Option<String>| text.unwrap_or("nothing".to_owned());
+    let lines = differences.into_iter().map(|own| {
+        let (before, after) = (shown(own.before), shown(own.after));
+        world.without_root(&format!("{}: {before} → {after}\n", own.field))
+    });
+    lines.collect()
+}
+
+/// Shows what is different after an entry that was agreed to is replaced by another one.
+fn change(before: &str, after: &str) -> String {
+    let world = World::new().with(FILE, file(before));
+    world.trust(&["a"]);
+    assert_eq!(trust_of(&world), Trust::Given, "{before}");
+    world.write(FILE, file(after));
+    differences(&world)
+}
+
+#[test]
+fn a_definition_is_unknown_then_trusted_then_changed_then_trusted_again() {
+    let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
+    let state = |world: &World| {
+        let catalog = world.load();
+        let server = catalog.winner("a").expect("the server");
+        format!("{:?} {}", server.trust, server.state.word())
+    };
+    let mut states = vec![state(&world)];
+    world.trust(&["a"]);
+    states.push(state(&world));
+    world.write(FILE, file(r#"{ "command": "y" }"#));
+    states.push(state(&world));
+    world.trust(&["a"]);
+    states.push(state(&world));
+    assert_snapshot!(states.join("\n"), @r#"
+    Unknown untrusted
+    Given enabled
+    Changed([Difference { field: "command", before: Some("x"), after: Some("y") }]) untrusted
+    Given enabled
+    "#);
+}
+
+#[test]
+fn every_kind_of_field_asks_again() {
+    let stdio = r#"{ "command": "x", "args": ["-y", "package"] }"#;
+    let cases = [
+        (stdio, r#"{ "command": "y", "args": ["-y", "package"] }"#),
+        (stdio, r#"{ "command": "x", "args": ["-y", "other"] }"#),
+        (stdio, r#"{ "command": "x", "args": ["-y"] }"#),
+        (stdio, r#"{ "command": "x", "args": ["-y", "package", "more"] }"#),
+        (stdio, r#"{ "command": "x", "args": ["-y", "package"], "cwd": "/tmp" }"#),
+        (stdio, r#"{ "command": "x", "args": ["-y", "package"], "env": { "A": "1" } }"#),
+        (
+            r#"{ "command": "x", "env": { "A": "1" } }"#,
+            r#"{ "command": "x", "env": { "A": "2" } }"#,
+        ),
+        (r#"{ "url": "https://a.example/mcp" }"#, r#"{ "url": "https://b.example/mcp" }"#),
+        (r#"{ "url": "https://a.example/mcp?k=1" }"#, r#"{ "url": "https://a.example/mcp?k=2" }"#),
+        (
+            r#"{ "url": "https://a.example", "headers": { "Authorization": "1" } }"#,
+            r#"{ "url": "https://a.example", "headers": { "Authorization": "2" } }"#,
+        ),
+        (
+            r#"{ "command": "x", "args": ["--token", "1"] }"#,
+            r#"{ "command": "x", "args": ["--token", "2"] }"#,
+        ),
+        (r#"{ "command": "x", "timeout": 1 }"#, r#"{ "command": "x", "timeout": "1" }"#),
+        (r#"{ "command": "x" }"#, r#"{ "command": "x", "whatever": { "it": [true, null] } }"#),
+    ];
+    let shown = cases.map(|(before, after)| change(before, after));
+    assert_snapshot!(shown.join("\n"), @"
+    command: x → y
+
+    args[1]: package → other
+
+    args[1]: package → nothing
+
+    args[2]: nothing → more
+
+    cwd: nothing → /tmp
+
+    env.A: nothing → •••
+
+    env.A: ••• → •••
+
+    url: https://a.example/mcp → https://b.example/mcp
+
+    url: ••• → •••
+
+    headers.Authorization: ••• → •••
+
+    args[1]: ••• → •••
+
+    timeout: =1 → 1
+
+    whatever.it[0]: nothing → =true
+    whatever.it[1]: nothing → =null
+    ");
+}
+
+#[test]
+fn a_list_or_object_that_is_empty_is_not_the_same_as_none() {
+    let tools = r#"{ "command": "x", "tools": [] }"#;
+    assert_snapshot!(change(tools, r#"{ "command": "x" }"#), @"tools: =[] → nothing");
+    assert_snapshot!(change(r#"{ "command": "x", "env": {} }"#, r#"{ "command": "x" }"#), @"env: ={} → nothing");
+}
+
+#[test]
+fn a_key_cannot_pass_itself_off_as_another_field() {
+    let trusted = r#"{ "command": "sh", "args": ["-c", "true"], "env": { "A": "1" } }"#;
+    let forged = [
+        r#"{ "command": "sh", "args": ["-c", "evil"], "args[1]": "true", "env": { "A": "1" } }"#,
+        r#"{ "command": "sh", "args": ["-c", "evil"], "": { "args[1]": "true" }, "env": { "A": "1" } }"#,
+        r#"{ "command": "evil", "": { "command": "sh" }, "args": ["-c", "true"], "env": { "A": "1" } }"#,
+        r#"{ "command": "sh", "args": ["-c", "true"], "env": { "A": "evil", "": { "A": "1" } } }"#,
+        r#"{ "command": "sh", "args": ["-c", "true"], "env": { "A": "evil" }, "env.A": "1" }"#,
+        r#"{ "command": "sh", "args[0]": "-c", "args[1]": "true", "env": { "A": "1" } }"#,
+        r#"{ "command": "sh", "args": { "[0]": "-c", "[1]": "true" }, "env": { "A": "1" } }"#,
+    ];
+    for forged in forged {
+        let shown = change(trusted, forged);
+        assert!(!shown.contains("Given"), "passes for the trusted one: {forged}");
+    }
+}
+
+#[test]
+fn what_does_not_change_the_definition_does_not_ask_again() {
+    let world = World::new().with(FILE, file(r#"{ "command": "x", "args": ["1"] }"#));
+    world.trust(&["a"]);
+    world.write(
+        FILE,
+        "{ // moved\n\"mcpServers\": {\n\"b\": {},\n\"a\": { \"args\": [\"1\",], \"command\": \"x\" }\n} }",
+    );
+    assert_eq!(trust_of(&world), Trust::Given);
+}
+
+#[test]
+fn the_same_definition_elsewhere_asks_again() {
+    let entry = file(r#"{ "command": "x" }"#);
+    let world = World::new().with(FILE, &entry);
+    world.trust(&["a"]);
+    let renamed = entry.replace("\"a\"", "\"b\"");
+    world.write(FILE, &renamed);
+    assert_eq!(world.load().winner("b").expect("the server").state, State::Untrusted);
+    world.write(FILE, "{}");
+    world.write(".mcp.json", &entry);
+    assert_eq!(trust_of(&world), Trust::Unknown);
+    world.write("sub/.cursor/mcp.json", &entry);
+    let below = world.working_in("sub");
+    assert_eq!(trust_of(&below), Trust::Unknown);
+}
+
+#[test]
+fn the_contents_of_an_environment_file_ask_again() {
+    let world = World::new()
+        .with(FILE, file(r#"{ "command": "x", "envFile": "${workspaceFolder}/.env" }"#))
+        .with(".env", format!("TOKEN={CANARY}\n"));
+    world.trust(&["a"]);
+    assert_eq!(trust_of(&world), Trust::Given);
+    world.write(".env", format!("TOKEN={CANARY}\nPATH=/evil\n"));
+    assert_snapshot!(differences(&world), @"contents of ${workspaceFolder}/.env: ••• → •••");
+    std::fs::remove_file(world.path(".env")).expect("a file");
+    assert_snapshot!(differences(&world), @"contents of ${workspaceFolder}/.env: ••• → not readable");
+}
+
+#[test]
+fn what_changed_is_shown_as_written_and_never_expanded() {
+    let world = World::new()
+        .with(FILE, file(r#"{ "command": "x", "envFile": "one.env" }"#))
+        .with_variable("SECRET", CANARY);
+    world.trust(&["a"]);
+    world.write(FILE, file(r#"{ "command": "${env:SECRET}", "envFile": "${env:SECRET}.env" }"#));
+    let shown = differences(&world);
+    assert!(!shown.contains(CANARY), "{shown}");
+    assert_snapshot!(shown, @"
+    command: x → ${env:SECRET}
+    contents of ${env:SECRET}.env: nothing → not readable
+    contents of one.env: not readable → nothing
+    envFile: one.env → ${env:SECRET}.env
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn another_program_under_the_same_name_asks_again() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mut world = World::new().with(FILE, file(r#"{ "command": "tool" }"#));
+    for place in ["/one/tool", "/two/tool", "tool"] {
+        world.write(place, "#!/bin/sh\n");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(world.path(place), mode).expect("a mode");
+    }
+    let path = |world: &World, folders: [&str; 2]| {
+        folders.map(|folder| world.path(folder).to_string_lossy().into_owned()).join(":")
+    };
+    // An empty or relative folder would mean the working folder, in which there is a `tool` too.
+    let first = format!(".::{}", path(&world, ["/one", "/two"]));
+    world = world.with_variable("PATH", &first);
+    world.trust(&["a"]);
+    assert_eq!(trust_of(&world), Trust::Given);
+    let second = path(&world, ["/two", "/one"]);
+    world = world.with_variable("PATH", &second);
+    assert_snapshot!(differences(&world), @"program path: [root]/system/one/tool → [root]/system/two/tool");
+}
+
+#[test]
+fn secrets_are_kept_only_as_hashes() {
+    let world = World::new().with(
+        FILE,
+        file(&format!(
+            r#"{{
+  "command": "x",
+  "args": ["--token", "{CANARY}", "--api-key={CANARY}", "https://u:{CANARY}@a.example/?k={CANARY}"],
+  "env": {{ "LOG_LEVEL": "{CANARY}", "N": 1234567 }},
+  "headers": {{ "X-Any": "{CANARY}" }},
+  "oauth": {{ "clientSecret": "{CANARY}" }},
+  "password": ["{CANARY}"]
+}}"#
+        )),
+    );
+    world.trust(&["a"]);
+    let kept = std::fs::read_to_string(world.path("~/.wharf/trust.json")).expect("a file");
+    assert!(!kept.contains(CANARY) && !kept.contains("1234567"), "{kept}");
+    assert_eq!(trust_of(&world), Trust::Given);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_record_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
+    world.trust(&["a"]);
+    let about = std::fs::metadata(world.path("~/.wharf/trust.json")).expect("a file");
+    assert_eq!(about.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_broken_record_means_that_nothing_is_trusted() {
+    let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
+    world.trust(&["a"]);
+    world.write("~/.wharf/trust.json", format!("{{\n  \"key\": \"{CANARY}"));
+    assert_snapshot!(world.show(), @"
+    a: untrusted stdio, cursor project [project]/.cursor/mcp.json:1
+    error trust-store ~/.wharf/trust.json:2: the record of what you trust cannot be read; nothing is trusted (correct the file, or delete it and trust again)
+    ");
+    world.write("~/.wharf/trust.json", [0xff]);
+    assert_snapshot!(world.show(), @r#"
+    a: untrusted stdio, cursor project [project]/.cursor/mcp.json:1
+    error not-utf8 ~/.wharf/trust.json:1: "trust.json" is not valid UTF-8 (line 1) (save it as UTF-8; line 1 is not)
+    "#);
+}
+
+#[test]
+fn nothing_of_an_untrusted_definition_is_expanded() {
+    let mut world = World::new()
+        .with(
+            FILE,
+            file(
+                r#"{ "command": "${env:SECRET}", "args": ["${workspaceFolder}", "${env:NOBODY}"],
+                     "env": { "A": "${env:SECRET}" }, "envFile": ".env" }"#,
+            ),
+        )
+        .with(".env", "B=2\n")
+        .with_variable("SECRET", CANARY);
+    let catalog = world.load();
+    let server = catalog.winner("a").expect("the server");
+    assert!(server.spec.is_none() && server.uses.is_empty() && server.problems.is_empty());
+    let fields = &server.definition.fields;
+    let command = fields.command.as_ref().map(|command| command.text.as_str());
+    assert_eq!(command, Some("${env:SECRET}"));
+    world.options.trust_project = true;
+    let catalog = world.load();
+    let server = catalog.winner("a").expect("the server");
+    let uses: Vec<String> =
+        server.uses.iter().map(|own| format!("{} in {}", own.used.variable, own.field)).collect();
+    assert_snapshot!(uses.join("\n"), @"
+    SECRET in command
+    workspaceFolder in args[0]
+    NOBODY in args[1]
+    SECRET in env.A
+    ");
+}
+
+#[test]
+fn the_persons_own_files_need_no_yes() {
+    let world = World::new().with("~/.cursor/mcp.json", file(r#"{ "command": "x" }"#));
+    assert_eq!(trust_of(&world), Trust::NotNeeded);
+}
+
+#[test]
+fn a_folder_can_be_trusted_as_such_which_trusts_no_definition() {
+    let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
+    let folders = [world.path("")];
+    let folders = folders.map(|folder| folder.components().collect());
+    let (mut store, _) = TrustStore::load(&world.env);
+    assert!(!store.trusts_folder(&folders));
+    store.accept_folder(&folders[0]);
+    store.save().expect("a file");
+    let (mut store, _) = TrustStore::load(&world.env);
+    assert!(store.trusts_folder(&folders));
+    assert_eq!(trust_of(&world), Trust::Unknown);
+    assert!(store.revoke_folder(&folders[0]));
+    assert!(!store.revoke_folder(&folders[0]));
+    assert!(!store.trusts_folder(&folders));
+}
+
+#[test]
+fn trust_can_be_taken_back() {
+    let world = World::new().with(
+        FILE,
+        r#"{ "mcpServers": { "a": { "command": "x" }, "b": { "command": "y" }, "c": { "command": "z" } } }"#,
+    );
+    let folders: [std::path::PathBuf; 1] = [world.path("").components().collect()];
+    world.trust(&["a", "b", "c"]);
+    let (mut store, _) = TrustStore::load(&world.env);
+    assert!(store.trusts_folder(&folders), "trust of anything in it");
+    assert!(store.revoke("a", &folders));
+    assert!(!store.revoke("a", &folders));
+    assert_eq!(store.revoke_all(&folders), ["b", "c"]);
+    store.save().expect("a file");
+    let catalog = world.load();
+    assert!(catalog.servers.iter().all(|server| server.trust == Trust::Unknown));
+}

@@ -1,0 +1,234 @@
+//! The changes on plain values, as simple as can be.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use toml_edit::Item;
+use wharf_config::document::{self, Node};
+use wharf_config::edit::Change;
+
+/// What should come of a change.
+#[derive(Debug)]
+pub(crate) enum Expected {
+    Value(Value),
+    NotAnObject,
+    NotAList,
+}
+
+/// Keys that meet often enough, and need quotes in one notation or the other.
+pub(crate) const KEYS: [&str; 6] = ["a", "b", "mcp_servers", "d.e", "é \"q\"\\", "\n\u{1}\u{7f}#"];
+
+pub(crate) fn key() -> impl Strategy<Value = String> {
+    prop::sample::select(&KEYS[..]).prop_map(str::to_owned)
+}
+
+pub(crate) fn item() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["x", "y", "// no comment # \"", "z\r\n"]).prop_map(str::to_owned)
+}
+
+pub(crate) fn change() -> impl Strategy<Value = Change> {
+    let path = prop::collection::vec(key(), 1..4).boxed();
+    prop_oneof![
+        3 => (path.clone(), value()).prop_map(|(path, value)| Change::Set { path, value }),
+        2 => path.clone().prop_map(|path| Change::Remove { path }),
+        1 => (path.clone(), item()).prop_map(|(path, item)| Change::Include { path, item }),
+        1 => (path, item()).prop_map(|(path, item)| Change::Exclude { path, item }),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        Just(json!(2.5)),
+        item().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::vec((key(), inner), 0..3)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+/// Makes a change where null is a value of its own.
+pub(crate) fn json(before: &Value, change: &Change) -> Expected {
+    let mut whole = before.clone();
+    match change {
+        Change::Set { path, value } => put(whole, path, value.clone()),
+        Change::Remove { path } => {
+            take(&mut whole, path);
+            Expected::Value(whole)
+        }
+        Change::Include { path, item } => match list(&whole, path) {
+            Err(error) => error,
+            Ok(mut items) => {
+                if items.contains(&json!(item)) {
+                    return Expected::Value(whole);
+                }
+                items.push(json!(item));
+                put(whole, path, items.into())
+            }
+        },
+        Change::Exclude { path, item } => match list(&whole, path) {
+            Err(error) => error,
+            Ok(items) => {
+                let left: Vec<Value> =
+                    items.iter().filter(|own| **own != json!(item)).cloned().collect();
+                if left == items { Expected::Value(whole) } else { put(whole, path, left.into()) }
+            }
+        },
+    }
+}
+
+/// Makes a change where nothing is null.
+pub(crate) fn toml(before: &Value, change: &Change) -> Expected {
+    match change {
+        Change::Set { path, value: Value::Null } => {
+            json(before, &Change::Remove { path: path.clone() })
+        }
+        Change::Set { path, value } => {
+            let value = without_nulls(value.clone());
+            json(before, &Change::Set { path: path.clone(), value })
+        }
+        Change::Include { path, .. } | Change::Exclude { path, .. } => {
+            let at = path.iter().try_fold(before, |value, key| value.get(key));
+            match at {
+                // Such a list is written as `[[tables]]`, to which a text cannot be added.
+                Some(Value::Array(items)) if items.iter().any(Value::is_object) => {
+                    Expected::NotAList
+                }
+                _ => json(before, change),
+            }
+        }
+        Change::Remove { .. } => json(before, change),
+    }
+}
+
+/// Returns the change that takes back one that only adds to something that is there, if it is one.
+pub(crate) fn undo(before: &Value, change: &Change) -> Option<Change> {
+    match change {
+        Change::Set { path, value } if !value.is_null() => {
+            let (key, parents) = path.split_last()?;
+            let parent =
+                parents.iter().try_fold(before, |value, key| value.get(key))?.as_object()?;
+            // One line that holds nothing but keys is laid out anew.
+            let is_addition = !parent.contains_key(key) && parent.values().any(Value::is_number);
+            is_addition.then(|| Change::Remove { path: path.clone() })
+        }
+        Change::Include { path, item } => {
+            let items = path.iter().try_fold(before, |value, key| value.get(key))?.as_array()?;
+            let is_addition = !items.is_empty() && !items.contains(&json!(item));
+            is_addition.then(|| Change::Exclude { path: path.clone(), item: item.clone() })
+        }
+        _ => None,
+    }
+}
+
+fn put(mut whole: Value, path: &[String], value: Value) -> Expected {
+    let mut at = &mut whole;
+    for key in path {
+        if at.is_null() {
+            *at = Value::Object(Map::new());
+        }
+        let Value::Object(members) = at else { return Expected::NotAnObject };
+        at = members.entry(key.clone()).or_insert(Value::Null);
+    }
+    *at = value;
+    Expected::Value(whole)
+}
+
+fn take(whole: &mut Value, path: &[String]) {
+    let Some((key, parents)) = path.split_last() else { return };
+    let parent = parents.iter().try_fold(whole, |value, key| value.get_mut(key));
+    if let Some(Value::Object(members)) = parent {
+        members.shift_remove(key);
+    }
+}
+
+fn list(whole: &Value, path: &[String]) -> Result<Vec<Value>, Expected> {
+    let mut at = whole;
+    for key in path {
+        match at {
+            Value::Object(members) => match members.get(key) {
+                Some(value) => at = value,
+                None => return Ok(Vec::new()),
+            },
+            Value::Null => return Ok(Vec::new()),
+            _ => return Err(Expected::NotAnObject),
+        }
+    }
+    match at {
+        Value::Array(items) => Ok(items.clone()),
+        Value::Null => Ok(Vec::new()),
+        _ => Err(Expected::NotAList),
+    }
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key, without_nulls(value)))
+            .collect(),
+        Value::Array(items) => {
+            items.into_iter().filter(|item| !item.is_null()).map(without_nulls).collect()
+        }
+        scalar => scalar,
+    }
+}
+
+/// Leaves out objects in which there is nothing.
+pub(crate) fn prune(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(key, value)| (key, prune(value)))
+            .filter(|(_, value)| value.as_object().is_none_or(|members| !members.is_empty()))
+            .collect(),
+        Value::Array(items) => items.into_iter().map(prune).collect(),
+        scalar => scalar,
+    }
+}
+
+pub(crate) fn of_node(node: &Node) -> Value {
+    match &node.value {
+        document::Value::Null => Value::Null,
+        document::Value::Bool(truth) => (*truth).into(),
+        document::Value::Number(digits) => serde_json::from_str(digits).unwrap(),
+        document::Value::String(text) => text.as_str().into(),
+        document::Value::List(items) => items.iter().map(of_node).collect(),
+        document::Value::Map(map) => {
+            map.iter().map(|(key, node)| (key.text.clone(), of_node(node))).collect()
+        }
+    }
+}
+
+pub(crate) fn of_toml(item: &Item) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::Value(value) => of_toml_value(value),
+        Item::Table(table) => {
+            table.iter().map(|(key, item)| (key.to_owned(), of_toml(item))).collect()
+        }
+        Item::ArrayOfTables(tables) => {
+            tables.iter().map(|table| of_toml(&Item::Table(table.clone()))).collect()
+        }
+    }
+}
+
+fn of_toml_value(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => text.value().as_str().into(),
+        toml_edit::Value::Integer(number) => (*number.value()).into(),
+        toml_edit::Value::Float(number) => (*number.value()).into(),
+        toml_edit::Value::Boolean(truth) => (*truth.value()).into(),
+        toml_edit::Value::Datetime(date) => date.value().to_string().into(),
+        toml_edit::Value::Array(items) => items.iter().map(of_toml_value).collect(),
+        toml_edit::Value::InlineTable(table) => {
+            table.iter().map(|(key, value)| (key.to_owned(), of_toml_value(value))).collect()
+        }
+    }
+}

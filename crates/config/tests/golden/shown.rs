@@ -1,0 +1,141 @@
+//! Shows a catalog as JSON: each server as `wharf list --json` would with its secrets revealed (all
+//! of them are made up), and the fields that no listing has.
+
+use serde_json::{Map, Value, json};
+use wharf_config::view::ServerView;
+use wharf_config::{Catalog, ConfigValue, OAuth, Policy, Server, Transport, Written};
+
+use crate::case::World;
+
+/// The longest line that holds more than one value.
+const WIDTH: usize = 110;
+
+/// Shows everything that was found, with names for the machine's paths.
+pub(crate) fn catalog(catalog: &Catalog, world: &World) -> String {
+    let servers: Vec<Value> = catalog.all().into_iter().map(server).collect();
+    let mut whole = json!({ "servers": servers, "problems": catalog.problems });
+    shorten(&mut whole, &world.names);
+    pretty(&whole, 0)
+}
+
+fn server(server: &Server) -> Value {
+    let mut shown = serde_json::to_value(ServerView::revealed(server)).expect("JSON");
+    let map = shown.as_object_mut().expect("an object");
+    let fields = &server.definition.fields;
+    let mut further = policy(&fields.policy);
+    if let Some(auth) = &fields.auth {
+        further.insert("auth".to_owned(), json!(auth));
+    }
+    let expanded = server.spec.as_ref().and_then(|spec| spec.oauth.as_ref());
+    if let Some(own) = expanded.or(fields.oauth.as_ref()) {
+        further.insert("oauth".to_owned(), oauth(own));
+    }
+    if let Some(account) = &fields.account {
+        further.insert("account".to_owned(), json!(account));
+    }
+    let later = left_for_later(server);
+    if !later.is_empty() {
+        further.insert("later".to_owned(), Value::Object(later));
+    }
+    if !further.is_empty() {
+        map.insert("further".to_owned(), Value::Object(further));
+    }
+    shown
+}
+
+fn policy(policy: &Policy) -> Map<String, Value> {
+    let mut shown = Map::new();
+    if !policy.tool_approval.is_empty() {
+        let by_tool = policy.tool_approval.iter().map(|(tool, own)| (tool.clone(), json!(own)));
+        shown.insert("toolApproval".to_owned(), Value::Object(by_tool.collect()));
+    }
+    let flags = [
+        ("inheritEnv", policy.inherit_env),
+        ("strict", policy.strict),
+        ("retryOnHints", policy.retry_on_hints),
+        ("lazy", policy.lazy),
+        ("required", policy.required),
+        ("withoutInstructions", policy.without_instructions),
+    ];
+    let set = flags.into_iter().filter(|(_, on)| *on);
+    shown.extend(set.map(|(name, on)| (name.to_owned(), Value::Bool(on))));
+    shown
+}
+
+fn oauth(oauth: &OAuth) -> Value {
+    let text = |written: &Option<Written>| written.as_ref().map(|own| own.text.clone());
+    let all = json!({
+        "clientId": text(&oauth.client_id),
+        "clientSecret": text(&oauth.client_secret),
+        "scope": oauth.scope,
+        "callbackPort": oauth.callback_port,
+        "redirectUri": oauth.redirect_uri,
+        "grant": oauth.grant,
+        "off": oauth.off.then_some(true),
+    });
+    let said = all.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    Value::Object(said.map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
+/// Names the values that are not final yet.
+fn left_for_later(server: &Server) -> Map<String, Value> {
+    let (field, values) = match server.spec.as_ref().map(|spec| &spec.transport) {
+        Some(Transport::Stdio(launch)) => ("env", &launch.env),
+        Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
+            ("headers", &endpoint.headers)
+        }
+        None => return Map::new(),
+    };
+    let word = |value: &ConfigValue| match value {
+        ConfigValue::Literal(_) => None,
+        ConfigValue::Command(_) => Some("command"),
+        ConfigValue::NameOrLiteral(_) => Some("name or literal"),
+        ConfigValue::Unset(_) => Some("unset"),
+    };
+    let named = values.iter().filter_map(|(name, value)| Some((name, word(value)?)));
+    named.map(|(name, word)| (format!("{field}.{name}"), json!(word))).collect()
+}
+
+/// Writes JSON with as much on a line as fits, so that a snapshot can be read as a whole.
+fn pretty(value: &Value, depth: usize) -> String {
+    let line = value.to_string();
+    if depth > 1 && line.chars().count() + 2 * depth <= WIDTH {
+        return line;
+    }
+    let parts: Vec<String> = match value {
+        Value::Array(list) => list.iter().map(|item| pretty(item, depth + 1)).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, item)| format!("{}: {}", json!(key), pretty(item, depth + 1)))
+            .collect(),
+        _ => return line,
+    };
+    let (open, close) = if value.is_array() { ('[', ']') } else { ('{', '}') };
+    if parts.is_empty() {
+        return format!("{open}{close}");
+    }
+    let indent = "  ".repeat(depth + 1);
+    let parts = parts.join(&format!(",\n{indent}"));
+    format!("{open}\n{indent}{parts}\n{}{close}", "  ".repeat(depth))
+}
+
+/// Replaces the paths of this run by names.
+fn shorten(value: &mut Value, names: &[(String, String)]) {
+    match value {
+        Value::String(text) => {
+            for (path, name) in names {
+                for written in [path.clone(), path.replace('\\', "/")] {
+                    if text.contains(&written) {
+                        *text = text.replace(&written, name);
+                        if cfg!(windows) {
+                            *text = text.replace('\\', "/");
+                        }
+                    }
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|item| shorten(item, names)),
+        Value::Object(map) => map.values_mut().for_each(|item| shorten(item, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

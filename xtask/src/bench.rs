@@ -1,0 +1,31 @@
+//! `cargo xtask bench`: the benchmarks of every crate that has some.
+//!
+//! A new benchmark is a file in `crates/<crate>/benches`; a crate's first one also needs its line
+//! in `BENCHED`.
+
+use crate::Outcome;
+use crate::cargo::Cargo;
+
+/// The crates with benchmarks: folder and package.
+const BENCHED: [(&str, &str); 2] = [("crates/config", "wharf-config"), ("crates/cli", "wharf-cli")];
+
+/// Runs them; `--bench *` keeps the unit tests out of it.
+pub(crate) fn run(cargo: &Cargo) -> Outcome {
+    let mut arguments = vec!["bench", "--locked", "--bench", "*"];
+    for (folder, package) in BENCHED {
+        if cargo.root().join(folder).join("benches").is_dir() {
+            arguments.extend(["--package", package]);
+        }
+    }
+    if !arguments.contains(&"--package") {
+        println!("No crate has a `benches` folder yet.");
+        return Outcome::Passed;
+    }
+    match cargo.run(&arguments, &[]) {
+        Ok(()) => Outcome::Passed,
+        Err(why) => {
+            eprintln!("error: the benchmarks failed ({why})");
+            Outcome::Failed
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Runs cargo from the workspace root, with its output going straight to the terminal.
+//!
+//! The only file that starts a program or reads the environment; tasks say what to run.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The cargo that started us, and what the environment says about this run.
+pub(crate) struct Cargo {
+    program: OsString,
+    root: PathBuf,
+    /// What to do about a tool that is not installed.
+    pub(crate) missing_tools: MissingTools,
+}
+
+/// Whether a check whose tool is not installed may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissingTools {
+    /// On a developer's machine: go on and name what was left out.
+    Skip,
+    /// On CI: a check that did not run is a check that failed.
+    Fail,
+}
+
+impl Cargo {
+    /// Reads `CARGO` and `CI`.
+    #[expect(clippy::disallowed_methods, reason = "a developer's tool; `Env` belongs to Wharf")]
+    pub(crate) fn from_environment() -> Self {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let ci = env::var_os("CI").is_some_and(|value| value == "true" || value == "1");
+        Self {
+            program: env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+            root: manifest.parent().unwrap_or(manifest).to_owned(),
+            missing_tools: if ci { MissingTools::Fail } else { MissingTools::Skip },
+        }
+    }
+
+    /// Returns the workspace root.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Tells whether `cargo <subcommand>` works on this machine.
+    pub(crate) fn has(&self, subcommand: &str) -> bool {
+        self.command(&[subcommand, "--version"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    }
+
+    /// Runs cargo to its end; an error says in words why it did not succeed.
+    pub(crate) fn run(&self, arguments: &[&str], set: &[(&str, &str)]) -> Result<(), String> {
+        let status = self
+            .command(arguments)
+            .envs(set.iter().copied())
+            .status()
+            .map_err(|error| format!("could not start cargo: {error}"))?;
+        if status.success() { Ok(()) } else { Err(status.to_string()) }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "no process tree to guard: Ctrl-C reaches cargo")]
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+}

@@ -1,0 +1,262 @@
+//! `cargo xtask test`: everything that must hold before a change is merged.
+//!
+//! All checks run even if one fails, so that one run shows everything there is to fix. A check
+//! that was left out is named in the summary: silence would look like success.
+
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+use crate::cargo::{Cargo, MissingTools};
+
+/// Runs all checks and prints the summary.
+pub(crate) fn run(cargo: &Cargo) -> Outcome {
+    let started = Instant::now();
+    let installed = |subcommand: &str| cargo.has(subcommand);
+    let finished: Vec<Finished> = plan(&installed, cargo.missing_tools)
+        .into_iter()
+        .map(|check| {
+            println!("\n=== {}: {}", check.name, check.describe());
+            let started = Instant::now();
+            let verdict = match check.step {
+                Step::Run { arguments, set } => match cargo.run(arguments, set) {
+                    Ok(()) => Verdict::Passed,
+                    Err(why) => Verdict::Failed(why),
+                },
+                Step::Skip { why } => Verdict::Skipped(why),
+                Step::Fail { why } => Verdict::Failed(why.to_owned()),
+            };
+            Finished { name: check.name, verdict, took: started.elapsed() }
+        })
+        .collect();
+    print!("\n{}", summary(&finished, started.elapsed()));
+    if finished.iter().any(|check| matches!(check.verdict, Verdict::Failed(_))) {
+        Outcome::Failed
+    } else {
+        Outcome::Passed
+    }
+}
+
+/// A check and how it is done on this machine.
+#[derive(Debug, PartialEq)]
+struct Check {
+    name: &'static str,
+    step: Step,
+}
+
+#[derive(Debug, PartialEq)]
+enum Step {
+    /// Run cargo, with these environment variables set.
+    Run {
+        arguments: &'static [&'static str],
+        set: &'static [(&'static str, &'static str)],
+    },
+    Skip {
+        why: &'static str,
+    },
+    Fail {
+        why: &'static str,
+    },
+}
+
+struct Finished {
+    name: &'static str,
+    verdict: Verdict,
+    took: Duration,
+}
+
+enum Verdict {
+    Passed,
+    Failed(String),
+    Skipped(&'static str),
+}
+
+impl Check {
+    fn run(name: &'static str, arguments: &'static [&'static str]) -> Self {
+        Self { name, step: Step::Run { arguments, set: &[] } }
+    }
+
+    /// Says in one line what happens, as it would be typed.
+    fn describe(&self) -> String {
+        match &self.step {
+            Step::Run { arguments, set } => {
+                let set = set.iter().map(|(name, value)| format!("{name}=\"{value}\""));
+                let arguments = arguments.iter().map(ToString::to_string);
+                let words: Vec<String> = set.chain(["cargo".into()]).chain(arguments).collect();
+                words.join(" ")
+            }
+            Step::Skip { why } => format!("skipped, {why}"),
+            Step::Fail { why } => format!("failed, {why}"),
+        }
+    }
+}
+
+/// Decides how each check is done with the tools at hand.
+fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
+    let component = |name, subcommand: &str, why, arguments| match missing {
+        _ if installed(subcommand) => Check::run(name, arguments),
+        MissingTools::Skip => Check { name, step: Step::Skip { why } },
+        MissingTools::Fail => Check { name, step: Step::Fail { why } },
+    };
+    vec![
+        component(
+            "format",
+            "fmt",
+            "rustfmt is not installed (`rustup component add rustfmt`)",
+            &["fmt", "--all", "--check"],
+        ),
+        component(
+            "lints",
+            "clippy",
+            "clippy is not installed (`rustup component add clippy`)",
+            &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        ),
+        tests(installed("nextest")),
+        Check::run("doctests", &["test", "--doc", "--workspace", "--locked", "--no-fail-fast"]),
+        Check {
+            name: "docs",
+            step: Step::Run {
+                arguments: &["doc", "--workspace", "--no-deps", "--locked"],
+                set: &[("RUSTDOCFLAGS", "-D warnings")],
+            },
+        },
+        dependencies(installed("deny")),
+    ]
+}
+
+/// Runs the tests with the runner at hand; the heading shows which one it is.
+fn tests(has_nextest: bool) -> Check {
+    if has_nextest {
+        return Check::run(
+            "tests (cargo-nextest)",
+            &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"],
+        );
+    }
+    Check::run(
+        "tests (cargo test, cargo-nextest is not installed)",
+        // Not `--all-targets`: that would run the benchmarks as tests.
+        &[
+            "test",
+            "--workspace",
+            "--locked",
+            "--no-fail-fast",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--examples",
+        ],
+    )
+}
+
+/// The only check that CI may leave out: it needs a tool that does not come with Rust.
+fn dependencies(has_deny: bool) -> Check {
+    if has_deny {
+        return Check::run("dependencies", &["deny", "check"]);
+    }
+    let why = "cargo-deny is not installed: licences, advisories and sources were not checked";
+    Check { name: "dependencies", step: Step::Skip { why } }
+}
+
+fn summary(finished: &[Finished], took: Duration) -> String {
+    use std::fmt::Write as _;
+
+    let mut text = String::from("=== summary\n");
+    let mut failed = 0;
+    let mut skipped = 0;
+    for check in finished {
+        let (verdict, note) = match &check.verdict {
+            Verdict::Passed => ("ok", String::new()),
+            Verdict::Failed(why) => {
+                failed += 1;
+                ("FAILED", format!(": {why}"))
+            }
+            Verdict::Skipped(why) => {
+                skipped += 1;
+                ("skipped", format!(": {why}"))
+            }
+        };
+        let seconds = check.took.as_secs_f64();
+        // Writing into a `String` cannot fail.
+        let _ = writeln!(text, "{verdict:<7} {seconds:>7.1} s  {}{note}", check.name);
+    }
+    let passed = finished.len() - failed - skipped;
+    let seconds = took.as_secs_f64();
+    let _ = writeln!(text, "{passed} ok, {failed} failed, {skipped} skipped in {seconds:.1} s");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(installed: &[&str], missing: MissingTools, expected: &str) {
+        let plan = plan(&|subcommand| installed.contains(&subcommand), missing);
+        let lines: Vec<String> =
+            plan.iter().map(|check| format!("{}: {}", check.name, check.describe())).collect();
+        assert_eq!(lines.join("\n"), expected);
+    }
+
+    #[test]
+    fn with_every_tool_every_check_runs() {
+        check(
+            &["fmt", "clippy", "nextest", "deny"],
+            MissingTools::Fail,
+            "\
+format: cargo fmt --all --check
+lints: cargo clippy --workspace --all-targets --locked -- -D warnings
+tests (cargo-nextest): cargo nextest run --workspace --locked --no-fail-fast
+doctests: cargo test --doc --workspace --locked --no-fail-fast
+docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --locked
+dependencies: cargo deny check",
+        );
+    }
+
+    #[test]
+    fn a_missing_tool_is_named_on_a_developers_machine() {
+        check(
+            &[],
+            MissingTools::Skip,
+            "\
+format: skipped, rustfmt is not installed (`rustup component add rustfmt`)
+lints: skipped, clippy is not installed (`rustup component add clippy`)
+tests (cargo test, cargo-nextest is not installed): cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
+doctests: cargo test --doc --workspace --locked --no-fail-fast
+docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --locked
+dependencies: skipped, cargo-deny is not installed: licences, advisories and sources were not checked",
+        );
+    }
+
+    #[test]
+    fn on_ci_only_cargo_deny_may_be_missing() {
+        let steps: Vec<Step> =
+            plan(&|_| false, MissingTools::Fail).into_iter().map(|check| check.step).collect();
+        let kinds: Vec<&str> = steps
+            .iter()
+            .map(|step| match step {
+                Step::Run { .. } => "run",
+                Step::Skip { .. } => "skip",
+                Step::Fail { .. } => "fail",
+            })
+            .collect();
+        assert_eq!(kinds, ["fail", "fail", "run", "run", "run", "skip"]);
+    }
+
+    #[test]
+    fn the_summary_names_what_failed_and_what_was_skipped() {
+        let took = Duration::from_millis(1250);
+        let finished = [
+            Finished { name: "format", verdict: Verdict::Passed, took },
+            Finished { name: "lints", verdict: Verdict::Failed("exit status: 101".into()), took },
+            Finished { name: "dependencies", verdict: Verdict::Skipped("no cargo-deny"), took },
+        ];
+        assert_eq!(
+            summary(&finished, Duration::from_secs(4)),
+            "\
+=== summary
+ok          1.2 s  format
+FAILED      1.2 s  lints: exit status: 101
+skipped     1.2 s  dependencies: no cargo-deny
+1 ok, 1 failed, 1 skipped in 4.0 s
+"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! Rules about files: how they open, how long they are, what they are called.
+
+use crate::rule::{Rule, Violation};
+use crate::tree::{File, Tree};
+
+/// The most lines a source file may have.
+const MOST_LINES: usize = 600;
+
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: [&str; 5] = ["utils", "util", "helpers", "helper", "common"];
+
+pub(crate) const HEADERS: Rule = Rule {
+    says: "every source file opens with `//!`: what it owns and the rule it keeps",
+    fix: "write two to eight lines for the next person, before anything else in the file",
+    find: |tree| {
+        tree.sources()
+            .filter(|file| !file.text.starts_with("//!"))
+            .map(|file| violation(file, 1, "no `//!` header"))
+            .collect()
+    },
+};
+
+pub(crate) const LENGTH: Rule = Rule {
+    says: "a source file has at most 600 lines",
+    fix: "split it: one idea per file, and long tests go to `tests.rs` beside it",
+    find: |tree| {
+        tree.sources()
+            .map(|file| (file, file.text.lines().count()))
+            .filter(|(_, lines)| *lines > MOST_LINES)
+            .map(|(file, lines)| violation(file, MOST_LINES + 1, &format!("{lines} lines")))
+            .collect()
+    },
+};
+
+pub(crate) const NAMES: Rule = Rule {
+    says: "a file is named after what it is, never `utils`, `helpers` or `common`",
+    fix: "name the idea that the functions in it share; if there is none, move each to its user",
+    find: badly_named,
+};
+
+fn badly_named(tree: &Tree) -> Vec<Violation> {
+    let name = |file: &File| {
+        let path = file.path.strip_suffix("/mod.rs").unwrap_or(&file.path).to_owned();
+        path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned()
+    };
+    tree.rust()
+        .filter(|file| EMPTY_NAMES.contains(&name(file).as_str()))
+        .map(|file| violation(file, 1, &format!("`{}` says nothing", name(file))))
+        .collect()
+}
+
+fn violation(file: &File, line: usize, what: &str) -> Violation {
+    Violation { path: file.path.clone(), line, what: what.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_without_a_header_is_found() {
+        HEADERS.check(
+            &[
+                ("crates/config/src/a.rs", "//! Reads.\nfn a() {}\n"),
+                ("crates/config/src/b.rs", "use std::fs;\n//! Late.\n"),
+                ("crates/config/tests/c.rs", "fn c() {}\n"),
+                ("xtask/src/d.rs", ""),
+            ],
+            &["crates/config/src/b.rs:1: no `//!` header", "xtask/src/d.rs:1: no `//!` header"],
+        );
+    }
+
+    #[test]
+    fn a_long_source_is_found() {
+        let just_fits = "x\n".repeat(600);
+        let too_long = "x\n".repeat(601);
+        LENGTH.check(
+            &[
+                ("crates/a/src/a.rs", &just_fits),
+                ("crates/a/src/b.rs", &too_long),
+                ("crates/a/tests/c.rs", &too_long),
+            ],
+            &["crates/a/src/b.rs:601: 601 lines"],
+        );
+    }
+
+    #[test]
+    fn an_empty_name_is_found() {
+        NAMES.check(
+            &[
+                ("crates/a/src/utils.rs", ""),
+                ("crates/a/src/helpers/mod.rs", ""),
+                ("crates/a/tests/common/mod.rs", ""),
+                ("crates/a/src/commonmark.rs", ""),
+                ("crates/a/src/mod.rs", ""),
+                ("docs/common.md", ""),
+            ],
+            &[
+                "crates/a/src/utils.rs:1: `utils` says nothing",
+                "crates/a/src/helpers/mod.rs:1: `helpers` says nothing",
+                "crates/a/tests/common/mod.rs:1: `common` says nothing",
+            ],
+        );
+    }
+}

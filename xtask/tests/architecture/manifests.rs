@@ -1,0 +1,320 @@
+//! Rules about dependencies, read from the manifests.
+//!
+//! The reader knows only what dependency tables look like; cargo has checked the rest.
+
+use crate::rule::{Rule, Violation};
+use crate::tree::Tree;
+
+/// Which of our packages each of our packages may use. The order is the direction.
+const MAY_USE: [(&str, &[&str]); 8] = [
+    ("wharf-config", &[]),
+    ("wharf-protocol", &[]),
+    ("wharf", &["wharf-config", "wharf-protocol"]),
+    ("wharf-agent", &["wharf-config", "wharf-protocol", "wharf"]),
+    ("wharf-gateway", &["wharf-config", "wharf-protocol", "wharf"]),
+    // The command line does not speak the protocol.
+    ("wharf-cli", &["wharf-config", "wharf", "wharf-agent", "wharf-gateway"]),
+    (TESTKIT, &["wharf-config", "wharf-protocol", "wharf"]),
+    ("xtask", &[]),
+];
+
+const TESTKIT: &str = "wharf-testkit";
+
+/// Packages that wait, talk or start programs; `tokio` stands for `tokio-util` too.
+const NOT_PLAIN: [&str; 14] = [
+    "async",
+    "command-group",
+    "curl",
+    "duct",
+    "futures",
+    "hyper",
+    "isahc",
+    "mio",
+    "process-wrap",
+    "reqwest",
+    "smol",
+    "socket2",
+    "tokio",
+    "ureq",
+];
+
+pub(crate) const DIRECTION: Rule = Rule {
+    says: "dependencies point one way: cli → gateway, agent → runtime → protocol, config; \
+           testkit is for tests",
+    fix: "move the code down to where both can reach it; a new crate needs its line in `MAY_USE`",
+    find: wrong_direction,
+};
+
+pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
+    says: "`wharf-config` depends on nothing that waits, talks to a network or starts programs",
+    fix: "what needs it belongs to the runtime",
+    find: |tree| {
+        let is_plain = |name: &str| {
+            !NOT_PLAIN.iter().any(|&other| {
+                name.strip_prefix(other)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            })
+        };
+        manifests(tree)
+            .iter()
+            .filter(|manifest| manifest.package == "wharf-config")
+            .flat_map(|manifest| manifest.dependencies.iter().map(move |used| (manifest, used)))
+            .filter(|(_, used)| used.kind != Kind::Dev && !is_plain(&used.package))
+            .map(|(manifest, used)| manifest.violation(used, "is not plain"))
+            .collect()
+    },
+};
+
+fn wrong_direction(tree: &Tree) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for manifest in manifests(tree) {
+        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == manifest.package) else {
+            let what = format!("the package `{}` has no place in the order yet", manifest.package);
+            found.push(Violation { path: manifest.path, line: 1, what });
+            continue;
+        };
+        for used in &manifest.dependencies {
+            let is_ours = MAY_USE.iter().any(|(name, _)| *name == used.package);
+            let is_for_tests = used.package == TESTKIT && used.kind == Kind::Dev;
+            if is_ours && !is_for_tests && !allowed.contains(&used.package.as_str()) {
+                let what = format!("may not be used by `{}`", manifest.package);
+                found.push(manifest.violation(used, &what));
+            }
+        }
+    }
+    found
+}
+
+#[derive(Debug, PartialEq)]
+struct Manifest {
+    path: String,
+    package: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Dependency {
+    /// The package's own name, whatever it is called here.
+    package: String,
+    kind: Kind,
+    line: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Normal,
+    Dev,
+    Build,
+    /// What members may inherit; no dependency by itself.
+    Workspace,
+}
+
+impl Manifest {
+    fn violation(&self, used: &Dependency, what: &str) -> Violation {
+        let what = format!("`{}` {what}", used.package);
+        Violation { path: self.path.clone(), line: used.line, what }
+    }
+}
+
+/// Reads the manifests of the packages, with renames in the workspace's table undone.
+fn manifests(tree: &Tree) -> Vec<Manifest> {
+    let named = |path: &str| tree.files.iter().find(|file| file.path == path);
+    let renamed: Vec<(String, Dependency)> =
+        named("Cargo.toml").map(|root| dependencies(&root.text)).unwrap_or_default();
+    let original = |alias: String, used: Dependency| {
+        let rename = renamed.iter().find(|(name, _)| *name == alias);
+        match rename {
+            Some((_, original)) if used.package == alias => {
+                Dependency { package: original.package.clone(), ..used }
+            }
+            _ => used,
+        }
+    };
+    let is_member = |path: &str| {
+        let folder = path.strip_suffix("/Cargo.toml").unwrap_or_default();
+        folder == "xtask" || folder.strip_prefix("crates/").is_some_and(|rest| !rest.contains('/'))
+    };
+    let read = |path: &str, text: &str| Manifest {
+        path: path.to_owned(),
+        package: package_name(text),
+        dependencies: dependencies(text)
+            .into_iter()
+            .filter(|(_, used)| used.kind != Kind::Workspace)
+            .map(|(alias, used)| original(alias, used))
+            .collect(),
+    };
+    let members = tree.files.iter().filter(|file| is_member(&file.path));
+    members.map(|file| read(&file.path, &file.text)).collect()
+}
+
+fn package_name(text: &str) -> String {
+    let table = text.split("[package]").nth(1).unwrap_or_default();
+    let name = table.lines().find_map(|line| line.trim().strip_prefix("name"));
+    name.and_then(quoted).unwrap_or_default().to_owned()
+}
+
+/// Reads every dependency table, as the name used there and the dependency.
+fn dependencies(text: &str) -> Vec<(String, Dependency)> {
+    let mut found: Vec<(String, Dependency)> = Vec::new();
+    let mut table = Table::Other;
+    for (line, content) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
+        if let Some(header) = content.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            table = Table::of(header);
+            if let Table::One(kind, name) = &table {
+                let used = Dependency { package: name.clone(), kind: *kind, line };
+                found.push((name.clone(), used));
+            }
+            continue;
+        }
+        let Some((key, value)) = content.split_once('=') else { continue };
+        let key = key.trim().split('.').next().unwrap_or_default().trim_matches('"');
+        match &table {
+            Table::Many(kind) if key.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
+                let rename = value.split_once("package = ").and_then(|(_, rest)| quoted(rest));
+                let package = rename.unwrap_or(key).to_owned();
+                found.push((key.to_owned(), Dependency { package, kind: *kind, line }));
+            }
+            Table::One(..) if key == "package" => {
+                if let (Some((_, used)), Some(name)) = (found.last_mut(), quoted(value)) {
+                    name.clone_into(&mut used.package);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The table a line belongs to.
+enum Table {
+    /// `[dependencies]` and its like.
+    Many(Kind),
+    /// `[dependencies.name]` and its like.
+    One(Kind, String),
+    Other,
+}
+
+impl Table {
+    fn of(header: &str) -> Self {
+        let kind = |path: &str| match path.rsplit('.').next() {
+            Some("dependencies") if path == "workspace.dependencies" => Some(Kind::Workspace),
+            Some("dependencies") => Some(Kind::Normal),
+            Some("dev-dependencies") => Some(Kind::Dev),
+            Some("build-dependencies") => Some(Kind::Build),
+            _ => None,
+        };
+        if let Some(kind) = kind(header) {
+            return Self::Many(kind);
+        }
+        match header.rsplit_once('.').map(|(path, name)| (kind(path), name)) {
+            Some((Some(kind), name)) => Self::One(kind, name.trim_matches('"').to_owned()),
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Returns the first text in double quotes.
+fn quoted(text: &str) -> Option<&str> {
+    text.split('"').nth(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dependency_against_the_direction_is_found() {
+        DIRECTION.check(
+            &[
+                (
+                    "crates/config/Cargo.toml",
+                    "[package]\nname = \"wharf-config\"\n[dependencies]\nserde.workspace = true\n\
+                     wharf.workspace = true\n",
+                ),
+                (
+                    "crates/cli/Cargo.toml",
+                    "[package]\nname = \"wharf-cli\"\n[dependencies]\nwharf-config = \"0.1\"\n\
+                     wharf-protocol = { path = \"../protocol\" }\n",
+                ),
+                (
+                    "crates/agent/Cargo.toml",
+                    "[package]\nname = \"wharf-agent\"\n[target.'cfg(unix)'.dependencies.wharf-gateway]\n\
+                     path = \"../gateway\"\n",
+                ),
+            ],
+            &[
+                "crates/config/Cargo.toml:5: `wharf` may not be used by `wharf-config`",
+                "crates/cli/Cargo.toml:5: `wharf-protocol` may not be used by `wharf-cli`",
+                "crates/agent/Cargo.toml:3: `wharf-gateway` may not be used by `wharf-agent`",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_testkit_is_for_tests_only() {
+        DIRECTION.check(
+            &[(
+                "crates/runtime/Cargo.toml",
+                "[package]\nname = \"wharf\"\n[dependencies]\nwharf-testkit.workspace = true\n\
+                 [dev-dependencies]\nwharf-testkit.workspace = true\nwharf-cli.workspace = true\n",
+            )],
+            &[
+                "crates/runtime/Cargo.toml:4: `wharf-testkit` may not be used by `wharf`",
+                "crates/runtime/Cargo.toml:7: `wharf-cli` may not be used by `wharf`",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_package_without_a_place_is_found() {
+        DIRECTION.check(
+            &[("crates/extra/Cargo.toml", "[package]\nname = \"wharf-extra\"\n")],
+            &["crates/extra/Cargo.toml:1: the package `wharf-extra` has no place in the order yet"],
+        );
+    }
+
+    #[test]
+    fn a_rename_hides_nothing() {
+        DIRECTION.check(
+            &[
+                (
+                    "Cargo.toml",
+                    "[workspace.dependencies]\nharbour = { path = \"x\", package = \"wharf\" }\n",
+                ),
+                (
+                    "crates/config/Cargo.toml",
+                    "[package]\nname = \"wharf-config\"\n[dependencies]\nharbour.workspace = true\n\
+                     wire = { path = \"../protocol\", package = \"wharf-protocol\" }\n\
+                     [dependencies.front]\npackage = \"wharf-cli\"\n",
+                ),
+            ],
+            &[
+                "crates/config/Cargo.toml:4: `wharf` may not be used by `wharf-config`",
+                "crates/config/Cargo.toml:5: `wharf-protocol` may not be used by `wharf-config`",
+                "crates/config/Cargo.toml:6: `wharf-cli` may not be used by `wharf-config`",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_dependency_of_config_that_waits_is_found() {
+        CONFIG_IS_PLAIN.check(
+            &[
+                (
+                    "crates/config/Cargo.toml",
+                    "[package]\nname = \"wharf-config\"\n[dependencies]\ntokio-util.workspace = true\n\
+                     asyncify = \"1\"\nreqwest = { version = \"1\", features = [\n  \"json\",\n] }\n\
+                     [dev-dependencies]\ntokio.workspace = true\n",
+                ),
+                (
+                    "crates/runtime/Cargo.toml",
+                    "[package]\nname = \"wharf\"\n[dependencies]\ntokio.workspace = true\n",
+                ),
+            ],
+            &[
+                "crates/config/Cargo.toml:4: `tokio-util` is not plain",
+                "crates/config/Cargo.toml:6: `reqwest` is not plain",
+            ],
+        );
+    }
+}

@@ -1,0 +1,258 @@
+//! Rules about what code may do: who waits, who prints, who reads the environment.
+//!
+//! Comments, texts and test code are not looked at, except where a rule is about the tests.
+
+use crate::code::{find_words, line_of, lines_that_name};
+use crate::rule::{Rule, Violation};
+use crate::tree::{File, Tree};
+
+/// Macros that print.
+const PRINTING: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
+
+/// Crates that talk with a person or with a test; all others are libraries.
+const NOT_LIBRARIES: [&str; 2] = ["crates/cli/", "crates/testkit/"];
+
+pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
+    says: "`wharf-config` is plain: no async, network, processes, or environment of its own",
+    fix: "take an `Env`; what waits or runs a program belongs to the runtime",
+    find: |tree| {
+        search(tree, &|path| path.starts_with("crates/config/src/"), &|code| {
+            let mut found = words(code, &["async"]);
+            for path in ["std::env", "std::net", "std::process", "which::which"] {
+                found.extend(lines_that_name(code, path).into_iter().map(|line| (line, path)));
+            }
+            found
+        })
+    },
+};
+
+pub(crate) const LIBRARIES_ARE_SILENT: Rule = Rule {
+    says: "a library never prints and never reads from the terminal",
+    fix: "return the text or a `Problem`; the host decides what a person sees",
+    find: |tree| {
+        let is_library = |path: &str| {
+            path.starts_with("crates/")
+                && path.contains("/src/")
+                && !NOT_LIBRARIES.iter().any(|folder| path.starts_with(folder))
+        };
+        search(tree, &is_library, &|code| {
+            let mut found = words(code, &PRINTING);
+            found.extend(streams(code, &["stdin", "stdout", "stderr"]));
+            found
+        })
+    },
+};
+
+pub(crate) const CLI_ENVIRONMENT: Rule = Rule {
+    says: "in the command line only `src/host.rs` reads the environment",
+    fix: "let `host.rs` read it once and pass on what it found",
+    find: |tree| {
+        let is_bound =
+            |path: &str| path.starts_with("crates/cli/src/") && path != "crates/cli/src/host.rs";
+        search(tree, &is_bound, &|code| {
+            lines_that_name(code, "std::env").into_iter().map(|line| (line, "std::env")).collect()
+        })
+    },
+};
+
+pub(crate) const CLI_PRINTING: Rule = Rule {
+    says: "in the command line only `src/ui/` prints",
+    fix: "hand the value to a function of `ui`, which knows about colour, width and `--json`",
+    find: |tree| {
+        let is_bound =
+            |path: &str| path.starts_with("crates/cli/src/") && !path.contains("/src/ui/");
+        search(tree, &is_bound, &|code| words(code, &PRINTING))
+    },
+};
+
+pub(crate) const NO_IGNORED_TEST: Rule = Rule {
+    says: "no test is ignored",
+    fix: "repair the test or delete it",
+    find: |tree| {
+        everywhere(tree, |code| {
+            let is_ignored = |(_, line): &(usize, &str)| {
+                let attribute = ["#[ignore", "#[cfg_attr("]
+                    .iter()
+                    .any(|start| line.trim_start().starts_with(start));
+                attribute && !find_words(line, "ignore").is_empty()
+            };
+            let lines = code.lines().enumerate().filter(is_ignored);
+            lines.map(|(index, _)| (index + 1, "ignored test")).collect()
+        })
+    },
+};
+
+pub(crate) const NO_UNSAFE: Rule = Rule {
+    says: "there is no `unsafe` code",
+    fix: "look for a safe function, in std or in a crate we already have",
+    find: |tree| everywhere(tree, |code| words(code, &["unsafe"])),
+};
+
+/// A line and what stands there.
+type Found = (usize, &'static str);
+
+/// Looks through the product's code in some files.
+fn search(
+    tree: &Tree,
+    is_bound: &dyn Fn(&str) -> bool,
+    find: &dyn Fn(&str) -> Vec<Found>,
+) -> Vec<Violation> {
+    tree.rust()
+        .filter(|file| is_bound(&file.path))
+        .flat_map(|file| violations(file, find(&file.product_code())))
+        .collect()
+}
+
+/// Looks through all code, tests too.
+fn everywhere(tree: &Tree, find: fn(&str) -> Vec<Found>) -> Vec<Violation> {
+    tree.rust().flat_map(|file| violations(file, find(&file.code()))).collect()
+}
+
+fn violations(file: &File, mut found: Vec<Found>) -> Vec<Violation> {
+    found.sort_unstable();
+    found.dedup();
+    found
+        .into_iter()
+        .map(|(line, what)| {
+            let what = if what.contains(' ') { what.to_owned() } else { format!("`{what}`") };
+            Violation { path: file.path.clone(), line, what }
+        })
+        .collect()
+}
+
+fn words(code: &str, wanted: &[&'static str]) -> Vec<Found> {
+    let lines = |word| find_words(code, word).into_iter().map(|at| line_of(code, at));
+    wanted.iter().flat_map(|&word| lines(word).map(move |line| (line, word))).collect()
+}
+
+/// Finds the process's own streams: `io::stdout()` and `use std::io::stdout`, but neither
+/// `child.stdout()` nor `command.stdout(pipe)`.
+fn streams(code: &str, wanted: &[&'static str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for &name in wanted {
+        for at in find_words(code, name) {
+            let before = code[..at].trim_end();
+            let is_call = code[at + name.len()..].starts_with("()");
+            if is_call && !before.ends_with('.') && !before.ends_with("fn") {
+                found.push((line_of(code, at), name));
+            }
+        }
+        let imports = lines_that_name(code, &format!("std::io::{name}"));
+        found.extend(imports.into_iter().map(|line| (line, name)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn async_and_the_outside_world_are_found_in_config() {
+        CONFIG_IS_PLAIN.check(
+            &[(
+                "crates/config/src/a.rs",
+                "//! async fn, std::env\nuse std::{net, fs};\nasync fn a() {}\nlet b = \"async\";\n\
+                 std::env::temp_dir();\nstd::process::id();\nwhich::which(x);\nwhich::which_in(x);\n",
+            )],
+            &[
+                "crates/config/src/a.rs:2: `std::net`",
+                "crates/config/src/a.rs:3: `async`",
+                "crates/config/src/a.rs:5: `std::env`",
+                "crates/config/src/a.rs:6: `std::process`",
+                "crates/config/src/a.rs:7: `which::which`",
+            ],
+        );
+    }
+
+    #[test]
+    fn tests_of_config_and_other_crates_may_do_more() {
+        CONFIG_IS_PLAIN.check(
+            &[
+                ("crates/config/src/a.rs", "#[cfg(test)]\nmod tests {\n    use std::env;\n}\n"),
+                ("crates/config/src/a/tests.rs", "use std::env;"),
+                ("crates/config/tests/b.rs", "use std::env;"),
+                ("crates/runtime/src/c.rs", "async fn c() {}"),
+            ],
+            &[],
+        );
+    }
+
+    #[test]
+    fn a_library_that_prints_is_found() {
+        LIBRARIES_ARE_SILENT.check(
+            &[
+                ("crates/config/src/a.rs", "println!();\neprint!();\ndbg!(x);\nwriteln!(f);\n"),
+                ("crates/runtime/src/b.rs", "use std::io::{self, stdin};\nio::stdout().lock();\n"),
+                (
+                    "crates/protocol/src/c.rs",
+                    "child.stdout();\ncommand.stdout(pipe);\nfn stdin() {}",
+                ),
+                ("crates/cli/src/d.rs", "println!();"),
+                ("crates/testkit/src/e.rs", "println!();"),
+                ("xtask/src/f.rs", "println!();"),
+            ],
+            &[
+                "crates/config/src/a.rs:1: `println!`",
+                "crates/config/src/a.rs:2: `eprint!`",
+                "crates/config/src/a.rs:3: `dbg!`",
+                "crates/runtime/src/b.rs:1: `stdin`",
+                "crates/runtime/src/b.rs:2: `stdout`",
+            ],
+        );
+    }
+
+    #[test]
+    fn reading_the_environment_outside_the_host_file_is_found() {
+        CLI_ENVIRONMENT.check(
+            &[
+                ("crates/cli/src/host.rs", "use std::env;"),
+                ("crates/cli/src/main.rs", "//! x\nuse std::{env, io};"),
+                ("crates/cli/src/commands/host.rs", "std::env::var(x)"),
+                ("crates/cli/tests/a.rs", "use std::env;"),
+            ],
+            &[
+                "crates/cli/src/main.rs:2: `std::env`",
+                "crates/cli/src/commands/host.rs:1: `std::env`",
+            ],
+        );
+    }
+
+    #[test]
+    fn printing_outside_the_ui_is_found() {
+        CLI_PRINTING.check(
+            &[
+                ("crates/cli/src/ui/table.rs", "anstream::println!();"),
+                ("crates/cli/src/commands/list.rs", "anstream::println!();"),
+            ],
+            &["crates/cli/src/commands/list.rs:1: `println!`"],
+        );
+    }
+
+    #[test]
+    fn an_ignored_test_is_found() {
+        NO_IGNORED_TEST.check(
+            &[(
+                "crates/a/tests/a.rs",
+                "#[ignore]\n#[ignore = \"slow\"]\n#[cfg_attr(windows, ignore)]\n\
+                 // #[ignore]\n#[cfg_attr(windows, path = \"ignore\")]\nlet x = \"#[ignore]\";\n",
+            )],
+            &[
+                "crates/a/tests/a.rs:1: ignored test",
+                "crates/a/tests/a.rs:2: ignored test",
+                "crates/a/tests/a.rs:3: ignored test",
+            ],
+        );
+    }
+
+    #[test]
+    fn unsafe_code_is_found_in_tests_too() {
+        NO_UNSAFE.check(
+            &[
+                ("crates/a/src/a.rs", "#[expect(unsafe_code)]\n// unsafe\nunsafe { x() }"),
+                ("crates/a/tests/b.rs", "unsafe fn b() {}"),
+            ],
+            &["crates/a/src/a.rs:3: `unsafe`", "crates/a/tests/b.rs:1: `unsafe`"],
+        );
+    }
+}
