@@ -34,6 +34,7 @@ fn main() -> ExitCode {
 
     let large = folder.path().join("large");
     put(&large.join("home/.cursor/mcp.json"), &servers(0..10_000));
+    fs::create_dir_all(large.join("project")).expect("a folder");
     let started = Instant::now();
     run(&large, &["list", "--json"]);
     let elapsed = started.elapsed();
@@ -63,7 +64,7 @@ fn medians(world: &Path, one: &[&str], other: &[&str]) -> (Duration, Duration) {
 fn run(world: &Path, arguments: &[&str]) {
     let status = Command::new(env!("CARGO_BIN_EXE_wharf"))
         .args(arguments)
-        .current_dir(world)
+        .current_dir(world.join("project"))
         .env_clear()
         .env("HOME", world.join("home"))
         .env("WHARF_SYSTEM_ROOT", world.join("system"))
@@ -107,8 +108,9 @@ fn fill(world: &Path) -> usize {
     ];
     let project = [".mcp.json", ".cursor/mcp.json", ".kiro/settings/mcp.json", ".roo/mcp.json"];
     let home = home.iter().map(|file| world.join("home").join(file));
-    let files: Vec<_> = home.chain(project.iter().map(|file| world.join(file))).collect();
-    fs::create_dir_all(world.join(".git")).expect("a folder");
+    let files: Vec<_> =
+        home.chain(project.iter().map(|file| world.join("project").join(file))).collect();
+    fs::create_dir_all(world.join("project/.git")).expect("a folder");
     for (index, file) in files.iter().enumerate() {
         let (start, end) = (200 * index / files.len(), 200 * (index + 1) / files.len());
         put(file, &servers(start..end));

@@ -267,14 +267,14 @@ impl Catalog {
     pub fn winners(&self) -> Vec<&Server> {
         let mut winners: Vec<&Server> =
             self.servers.iter().filter(|server| server.state != State::Shadowed).collect();
-        winners.sort_by_key(|server| sort_key(server));
+        winners.sort_by_cached_key(|server| sort_key(server));
         winners
     }
 
     /// Goes through all definitions, by name and then by precedence.
     pub fn all(&self) -> Vec<&Server> {
         let mut all: Vec<&Server> = self.servers.iter().collect();
-        all.sort_by_key(|server| sort_key(server));
+        all.sort_by_cached_key(|server| sort_key(server));
         all
     }
 

@@ -84,8 +84,9 @@ fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
     let structure = spec::check(&server.definition);
     server.transport = structure.as_ref().ok().copied();
     if let Err(invalid) = structure {
-        // An entry that is not even an object has said so already.
-        if !server.has_errors() {
+        // An entry that is not even an object has said so already, and one that is only a switch
+        // needs nothing else.
+        if !server.has_errors() && off.is_none() {
             server.problems.push(spec::problem(&server.definition, &invalid));
         }
     }

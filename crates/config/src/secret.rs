@@ -48,10 +48,20 @@ const SECRET_WORDS: [&str; 12] = [
 
 /// Tells whether a flag or key names a secret: `--api-key`, `GITHUB_TOKEN`, `clientSecret`.
 pub fn names_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    // An author is no authorization.
-    let name = name.replace("authorization", "auth").replace("author", "");
-    SECRET_WORDS.iter().any(|word| name.contains(word))
+    // Asked for every argument of every server, so nothing is allocated here.
+    let bytes = name.as_bytes();
+    SECRET_WORDS.iter().any(|word| {
+        let mut places = bytes.windows(word.len()).enumerate();
+        places.any(|(at, part)| part.eq_ignore_ascii_case(word.as_bytes()) && !is_author(bytes, at))
+    })
+}
+
+/// An author is no authorization.
+fn is_author(name: &[u8], at: usize) -> bool {
+    let from_here = |word: &str| {
+        name[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    from_here("author") && !from_here("authoriz")
 }
 
 /// Shows a URL without its user, password and query.
@@ -96,19 +106,27 @@ pub fn mask_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
             _ if hide && !arg.starts_with('-') => MASK.to_owned(),
             Some((name, _)) if names_a_secret(name) => format!("{name}={MASK}"),
             Some((name, value)) if value.contains("://") => format!("{name}={}", mask_url(value)),
-            // `-H "Authorization: Bearer …"`, as bridges such as mcp-remote take it.
-            _ if names_a_secret(arg) && arg.contains(": ") => {
-                let name = arg.split_once(": ").map_or(arg, |(name, _)| name);
-                format!("{name}: {MASK}")
-            }
             _ if arg.contains("://") => mask_url(arg),
-            _ => {
-                hide_next = arg.starts_with('-') && names_a_secret(arg);
-                arg.to_owned()
-            }
+            // `-H "Authorization: Bearer …"`, as bridges such as mcp-remote take it.
+            _ => match arg.split_once(": ") {
+                Some((name, _)) if names_a_secret(name) => format!("{name}: {MASK}"),
+                _ => {
+                    hide_next = arg.starts_with('-') && names_a_secret(arg);
+                    arg.to_owned()
+                }
+            },
         });
     }
     shown
+}
+
+/// Shows a command. One that holds a whole command line may hold a secret, too.
+pub fn mask_command(command: &str) -> String {
+    if command.contains(' ') {
+        mask_args(command.split(' ')).join(" ")
+    } else {
+        command.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -133,6 +151,21 @@ mod tests {
         for (url, shown) in cases {
             assert_eq!(mask_url(url), shown);
         }
+    }
+
+    #[test]
+    fn a_name_tells_whether_it_is_that_of_a_secret() {
+        for name in ["--token", "API_KEY", "clientSecret", "Authorization", "x-auth", "AUTH"] {
+            assert!(names_a_secret(name), "{name}");
+        }
+        for name in ["--author", "AUTHOR_NAME", "path", "", "--verbose"] {
+            assert!(!names_a_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_in_place_of_a_command_hides_its_secrets() {
+        assert_eq!(mask_command("/opt/my app/run --token abc"), "/opt/my app/run --token •••");
     }
 
     #[test]

@@ -123,8 +123,8 @@ pub struct Definition {
     pub replaced_by: Option<Arc<Source>>,
     /// Grants its owner gave it elsewhere (`autoApprove` and the like): shown, never honoured.
     pub hints: Vec<String>,
-    /// The entry as a whole, as written.
-    pub raw: Node,
+    /// The entry as a whole, as written; kept where trust depends on it.
+    pub raw: Option<Node>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
 }

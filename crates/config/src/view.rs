@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, Server};
 use crate::problem::Problem;
-use crate::secret::{MASK, mask_args, mask_url};
+use crate::secret::{MASK, mask_args, mask_command, mask_url};
 use crate::server::{Approval, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
 use crate::source::Source;
 
@@ -115,7 +115,7 @@ impl<'a> ServerView<'a> {
             name: &definition.name,
             state: server.state.word(),
             transport: server.transport.map_or("unknown", |kind| kind.word()),
-            command: fields.command.as_ref().map(text),
+            command: fields.command.as_ref().map(|command| mask_command(&command.text)),
             args: is_local.then_some(args),
             cwd: fields.cwd.as_ref().map(text),
             env: hidden(&fields.env),

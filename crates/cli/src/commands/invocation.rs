@@ -63,7 +63,8 @@ pub(crate) fn find<'a>(catalog: &'a Catalog, name: &'a str) -> Result<&'a Server
 
 /// Tells whether nobody has configured anything, so that only the defaults are there.
 pub(crate) fn only_defaults(catalog: &Catalog) -> bool {
-    catalog.servers.iter().all(|server| server.definition.source.provider == "defaults")
+    let mut providers = catalog.servers.iter().map(|server| server.definition.source.provider);
+    !catalog.servers.is_empty() && providers.all(|provider| provider == "defaults")
 }
 
 /// Counts the definitions in a state.

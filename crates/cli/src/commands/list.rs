@@ -9,9 +9,6 @@ use super::invocation::{count_state, only_defaults};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 
-/// How much of a command line or address is worth a look in a table.
-const LONGEST_WHAT: usize = 500;
-
 /// List every server, whichever program's file it is in
 ///
 /// Shows for each name the definition that counts, its state, and the file it comes from.
@@ -44,6 +41,7 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let shown: Vec<&Server> =
         all.into_iter().filter(|server| args.all || server.state != State::Duplicate).collect();
     ui.data(&table(&shown, env).render(ui.width))?;
+    ui.gap();
     let own = shown.iter().flat_map(|server| &server.problems);
     ui.problems(catalog.problems.iter().chain(own), env);
     ui.notice(&summary(&catalog, args.all));
@@ -79,7 +77,7 @@ fn table(servers: &[&Server], env: &Env) -> Table {
             ),
             Cell::painted(view.state, style::of_state(server.state)),
             Cell::painted(view.transport, paint),
-            Cell::painted(clip(&phrase::what(&view), LONGEST_WHAT), paint),
+            Cell::painted(phrase::what(&view), paint),
             Cell::painted(phrase::source(view.source), paint),
             Cell::painted(file(view.source, env), style::faint),
         ]);

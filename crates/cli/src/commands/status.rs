@@ -59,6 +59,7 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
         print_json(&answer)?;
     } else {
         ui.data(&table(&answer).render(ui.width))?;
+        ui.gap();
         ui.notice(&format!("{} of {} ready.", answer.ready, answer.total));
     }
     if let Some(others) = others(&catalog) {

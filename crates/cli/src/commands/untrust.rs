@@ -20,7 +20,7 @@ Examples:
   wharf untrust --folder")]
 pub(crate) struct UntrustArgs {
     /// The servers' names
-    #[arg(conflicts_with_all = ["all", "folder"])]
+    #[arg(value_name = "NAME", conflicts_with_all = ["all", "folder"])]
     names: Vec<String>,
     /// Every server of this project
     #[arg(long, conflicts_with = "folder")]

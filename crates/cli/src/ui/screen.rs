@@ -7,6 +7,8 @@ use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
+use anstream::adapter::strip_str;
+use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use wharf_config::text::clean;
@@ -81,8 +83,14 @@ impl Ui {
 
     /// Writes the answer.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
-        let mut stdout = AutoStream::new(io::stdout().lock(), self.out);
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+        write_painted(io::stdout().lock(), text, self.out).map_err(Failure::Output)
+    }
+
+    /// Sets the messages apart from a table above them, where somebody sees both.
+    pub(crate) fn gap(&self) {
+        if self.width.is_some() {
+            self.notice("");
+        }
     }
 
     /// Says something beside the answer. The text is safe to show.
@@ -147,8 +155,7 @@ impl Ui {
 
     /// Writes to stderr, whatever the loudness.
     pub(crate) fn message(&self, text: &str) {
-        let mut stderr = AutoStream::new(io::stderr().lock(), self.err);
-        let _best_effort = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+        let _best_effort = write_painted(io::stderr().lock(), text, self.err);
     }
 }
 
@@ -166,6 +173,20 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// Writes something that is meant to become a file.
 pub(crate) fn print_file(bytes: &[u8]) -> Result<(), Failure> {
     write_plain(bytes).map_err(Failure::Output)
+}
+
+/// Writes a text with its colours, or without and then at once.
+fn write_painted<S>(mut stream: S, text: &str, choice: ColorChoice) -> io::Result<()>
+where
+    S: RawStream + AsLockedWrite,
+{
+    if choice == ColorChoice::Never {
+        stream.write_all(strip_str(text).to_string().as_bytes())?;
+        return stream.flush();
+    }
+    let mut stream = AutoStream::new(stream, choice);
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
 }
 
 fn write_plain(bytes: &[u8]) -> io::Result<()> {

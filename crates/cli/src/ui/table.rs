@@ -98,8 +98,9 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Lays the table out for a terminal, or without a limit.
-    pub(crate) fn render(&self, width: Option<usize>) -> String {
+    /// Lays the table out for a terminal, or without a limit. A column without a word is left out.
+    pub(crate) fn render(mut self, width: Option<usize>) -> String {
+        self.drop_empty_columns();
         let widths = self.widths(width);
         let mut text = String::new();
         let header = self.columns.iter().map(|column| (column.header(), style::faint as Paint));
@@ -109,6 +110,17 @@ impl Table {
             self.line(&mut text, cells.collect(), &widths, width.is_some());
         }
         text
+    }
+
+    fn drop_empty_columns(&mut self) {
+        for index in (0..self.columns.len()).rev() {
+            if !self.rows.is_empty() && self.rows.iter().all(|row| row[index].text.is_empty()) {
+                self.columns.remove(index);
+                for row in &mut self.rows {
+                    row.remove(index);
+                }
+            }
+        }
     }
 
     fn line(&self, text: &mut String, cells: Vec<(&str, Paint)>, widths: &[usize], cut: bool) {
@@ -137,6 +149,9 @@ impl Table {
         let Some(limit) = limit else {
             return widths.into_iter().map(|width| width.min(WIDEST_PADDING)).collect();
         };
+        for width in &mut widths {
+            *width = (*width).min(limit);
+        }
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
         while over > 0 {
@@ -193,9 +208,9 @@ fs      npx -y @modelcontextp…  ~/.cursor/mcp.json
         check(
             Some(30),
             "\
-NAME    WHAT      F
-fs      npx -y @…  …r/mcp.json
-日本語  uvx       ~/x
+NAME    WHAT        F
+fs      npx -y @m…  …/mcp.json
+日本語  uvx         ~/x
 ",
         );
     }

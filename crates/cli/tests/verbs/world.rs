@@ -3,13 +3,14 @@
 #![expect(clippy::disallowed_methods, reason = "a test prepares files and starts the binary")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
 /// A person's machine. The project is a repository beside the home folder.
-pub struct World {
+pub(crate) struct World {
     /// Removes everything when the test is over.
     _folder: TempDir,
     root: PathBuf,
@@ -18,7 +19,7 @@ pub struct World {
 
 impl World {
     /// Makes a machine on which nothing is configured.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for below in ["home", "project/.git", "bin", "system"] {
@@ -28,25 +29,29 @@ impl World {
     }
 
     /// Writes a file of the person's, which only they can read.
-    pub fn home(self, path: &str, text: &str) -> Self {
+    pub(crate) fn home(self, path: &str, text: &str) -> Self {
         write(&self.root.join("home").join(path), text, 0o600);
+        if let Some(own) = path.strip_prefix(".wharf/") {
+            let file = self.root.join("home/.wharf").join(own);
+            fs::set_permissions(file.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+        }
         self
     }
 
     /// Writes a file of the project.
-    pub fn project(self, path: &str, text: &str) -> Self {
+    pub(crate) fn project(self, path: &str, text: &str) -> Self {
         write(&self.root.join("project").join(path), text, 0o644);
         self
     }
 
     /// Writes a system-wide file.
-    pub fn system(self, path: &str, text: &str) -> Self {
+    pub(crate) fn system(self, path: &str, text: &str) -> Self {
         write(&self.root.join("system").join(path), text, 0o644);
         self
     }
 
     /// Installs programs that leave a mark when somebody starts them.
-    pub fn programs(self, names: &[&str]) -> Self {
+    pub(crate) fn programs(self, names: &[&str]) -> Self {
         for name in names {
             let mark = self.root.join("started").display().to_string();
             let script = format!("#!/bin/sh\necho {name} >> '{mark}'\n");
@@ -56,23 +61,23 @@ impl World {
     }
 
     /// Sets a variable.
-    pub fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// Returns a path in this world: `home/…`, `project/…`, `bin/…`.
-    pub fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
     /// Returns which programs were started.
-    pub fn started(&self) -> String {
+    pub(crate) fn started(&self) -> String {
         fs::read_to_string(self.root.join("started")).unwrap_or_default()
     }
 
     /// Returns a command for the binary in this world, in the project's folder.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
         command
             .args(arguments)
@@ -87,32 +92,26 @@ impl World {
     }
 
     /// Runs a command line of words without spaces.
-    pub fn output(&self, line: &str) -> Output {
+    pub(crate) fn output(&self, line: &str) -> Output {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.command(&words).output().unwrap()
     }
 
     /// Runs a command line and shows everything that can be seen of it.
-    pub fn run(&self, line: &str) -> String {
+    pub(crate) fn run(&self, line: &str) -> String {
         self.show(&self.output(line))
     }
 
-    /// Runs a command with arguments that have spaces and shows everything.
-    pub fn run_words(&self, words: &[&str]) -> String {
-        self.show(&self.command(words).output().unwrap())
-    }
-
     /// Shows the outcome of a command, with the folders of this world by name.
-    pub fn show(&self, output: &Output) -> String {
+    pub(crate) fn show(&self, output: &Output) -> String {
         let text = |bytes: &[u8]| self.filter(&String::from_utf8_lossy(bytes));
         let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
-        let mut shown = format!("exit {code}\n");
-        for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-            if !bytes.is_empty() {
-                shown.push_str(&format!("--- {name}\n{}", text(bytes)));
-            }
-        }
-        shown
+        let stream = |name: &str, bytes: &[u8]| match bytes {
+            [] => String::new(),
+            _ => format!("--- {name}\n{}", text(bytes)),
+        };
+        let (stdout, stderr) = (stream("stdout", &output.stdout), stream("stderr", &output.stderr));
+        format!("exit {code}\n{stdout}{stderr}")
     }
 
     fn filter(&self, text: &str) -> String {
@@ -126,11 +125,5 @@ impl World {
 fn write(path: &Path, text: &str, mode: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    }
-    #[cfg(not(unix))]
-    let _ = mode;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }

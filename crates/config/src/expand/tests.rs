@@ -25,12 +25,9 @@ fn expand_in(text: &str, syntax: Syntax) -> Expanded {
 /// Shows the text after replacement, and each placeholder with where its value came from.
 fn check(syntax: Syntax, text: &str, expected: &str) {
     let expanded = expand_in(text, syntax);
-    let uses: String = expanded
-        .uses
-        .iter()
-        .map(|used| format!(" | {}: {}", used.variable, word(used.from)))
-        .collect();
-    assert_eq!(format!("{}{uses}", expanded.text), expected, "{text}");
+    let uses = expanded.uses.iter().map(|used| format!("{}: {}", used.variable, word(used.from)));
+    let shown: Vec<String> = std::iter::once(expanded.text.clone()).chain(uses).collect();
+    assert_eq!(shown.join(" | "), expected, "{text}");
 }
 
 fn word(from: Origin) -> String {
@@ -76,6 +73,7 @@ fn each_form_counts_only_where_its_program_has_it() {
         (Syntax::DOLLAR, "$SECRET"),
         (Syntax::PERCENT, "%SECRET%"),
         (Syntax::ENV_COLON, "${env:SECRET}"),
+        (Syntax::ENV_COLON, "${env://SECRET}"),
         (Syntax::CURLY, "{env:SECRET}"),
         (Syntax::POWERSHELL, "$env:SECRET"),
         (Syntax::SECRETS, "${{ secrets.SECRET }}"),

@@ -3,13 +3,17 @@
 //! From its design document: `timeout` in seconds limits starting, 1 to 60, 10 by default. Its
 //! `approval` words are ours. A variable with JSON replaces both files.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::discover::Scan;
 use crate::server::Definition;
-use crate::source::Level;
+use crate::source::{Level, Source};
 
 use super::program::{Dialect, Phase, Program, project, user, variable};
+
+/// The first of them that is set counts.
+const VARIABLES: [&str; 2] = ["CO_CLI_MCP_SERVERS", "CO_MCP_SERVERS"];
 
 pub(super) const PROGRAM: Program = Program {
     priority: 90,
@@ -26,8 +30,8 @@ pub(super) const PROGRAM: Program = Program {
     },
     finish: replace_by_variable,
     files: &[
-        variable("CO_CLI_MCP_SERVERS"),
-        variable("CO_MCP_SERVERS"),
+        variable(VARIABLES[0]),
+        variable(VARIABLES[1]),
         project(".co-cli/settings.json").servers(&["mcp_servers"]),
         user("{xdg}/co-cli/settings.json").servers(&["mcp_servers"]),
     ],
@@ -35,11 +39,19 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("co-cli", "co-cli")
 };
 
-/// The first variable that is set replaces everything below it.
-fn replace_by_variable(_: &mut Scan<'_>, definitions: &mut [Definition]) {
-    let Some(first) = definitions.iter().find(|own| own.source.level == Level::Env) else { return };
-    let source = Arc::clone(&first.source);
-    for other in definitions.iter_mut().filter(|other| other.source != source) {
+/// The first variable that is set replaces everything below it, also with nothing.
+fn replace_by_variable(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    let is_set =
+        |name: &&str| scan.variable(Path::new(name)).is_some_and(|root| root.as_map().is_some());
+    let Some(name) = VARIABLES.into_iter().find(is_set) else { return };
+    let source = Arc::new(Source {
+        provider: PROGRAM.id,
+        provider_name: PROGRAM.name,
+        level: Level::Env,
+        path: name.into(),
+        also_read_by: &[],
+    });
+    for other in definitions.iter_mut().filter(|other| other.source.path != source.path) {
         other.replaced_by = Some(Arc::clone(&source));
     }
 }

@@ -70,6 +70,13 @@ pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
                     }
                 }
             }
+            "environment_id" => {
+                entry.out_of_reach(
+                    "environment_id",
+                    node,
+                    "Codex starts it in another environment",
+                );
+            }
             "required" => entry.policy().required = node.as_bool() == Some(true),
             "scopes" => {
                 let scopes = entry.texts("scopes", node).join(" ");

@@ -155,7 +155,7 @@ impl<'a> Entry<'a> {
                     "out-of-reach",
                     node.line,
                     word,
-                    (message, "put the headers into \"headers\""),
+                    (message, "write the headers into the entry itself"),
                 );
             }
             "oauth" => self.oauth(node),
@@ -226,8 +226,8 @@ impl<'a> Entry<'a> {
                 let tools = self.texts(word, node);
                 self.fields.policy.include_tools.get_or_insert_default().extend(tools);
             }
-            "excludeTools" | "excludedTools" | "disabledTools" | "disabled_tools" | "blockedTools"
-            | "blocked_tools" => {
+            "excludeTools" | "excludedTools" | "disabledTools" | "disabled_tools"
+            | "blockedTools" | "blocked_tools" => {
                 let tools = self.texts(word, node);
                 self.fields.policy.exclude_tools.extend(tools);
             }
@@ -253,6 +253,11 @@ impl<'a> Entry<'a> {
                     self.fields.policy.approval = approval;
                 }
             }
+            "toolApproval" if node.as_map().is_none() => {
+                let message = format!("\"{word}\" must be an object, not {}; ignored", node.kind());
+                let hint = "write \"toolApproval\": { \"tool\": \"ask\" }";
+                self.warn("wrong-type", node.line, word, (message, hint));
+            }
             "toolApproval" => {
                 for (key, value) in node.as_map().into_iter().flat_map(Map::iter) {
                     if let Some(approval) = self.approval(word, value) {
@@ -270,7 +275,16 @@ impl<'a> Entry<'a> {
             "instructions" => {
                 self.fields.policy.without_instructions = self.flag(word, node) == Some(false);
             }
-            "retry" => self.fields.policy.retry_on_hints = node.as_str() == Some("hints"),
+            "retry" if node.as_str() != Some("hints") => {
+                let message = "\"retry\" must be \"hints\"; ignored".to_owned();
+                self.warn(
+                    "wrong-type",
+                    node.line,
+                    word,
+                    (message, "remove it, or write \"hints\""),
+                );
+            }
+            "retry" => self.fields.policy.retry_on_hints = true,
             _ => return false,
         }
         true
@@ -405,6 +419,13 @@ impl<'a> Entry<'a> {
             },
         };
         self.hints.push(format!("{word}: {what}"));
+    }
+
+    /// Notes something that only the owner of the file does for this server.
+    pub(crate) fn out_of_reach(&mut self, field: &str, node: &Node, what: &str) {
+        let message = format!("{what}; Wharf does not");
+        let hint = "check that the server works, and is safe, without it";
+        self.warn("out-of-reach", node.line, field, (message, hint));
     }
 
     /// Notes a problem of this entry.

@@ -28,7 +28,14 @@ pub(super) const STYLE: Style = Style {
 };
 
 /// Reads the names of tools that are written as calls: `read(path)` lets `read` through.
-pub(super) fn own_fields(_: &Map, entry: &mut Entry<'_>) {
+pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
+    if let Some(node) = map.get("authProviderType") {
+        entry.out_of_reach(
+            "authProviderType",
+            node,
+            "Gemini CLI signs in to it with credentials of its own",
+        );
+    }
     for tool in entry.policy().include_tools.iter_mut().flatten() {
         if let Some(end) = tool.find('(') {
             tool.truncate(end);
@@ -64,11 +71,13 @@ pub(super) fn apply_lists(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     for file in state::files(scan, definitions) {
         let names = |key| file.root.pointer(&["mcp", key]).map(state::names).unwrap_or_default();
         let (allowed, excluded) = (names("allowed"), names("excluded"));
-        for definition in definitions.iter_mut() {
-            if excluded.contains(definition.name.as_str()) {
-                state::switch_off(definition, "listed in \"mcp.excluded\"");
-            } else if !allowed.is_empty() && !allowed.contains(definition.name.as_str()) {
-                state::switch_off(definition, "not listed in \"mcp.allowed\"");
+        let path = scan.env.short(&file.path);
+        for definition in definitions.iter_mut().filter(|own| file.counts_for(own)) {
+            let name = definition.name.as_str();
+            if excluded.contains(name) {
+                state::switch_off(definition, format!("listed in \"mcp.excluded\" of {path}"));
+            } else if !allowed.is_empty() && !allowed.contains(name) {
+                state::switch_off(definition, format!("not listed in \"mcp.allowed\" of {path}"));
             }
         }
     }

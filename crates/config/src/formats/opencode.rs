@@ -79,7 +79,7 @@ pub(super) fn leave_tools_out(scan: &mut Scan<'_>, definitions: &mut [Definition
         let switches = file.root.get("tools").and_then(Node::as_map);
         let off = |(_, on): &(&Key, &Node)| on.as_bool() == Some(false);
         for (glob, _) in switches.into_iter().flat_map(Map::iter).filter(off) {
-            for definition in definitions.iter_mut() {
+            for definition in definitions.iter_mut().filter(|own| file.counts_for(own)) {
                 let tool = match glob.text.strip_prefix(definition.name.as_str()) {
                     Some("*") => "*",
                     Some(rest) => rest.strip_prefix('_').unwrap_or_default(),

@@ -177,7 +177,7 @@ impl Reading<'_> {
             off,
             replaced_by: None,
             hints,
-            raw: node.clone(),
+            raw: (self.source.level == Level::Project).then(|| node.clone()),
             problems,
         });
     }

@@ -18,6 +18,14 @@ pub(super) struct StateFile {
     pub(super) root: Arc<Node>,
 }
 
+impl StateFile {
+    /// Tells whether what this file says counts for a definition. What came with a project says
+    /// nothing about the person's own servers.
+    pub(super) fn counts_for(&self, definition: &Definition) -> bool {
+        self.level != Level::Project || definition.source.level == Level::Project
+    }
+}
+
 /// Reads all files of the program that these definitions belong to. Those without servers count,
 /// too: an administrator's file may hold nothing but a list of names.
 pub(super) fn files(scan: &mut Scan<'_>, definitions: &[Definition]) -> Vec<StateFile> {

@@ -15,6 +15,11 @@ const IN_CONTAINER: &[&str] = &["customizations", "vscode", "mcp", "servers"];
 pub(super) const PROGRAM: Program = Program {
     priority: 20,
     dialect: Dialect::EDITOR.with(Syntax::INPUT),
+    own_fields: |map, entry| {
+        if let Some(node) = map.get("sandboxEnabled").filter(|node| node.as_bool() == Some(true)) {
+            entry.out_of_reach("sandboxEnabled", node, "VS Code runs it in a sandbox");
+        }
+    },
     files: &[
         project(".vscode/mcp.json").servers(SERVERS),
         project(".vscode/settings.json").servers(IN_SETTINGS),

@@ -16,14 +16,14 @@ impl Work<'_> {
     /// Returns the variables of the entry's file; a file that cannot be read is a warning.
     pub(super) fn env_file(&mut self) -> Vec<(String, ConfigValue)> {
         let Some(written) = &self.definition.fields.env_file else { return Vec::new() };
-        let text = self.text("envFile", written);
+        let text = self.text(&"envFile", written);
         let path: PathBuf = self.env.path_from(text.expose(), &self.definition.folder);
         if let Ok(Some(text)) = store::read(&path) {
             return parse(&text).collect();
         }
         let message = "\"envFile\" cannot be read; its variables are missing";
         let hint = "check the path in \"envFile\"";
-        self.note("envFile", Problem::warning("unreadable", message).hint(hint));
+        self.note(&"envFile", Problem::warning("unreadable", message).hint(hint));
         Vec::new()
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Only for definitions that may be looked at so closely: an untrusted one is never expanded.
 
+use std::fmt::Display;
+
 use crate::env::Env;
 use crate::expand::{self, Expanded, Missing, Origin, Scope, Syntax, Use};
 use crate::problem::Problem;
@@ -88,29 +90,29 @@ struct Work<'a> {
 impl Work<'_> {
     fn launch(&mut self) -> Launch {
         let fields = &self.definition.fields;
-        let command = fields.command.as_ref().map(|text| self.text("command", text));
+        let command = fields.command.as_ref().map(|text| self.text(&"command", text));
         let args = fields.args.iter().enumerate();
-        let args = args.map(|(at, arg)| self.text(&format!("args[{at}]"), arg)).collect();
+        let args = args.map(|(at, arg)| self.text(&format_args!("args[{at}]"), arg)).collect();
         let mut env = self.env_file();
         for (name, value) in &fields.env {
-            let value = self.value(&format!("env.{name}"), value);
+            let value = self.value(&format_args!("env.{name}"), value);
             env.retain(|(other, _)| other != name);
             env.push((name.clone(), value));
         }
-        let cwd = fields.cwd.as_ref().map(|text| self.text("cwd", text));
+        let cwd = fields.cwd.as_ref().map(|text| self.text(&"cwd", text));
         Launch { command: command.unwrap_or_default(), args, env, cwd }
     }
 
     fn endpoint(&mut self) -> Option<Endpoint> {
         let fields = &self.definition.fields;
-        let url = self.text("url", fields.url.as_ref()?);
+        let url = self.text(&"url", fields.url.as_ref()?);
         if let Err(invalid) = validate::check_url(url.expose()) {
             self.done.problems.push(problem(self.definition, &invalid));
             return None;
         }
         let headers = fields.headers.iter();
         let headers = headers
-            .map(|(name, value)| (name.clone(), self.value(&format!("headers.{name}"), value)))
+            .map(|(name, value)| (name.clone(), self.value(&format_args!("headers.{name}"), value)))
             .collect();
         Some(Endpoint { url, headers })
     }
@@ -118,7 +120,7 @@ impl Work<'_> {
     fn oauth(&mut self, oauth: &OAuth) -> OAuth {
         let mut expand = |field: &str, written: &Option<Written>| {
             written.as_ref().map(|text| Written {
-                text: self.text(field, text).expose().to_owned(),
+                text: self.text(&field, text).expose().to_owned(),
                 syntax: Syntax::empty(),
             })
         };
@@ -130,7 +132,7 @@ impl Work<'_> {
     }
 
     /// Expands an environment or header value. What kind it is, is decided on the text as written.
-    fn value(&mut self, field: &str, written: &Written) -> ConfigValue {
+    fn value(&mut self, field: &dyn Display, written: &Written) -> ConfigValue {
         let resolved = written.syntax.contains(Syntax::RESOLVED);
         if resolved && written.text.starts_with('!') {
             return ConfigValue::Command(Secret::new(&written.text[1..]));
@@ -139,7 +141,7 @@ impl Work<'_> {
             let name = &written.text;
             if self.env.filled_variable(name).is_some() {
                 let used = Use { variable: name.clone(), from: Origin::Environment };
-                self.done.uses.push(FieldUse { field: field.to_owned(), used });
+                self.done.uses.push(FieldUse { field: field.to_string(), used });
             }
             return ConfigValue::NameOrLiteral(Secret::new(name));
         }
@@ -151,29 +153,33 @@ impl Work<'_> {
         }
     }
 
-    fn text(&mut self, field: &str, written: &Written) -> Secret {
+    fn text(&mut self, field: &dyn Display, written: &Written) -> Secret {
         Secret::new(self.expand(field, written).text)
     }
 
-    fn expand(&mut self, field: &str, written: &Written) -> Expanded {
+    fn expand(&mut self, field: &dyn Display, written: &Written) -> Expanded {
         let expanded = expand::expand(written, self.scope());
         for used in &expanded.uses {
             if let Origin::Missing(why) = used.from {
                 self.missing(field, &used.variable, why);
             }
             let used = used.clone();
-            self.done.uses.push(FieldUse { field: field.to_owned(), used });
+            self.done.uses.push(FieldUse { field: field.to_string(), used });
         }
         expanded
     }
 
-    fn missing(&mut self, field: &str, name: &str, why: Missing) {
+    fn missing(&mut self, field: &dyn Display, name: &str, why: Missing) {
         let shown = crate::text::clip(name, 100);
         let (code, message, hint) = match why {
             Missing::Variable => (
                 "unset-variable",
                 format!("variable \"{shown}\" is not set; \"{field}\" keeps its placeholder"),
-                format!("set {shown}, or write a default: ${{{shown}:-…}}"),
+                if self.owner_knows_defaults() {
+                    format!("set {shown}, or write a default: ${{{shown}:-…}}")
+                } else {
+                    format!("set {shown}")
+                },
             ),
             Missing::Input => (
                 "needs-input",
@@ -200,13 +206,20 @@ impl Work<'_> {
         self.note(field, problem);
     }
 
-    fn note(&mut self, field: &str, problem: Problem) {
+    /// Many programs read `${VAR}` and would choke on a default.
+    fn owner_knows_defaults(&self) -> bool {
+        let owner = self.definition.source.provider;
+        ["wharf", "env", "omp", "pisces", "xcsh", "claude", "claude-plugins", "mcp-json"]
+            .contains(&owner)
+    }
+
+    fn note(&mut self, field: &dyn Display, problem: Problem) {
         self.done.problems.push(
             problem
                 .in_file(&self.definition.source.path)
                 .on_line(self.definition.line)
                 .of_server(self.definition.name.as_str())
-                .of_field(field),
+                .of_field(field.to_string()),
         );
     }
 

@@ -68,6 +68,9 @@ pub enum Trouble {
         /// What the system said.
         source: io::Error,
     },
+    /// It is one of Wharf's own files and cannot be understood.
+    #[error("is damaged")]
+    Damaged,
     /// The system gives no random numbers, so nothing can be kept safely.
     #[error("cannot be written safely")]
     NoRandomness(#[source] io::Error),
@@ -97,6 +100,7 @@ impl StoreError {
             Trouble::ReadOnly => "make it writable, or change it where it is made".to_owned(),
             Trouble::Unreadable(_) => "check who may read it".to_owned(),
             Trouble::Unwritable { folder, source } => unwritable_hint(folder, source),
+            Trouble::Damaged => "correct the file, or delete it".to_owned(),
             Trouble::NoRandomness(_) => {
                 "the system gives no random numbers; mend that first".to_owned()
             }
@@ -133,6 +137,7 @@ impl StoreError {
             Trouble::LinkLoop => "link-loop",
             Trouble::ReadOnly => "read-only",
             Trouble::Unreadable(_) => "unreadable",
+            Trouble::Damaged => "damaged",
             Trouble::Unwritable { .. } | Trouble::NoRandomness(_) => "unwritable",
             Trouble::Busy(_) | Trouble::Unlockable(_) => "locked",
         }

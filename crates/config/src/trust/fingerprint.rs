@@ -13,7 +13,7 @@ use crate::command;
 use crate::document::{Node, Value};
 use crate::env::Env;
 use crate::expand::{Scope, expand};
-use crate::secret::{MASK, mask_args, mask_url, names_a_secret};
+use crate::secret::{MASK, mask_args, mask_command, mask_url, names_a_secret};
 use crate::server::Definition;
 use crate::store;
 
@@ -45,7 +45,9 @@ impl Fingerprint {
     pub(super) fn of(definition: &Definition, env: &Env, key: &[u8]) -> Self {
         let mut items = Items { key, items: BTreeMap::new() };
         items.shown("server name", definition.name.as_str());
-        items.node("", &definition.raw, Place::Open);
+        if let Some(raw) = &definition.raw {
+            items.node("", raw, Place::Open);
+        }
         let fields = &definition.fields;
         if let Some(file) = &fields.env_file {
             // The placeholder of the project's folder is usual here; what it stands for goes
@@ -135,8 +137,10 @@ impl Items<'_> {
                 }
             }
             Value::String(text) => {
-                let open =
-                    place == Place::Open && (!text.contains("://") || mask_url(text) == *text);
+                let is_plain = |text: &str| {
+                    mask_command(text) == text && (!text.contains("://") || mask_url(text) == text)
+                };
+                let open = place == Place::Open && is_plain(text);
                 if open { self.shown(field, text) } else { self.hashed(field, text.as_bytes()) }
             }
             // Marked, so that `1` is not taken for `"1"`.

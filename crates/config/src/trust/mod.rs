@@ -24,6 +24,8 @@ pub use fingerprint::{Difference, Fingerprint};
 pub struct TrustStore {
     path: Option<PathBuf>,
     file: TrustFile,
+    /// What is on the disk could not be read, so it must not be replaced.
+    is_unreadable: bool,
 }
 
 /// What a person has said about a definition.
@@ -85,7 +87,8 @@ impl TrustStore {
             Ok(None) => (TrustFile::default(), None),
             Err(error) => (TrustFile::default(), Some(error.as_problem())),
         };
-        (Self { path: Some(path), file }, problem)
+        let is_unreadable = problem.is_some();
+        (Self { path: Some(path), file, is_unreadable }, problem)
     }
 
     /// Says whether a definition may be used.
@@ -163,11 +166,15 @@ impl TrustStore {
         known.is_some_and(|known| std::mem::take(&mut known.folder))
     }
 
-    /// Writes the agreements. The caller holds the lock.
+    /// Writes the agreements. The caller holds the lock. A file that could not be read is not
+    /// replaced: it may hold agreements that somebody can still save.
     pub fn save(&mut self) -> Result<(), StoreError> {
         self.file.version = 1;
         self.file.folders.retain(|_, folder| folder.folder || !folder.servers.is_empty());
         let Some(path) = &self.path else { return Ok(()) };
+        if self.is_unreadable {
+            return Err(StoreError::new(path, Trouble::Damaged));
+        }
         if self.file.key.is_empty() && !self.file.folders.is_empty() {
             let why = store::random_id().err().unwrap_or_else(|| std::io::ErrorKind::Other.into());
             return Err(StoreError::new(path, Trouble::NoRandomness(why)));

@@ -162,9 +162,11 @@ impl World {
 
     /// Replaces the temporary folder in a text.
     pub(crate) fn without_root(&self, text: &str) -> String {
-        let root = self.root.to_string_lossy();
-        let text = text.replace(&format!("{root}/home"), "~");
-        text.replace(&format!("{root}/project"), "[project]").replace(&*root, "[root]")
+        let names = [("home", "~"), ("project", "[project]"), ("", "[root]")];
+        names.iter().fold(text.to_owned(), |text, (below, name)| {
+            let path: PathBuf = self.root.join(below).components().collect();
+            text.replace(&*path.to_string_lossy(), name)
+        })
     }
 
     /// Returns a path as it stands in JSON.

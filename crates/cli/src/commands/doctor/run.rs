@@ -117,7 +117,7 @@ fn to_text(groups: &[Group], wrong: usize) -> String {
         lines.add("");
     }
     lines.add(match wrong {
-        0 => style::good("Everything is fine."),
+        0 => style::good("Nothing to put right."),
         number => style::bad(&format!("{} to put right.", phrase::count(number, "thing"))),
     });
     lines.into_text()

@@ -147,8 +147,12 @@ fn stored_credential(server: &Server, credentials: &Credentials) -> Option<Check
     match credentials.get(id) {
         Some(_) => None,
         None => Some(
-            Check::wrong(name, "the stored credential that its entry refers to is missing")
-                .hint("store it again: wharf add NAME --url URL --token - --force"),
+            Check::wrong(name, "the stored credential that its entry refers to is missing").hint(
+                format!(
+                    "store it again: wharf add {} --url URL --token - --force",
+                    phrase::word(name)
+                ),
+            ),
         ),
     }
 }

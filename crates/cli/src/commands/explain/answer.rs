@@ -2,7 +2,7 @@
 
 use wharf_config::text::clean;
 use wharf_config::trust::Trust;
-use wharf_config::{Env, Level, Missing, Origin, Problem, Server, State, TransportKind};
+use wharf_config::{Env, FieldUse, Level, Origin, Problem, Server, State, TransportKind};
 
 use super::why::why;
 use crate::commands::status::{Launch, look};
@@ -103,11 +103,10 @@ impl Answer<'_> {
             text.add("It is defined nowhere else.");
             return;
         }
-        let number = self.candidates.len();
-        text.add(format!(
-            "\n{} of this name, in the order in which they count:",
-            phrase::count(number, "definition")
-        ));
+        text.add(match self.candidates.len() {
+            1 => "\nThe only definition of this name:".to_owned(),
+            number => format!("\n{number} definitions of this name, the first one counts:"),
+        });
         for (index, server) in self.candidates.iter().enumerate() {
             let definition = &server.definition;
             let place = phrase::place(&definition.source, definition.line, self.env);
@@ -126,17 +125,19 @@ impl Answer<'_> {
             text.add("\nNothing in it has been expanded: that waits until you trust it.");
             return;
         }
-        if server.uses.is_empty() {
-            return;
+        // What is missing is told below, with what to do about it.
+        let is_known = |one: &&FieldUse| !matches!(one.used.from, Origin::Missing(_));
+        let known: Vec<&FieldUse> = server.uses.iter().filter(is_known).collect();
+        if !known.is_empty() {
+            text.add("\nWhat was put in:");
         }
-        text.add("\nWhat was put in:");
-        for one in &server.uses {
+        for one in known {
             let variable = clean(&one.used.variable);
             let from = match one.used.from {
-                Origin::Environment => "from the environment".to_owned(),
-                Origin::Default => "from its default".to_owned(),
-                Origin::File => "from a file".to_owned(),
-                Origin::Missing(why) => style::odd(missing(why)),
+                Origin::Environment => "from the environment",
+                Origin::Default => "from its default",
+                Origin::File => "from a file",
+                Origin::Missing(_) => "missing",
             };
             text.add(format!("  {}: {variable}, {from}", clean(&one.field)));
         }
@@ -148,7 +149,7 @@ impl Answer<'_> {
         let others: Vec<&Problem> =
             self.best.problems.iter().filter(|problem| Some(*problem) != said).collect();
         if !others.is_empty() {
-            text.add("\nWorth knowing:");
+            text.add("\nWhat is missing or odd:");
         }
         for problem in others {
             text.add(format!("  {}", clean(&problem.message)));
@@ -184,15 +185,5 @@ impl Answer<'_> {
         if let Some(step) = step {
             text.add(format!("\n{} {step}", style::advice("Next:")));
         }
-    }
-}
-
-fn missing(why: Missing) -> &'static str {
-    match why {
-        Missing::Variable => "which is not set",
-        Missing::Input => "which its program would ask you for",
-        Missing::File => "from a file that cannot be read",
-        Missing::Command => "from a command, which is not run here",
-        Missing::Foreign => "which only its program knows",
     }
 }

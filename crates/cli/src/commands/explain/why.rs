@@ -12,7 +12,7 @@ pub(super) fn why(server: &Server, winner: Option<&Server>, env: &Env) -> String
         return replaced(definition, by, env);
     }
     match winner {
-        Some(winner) if std::ptr::eq(winner, server) => "has the name".to_owned(),
+        Some(winner) if std::ptr::eq(winner, server) => "first, so it has the name".to_owned(),
         Some(winner) => format!("shadowed: {}", order(&winner.definition, definition, env)),
         None => "shadowed".to_owned(),
     }
@@ -47,7 +47,7 @@ fn order(first: &Definition, other: &Definition, env: &Env) -> String {
         };
     }
     if higher.distance != lower.distance {
-        return "same level, nearer file".to_owned();
+        return format!("same level, and {} is nearer", file_name(first, env));
     }
     if first.source.path == other.source.path {
         return "it stands earlier in the same file".to_owned();

@@ -22,7 +22,7 @@ Examples:
   wharf trust --folder           let your own servers run in this folder")]
 pub(crate) struct TrustArgs {
     /// The servers' names
-    #[arg(conflicts_with_all = ["all", "folder"])]
+    #[arg(value_name = "NAME", conflicts_with_all = ["all", "folder"])]
     names: Vec<String>,
     /// Every untrusted server of this project
     #[arg(long, conflicts_with = "folder")]
@@ -108,7 +108,7 @@ fn trust(
             }
         })?;
         let list = phrase::quoted_list(names.iter().map(String::as_str));
-        remarks.insert(0, format!("Trusted {list}, as it is now in this project."));
+        remarks.insert(0, format!("Trusted {list} as written now."));
     }
     if remarks.is_empty() {
         remarks.push("Nothing was trusted.".to_owned());

@@ -86,6 +86,33 @@ fn arguments_in_one_string_are_read_as_words() {
 }
 
 #[test]
+fn headers_and_variables_in_lines_are_read_line_by_line() {
+    let text = format!(
+        r#"{{ "mcpServers": {{
+  "a": {{ "url": "https://a.example", "headers": ["Authorization: Bearer {CANARY}=", "X-B={CANARY}"] }},
+  "b": {{ "command": "x", "env": ["T={CANARY}=", "U=https://a.example"] }},
+  "c": {{ "command": "x", "env": ["{CANARY}"] }}
+}} }}"#
+    );
+    let world = world().with("~/.cursor/mcp.json", text);
+    assert_snapshot!(world.show(), @r#"
+    a: enabled http, cursor user ~/.cursor/mcp.json:2
+      warning wrong-type ~/.cursor/mcp.json:2: "headers" must be an object, not a list; read line by line (write "headers": { "NAME": "value" })
+    b: enabled stdio, cursor user ~/.cursor/mcp.json:3
+      warning wrong-type ~/.cursor/mcp.json:3: "env" must be an object, not a list; read line by line (write "env": { "NAME": "value" })
+    c: invalid stdio, cursor user ~/.cursor/mcp.json:4
+      error wrong-type ~/.cursor/mcp.json:4: "env" must be an object of strings, not a list (write "env": { "NAME": "value" })
+    good: enabled stdio, windsurf user ~/.codeium/windsurf/mcp_config.json:1
+    "#);
+    let catalog = world.load();
+    let fields = |name| &catalog.winner(name).expect("the server").definition.fields;
+    let pairs = fields("a").headers.iter().chain(&fields("b").env);
+    let pairs: Vec<String> =
+        pairs.map(|(name, value)| format!("{name} {}", value.text.replace(CANARY, "…"))).collect();
+    assert_eq!(pairs, ["Authorization Bearer …=", "X-B …", "T …=", "U https://a.example"]);
+}
+
+#[test]
 fn numbers_and_truths_among_texts_are_read_as_texts() {
     let text = r#"{ "mcpServers": { "a": {
   "command": "x",
@@ -279,7 +306,7 @@ fn terminal_escapes_in_names_and_values_never_reach_a_message() {
     warning wrong-type ~/.wharf/mcp.json:5: "env.A\u{1b}[31m" must be a string, not a number; read as text (put the value in quotes)
     warning unusual-name ~/.wharf/mcp.json:2: the name has control characters (use letters, numbers, dash, underscore and dot)
     warning unusual-name ~/.wharf/mcp.json:3: the name has control characters (use letters, numbers, dash, underscore and dot)
-    error invalid ~/.wharf/mcp.json:3: unknown server type "\u{1b}[2Jyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy… (use stdio, http or sse)
+    error invalid ~/.wharf/mcp.json:3: unknown server type "\u{1b}[2Jyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…" (use stdio, http or sse)
     warning unknown-field ~/.wharf/mcp.json:6: unknown field "args\u{1b}" (did you mean "args"?)
     warning duplicate-key ~/.wharf/mcp.json:5: "A\u{1b}[31m" stands twice in one object (first on line 5); the last one counts (remove one of them)
     warning duplicate-key ~/.wharf/mcp.json:5: "keys" stands twice in one object (first on line 4); the last one counts (remove one of them)

@@ -173,13 +173,13 @@ fn a_yaml_alias_without_an_anchor_is_a_problem_of_its_line() {
 
 #[test]
 fn a_yaml_anchor_bomb_is_a_problem() {
-    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    let mut lines = vec!["a0: &a0 [x, x, x, x, x, x, x, x, x]".to_owned()];
     for level in 1..12 {
         let below = format!("*a{}, ", level - 1).repeat(9);
-        text.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+        lines.push(format!("a{level}: &a{level} [{below}]"));
     }
-    text.push_str("mcp_servers:\n  a: *a11\n");
-    let world = world().with("~/.hermes/config.yaml", text);
+    lines.push("mcp_servers:\n  a: *a11\n".to_owned());
+    let world = world().with("~/.hermes/config.yaml", lines.join("\n"));
     assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:7: not valid YAML: aliases unfold to more than 1000000 values (column 10) (correct the line; until then nothing of this file is used)");
 }
 

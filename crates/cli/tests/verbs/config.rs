@@ -1,0 +1,131 @@
+//! `wharf config`: settings.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+#[test]
+fn settings_are_shown() {
+    assert_snapshot!(World::new().run("config get"), @"
+    exit 0
+    --- stdout
+    call.max_ms = 3600000
+    call.max_result_chars = 50000
+    credentials.store = auto
+    daemon.enabled = true
+    daemon.idle_minutes = 30
+    discovery.disabled =
+    discovery.duplicates = hide
+    discovery.project = true
+    startup.mode = auto
+    startup.timeout_ms = 250
+    tools.naming = classic
+    tools.pinning = observe
+    tools.sanitize = light
+    ");
+    assert_snapshot!(World::new().run("config get --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "call.max_ms": 3600000,
+      "call.max_result_chars": 50000,
+      "credentials.store": "auto",
+      "daemon.enabled": true,
+      "daemon.idle_minutes": 30,
+      "discovery.disabled": [],
+      "discovery.duplicates": "hide",
+      "discovery.project": true,
+      "startup.mode": "auto",
+      "startup.timeout_ms": 250,
+      "tools.naming": "classic",
+      "tools.pinning": "observe",
+      "tools.sanitize": "light"
+    }
+    "#);
+    assert_snapshot!(World::new().run("config get startup.timeout_ms"), @"
+    exit 0
+    --- stdout
+    250
+    ");
+    assert_snapshot!(World::new().run("config get startup.timeout_ms --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "startup.timeout_ms": 250
+    }
+    "#);
+}
+
+#[test]
+fn a_setting_is_changed_and_counts() {
+    let world = World::new();
+    assert_snapshot!(world.run("config set discovery.disabled cursor,zed"), @"
+    exit 0
+    --- stdout
+    discovery.disabled = cursor,zed in ~/.wharf/config.toml
+    ");
+    assert_snapshot!(world.run("config set discovery.duplicates keep --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "key": "discovery.duplicates",
+      "path": "~/.wharf/config.toml",
+      "message": "discovery.duplicates = keep in ~/.wharf/config.toml"
+    }
+    "#);
+    assert_snapshot!(world.run("config get discovery.disabled"), @"
+    exit 0
+    --- stdout
+    cursor,zed
+    ");
+    assert_snapshot!(world.run("config get discovery.duplicates --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "discovery.duplicates": "keep"
+    }
+    "#);
+}
+
+#[test]
+fn wrong_keys_and_values_are_refused() {
+    assert_snapshot!(World::new().run("config get discovery.disable"), @r#"
+    exit 1
+    --- stderr
+    error: unknown setting "discovery.disable"
+      hint: did you mean "discovery.disabled"?
+    "#);
+    assert_snapshot!(World::new().run("config set nonsense 1"), @r#"
+    exit 1
+    --- stderr
+    error: unknown setting "nonsense"
+      hint: `wharf config get` lists all settings
+    "#);
+    assert_snapshot!(World::new().run("config set startup.timeout_ms soon"), @r#"
+    exit 1
+    --- stderr
+    error: "startup.timeout_ms" must be a whole number
+    "#);
+    let world = World::new();
+    let mut command = world.command(&["config", "set", "startup.timeout_ms", "1"]);
+    assert_snapshot!(world.show(&command.env_remove("HOME").output().unwrap()), @"
+    exit 1
+    --- stderr
+    error: there is no home folder to keep settings in
+      hint: set HOME, or WHARF_HOME to a folder of yours
+    ");
+}
+
+#[test]
+fn what_is_wrong_in_the_file_is_said() {
+    let world = World::new().home(".wharf/config.toml", "[discovery]\nprojct = true\n");
+    assert_snapshot!(world.run("config get discovery.project"), @r#"
+    exit 0
+    --- stdout
+    true
+    --- stderr
+    warning: ~/.wharf/config.toml:2: unknown setting "discovery.projct"
+      hint: did you mean "discovery.project"?
+    "#);
+}

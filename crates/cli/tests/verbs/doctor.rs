@@ -1,0 +1,296 @@
+//! `wharf doctor`: everything that can be wrong, with the fix.
+
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use insta::assert_snapshot;
+
+use crate::list::every_state;
+use crate::world::World;
+
+fn troubled() -> World {
+    let world = World::new()
+        .programs(&["docker", "npx"])
+        .variable("DOCKER_HOST", "unix:///x")
+        .variable("DISPLAY", ":0")
+        .variable("KEY", "k")
+        .home(
+            ".wharf/mcp.json",
+            r#"{ "mcpServers": {
+  "box": { "command": "docker", "args": ["run", "x"] },
+  "Box!": { "command": "npx", "args": ["@playwright/mcp"], "passEnv": ["DISPLAY"] },
+  "lost": { "command": "nowhere", "cwd": "~/none" },
+  "open": { "url": "http://example.com/mcp", "headers": { "X-Key": "${KEY}" } },
+  "near": { "url": "http://127.0.0.1:1/mcp", "headers": { "X-Key": "${KEY}" } },
+  "keyless": { "url": "https://example.com", "auth": { "type": "bearer", "credentialId": "gone" } } } }"#,
+        )
+        .home(
+            ".cursor/mcp.json",
+            r#"{ "mcpServers": { "shared": { "command": "npx", "args": ["puppeteer"],
+               "env": { "API_TOKEN": "s3cret", "LOG": "debug", "OTHER_TOKEN": "${KEY}" } } } }"#,
+        )
+        .project(
+            ".mcp.json",
+            r#"{ "mcpServers": { "theirs": { "command": "npx", "headers": {}, "env": { "PASSWORD": "s3cret" } } } }"#,
+        )
+        .home(".wharf/credentials.json", r#"{ "version": 1, "credentials": {} }"#);
+    for (path, mode) in [
+        ("home/.cursor/mcp.json", 0o644),
+        ("home/.wharf", 0o755),
+        ("home/.wharf/credentials.json", 0o640),
+    ] {
+        set_permissions(world.path(path), Permissions::from_mode(mode)).unwrap();
+    }
+    world
+}
+
+#[test]
+fn all_is_well_on_an_empty_machine() {
+    assert_snapshot!(World::new().run("doctor"), @"
+    exit 0
+    --- stdout
+    Wharf
+      ok  home: ~/.wharf is made when it is needed
+      ok  settings: none of your own, so the defaults count
+      ok  trust: nothing of a project is trusted yet
+      ok  credentials: none are stored
+
+    Servers
+      --  context7: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      --  github: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      ok  thinking: `wharf` is there
+      --  defaults: nothing is configured yet, so these are the defaults
+          hint: wharf add NAME -- COMMAND…
+
+    Nothing to put right.
+    ");
+}
+
+#[test]
+fn everything_that_is_wrong_has_a_fix() {
+    assert_snapshot!(troubled().run("doctor --trust-project"), @r#"
+    exit 1
+    --- stdout
+    Wharf
+      !!  home: others can look into ~/.wharf
+          hint: chmod 700 ~/.wharf
+      ok  settings: none of your own, so the defaults count
+      ok  trust: nothing of a project is trusted yet
+      !!  credentials: others can read ~/.wharf/credentials.json
+          hint: chmod 600 ~/.wharf/credentials.json
+
+    Files
+      ok  ~/.wharf/mcp.json: read for Wharf
+      ok  ~/.cursor/mcp.json: read for Cursor
+      ok  [project]/.mcp.json: read for mcp.json
+
+    Servers
+      ok  box: `docker` is there
+      --  box: DOCKER_HOST is set here, but this server will not see it
+          hint: if it needs it, add "passEnv": ["DOCKER_HOST"]
+      ok  Box!: `npx` is there
+      ok  keyless: has the address https://example.com
+      !!  keyless: the stored credential that its entry refers to is missing
+          hint: store it again: wharf add keyless --url URL --token - --force
+      !!  lost: `nowhere` not found
+          hint: install `nowhere`, or give its full path in "command"
+      !!  lost: the folder in "cwd" does not exist: ~/none
+          hint: create it, or correct "cwd"
+      ok  near: has the address http://127.0.0.1:1/mcp
+      ok  open: has the address http://example.com/mcp
+      !!  open: sends headers or a credential over plain http, where others can read them
+          hint: use an https:// address
+      ok  shared: `npx` is there
+      !!  shared: a secret is written out in its file (env.API_TOKEN), and others on this machine can read it
+          hint: chmod 600 ~/.cursor/mcp.json
+      --  shared: DISPLAY is set here, but this server will not see it
+          hint: if it needs it, write "DISPLAY": "${DISPLAY}" into its "env"
+      ok  theirs: `npx` is there
+      !!  theirs: a secret is written out in its file (env.PASSWORD), and everybody who has the project has it
+          hint: write ${NAME} there and set the variable
+      --  tool names: the tools of "box" and "Box!" begin with the same words: mcp_box_…
+          hint: give one of them a "prefix"
+
+    8 things to put right.
+    "#);
+}
+
+#[test]
+fn one_server_can_be_checked() {
+    assert_snapshot!(troubled().run("doctor lost"), @r#"
+    exit 1
+    --- stdout
+    Server
+      !!  lost: `nowhere` not found
+          hint: install `nowhere`, or give its full path in "command"
+      !!  lost: the folder in "cwd" does not exist: ~/none
+          hint: create it, or correct "cwd"
+
+    2 things to put right.
+    "#);
+    assert_snapshot!(troubled().run("doctor near"), @"
+    exit 0
+    --- stdout
+    Server
+      ok  near: has the address http://127.0.0.1:1/mcp
+
+    Nothing to put right.
+    ");
+    assert_snapshot!(troubled().run("doctor nobody"), @r#"
+    exit 1
+    --- stderr
+    error: Server "nobody" not found
+    "#);
+}
+
+#[test]
+fn an_untrusted_server_is_not_checked() {
+    assert_snapshot!(troubled().run("doctor theirs"), @r#"
+    exit 6
+    --- stderr
+    error: Server "theirs" came with this project and is not trusted
+      hint: wharf trust theirs
+    "#);
+    assert_snapshot!(troubled().run("doctor theirs --json"), @r#"
+    exit 6
+    --- stderr
+    error: Server "theirs" came with this project and is not trusted
+      hint: wharf trust theirs
+    "#);
+}
+
+#[test]
+fn every_state_has_its_check() {
+    let world = every_state();
+    assert_snapshot!(world.run("doctor"), @r#"
+    exit 1
+    --- stdout
+    Wharf
+      ok  home: ~/.wharf is made when it is needed
+      ok  settings: none of your own, so the defaults count
+      ok  trust: nothing of a project is trusted yet
+      ok  credentials: none are stored
+
+    Files
+      ok  [project]/.cursor/mcp.json: read for Cursor
+      ok  ~/.cursor/mcp.json: read for Cursor
+      ok  [project]/.mcp.json: read for mcp.json
+
+    Servers
+      ok  fs: `npx` is there
+      !!  half: stdio server requires "command" (~/.cursor/mcp.json:6)
+          hint: add "command" (the program to start), or "url" for a remote server
+      ok  needs: `uvx` is there
+      !!  needs: variable "UNSET" is not set; "args[0]" keeps its placeholder (~/.cursor/mcp.json:8)
+          hint: set UNSET
+      ok  remote: has the address https://example.com/mcp?•••
+      --  same: is the same server as "fs", which is used
+          hint: to have both: wharf config set discovery.duplicates keep
+      --  theirs: came with this project and is not trusted, so nothing in it was checked
+          hint: wharf trust theirs
+      --  theirs: hides your "theirs" from ~/.cursor/mcp.json ([project]/.cursor/mcp.json:1)
+          hint: trust it to use it here, or rename yours
+      --  shadowed: 2 definitions are shadowed
+          hint: wharf list --all
+
+    2 things to put right.
+    "#);
+    assert_snapshot!(world.run("doctor off"), @r#"
+    exit 0
+    --- stdout
+    Server
+      --  off: is off: it is switched off by "disabled"
+
+    Nothing to put right.
+    "#);
+}
+
+#[test]
+fn json_has_the_fields_of_the_contract() {
+    let world =
+        World::new().home(".wharf/mcp.json", r#"{ "mcpServers": { "a": { "command": "${X}" } } }"#);
+    assert_snapshot!(world.run("doctor --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "checks": [
+        {
+          "name": "home",
+          "ok": true,
+          "message": "~/.wharf is yours alone"
+        },
+        {
+          "name": "settings",
+          "ok": true,
+          "message": "none of your own, so the defaults count"
+        },
+        {
+          "name": "trust",
+          "ok": true,
+          "message": "nothing of a project is trusted yet"
+        },
+        {
+          "name": "credentials",
+          "ok": true,
+          "message": "none are stored"
+        },
+        {
+          "name": "~/.wharf/mcp.json",
+          "ok": true,
+          "message": "read for Wharf"
+        },
+        {
+          "name": "a",
+          "ok": false,
+          "message": "`${X}` not found",
+          "hint": "install `${X}`, or give its full path in \"command\""
+        },
+        {
+          "name": "a",
+          "ok": false,
+          "message": "variable \"X\" is not set; \"command\" keeps its placeholder (~/.wharf/mcp.json:1)",
+          "hint": "set X, or write a default: ${X:-…}"
+        }
+      ],
+      "problems": [
+        {
+          "severity": "warning",
+          "code": "unset-variable",
+          "server": "a",
+          "field": "command",
+          "path": "~/.wharf/mcp.json",
+          "line": 1,
+          "message": "variable \"X\" is not set; \"command\" keeps its placeholder",
+          "hint": "set X, or write a default: ${X:-…}"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_machine_without_a_home_is_told() {
+    let world = World::new();
+    let output = world.command(&["doctor"]).env_remove("HOME").output().unwrap();
+    assert_snapshot!(world.show(&output), @"
+    exit 1
+    --- stdout
+    Wharf
+      !!  home: there is no home folder, so nothing can be remembered
+          hint: set HOME, or WHARF_HOME to a folder of yours
+
+    Servers
+      --  context7: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      --  github: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      ok  thinking: `wharf` is there
+      --  defaults: nothing is configured yet, so these are the defaults
+          hint: wharf add NAME -- COMMAND…
+
+    1 thing to put right.
+    ");
+}

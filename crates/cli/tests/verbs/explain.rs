@@ -1,0 +1,379 @@
+//! `wharf explain`: why a server is or is not used.
+
+use insta::assert_snapshot;
+
+use crate::list::{every_state, ten_programs};
+use crate::world::World;
+
+#[test]
+fn the_winner_of_ten_programs_is_explained() {
+    assert_snapshot!(ten_programs().run("explain fs"), @r#"
+    exit 0
+    --- stdout
+    "fs" runs from your Wharf file ~/.wharf/mcp.json (line 1).
+
+    10 definitions of this name, the first one counts:
+      1. Wharf · user  ~/.wharf/mcp.json:1
+         first, so it has the name
+      2. oh-my-pi · user  ~/.omp/agent/mcp.json:1
+         shadowed: Wharf comes before oh-my-pi
+      3. Claude Code · user  ~/.claude.json:1
+         shadowed: Wharf comes before Claude Code
+      4. Codex · user  ~/.codex/config.toml:1
+         shadowed: Wharf comes before Codex
+      5. Gemini CLI · user  ~/.gemini/settings.json:1
+         shadowed: Wharf comes before Gemini CLI
+      6. Cursor · user  ~/.cursor/mcp.json:1
+         shadowed: Wharf comes before Cursor
+      7. Windsurf · user  ~/.codeium/windsurf/mcp_config.json:1
+         shadowed: Wharf comes before Windsurf
+      8. Zed · user  ~/.config/zed/settings.json:1
+         shadowed: Wharf comes before Zed
+      9. VS Code · user  ~/.config/Code/User/mcp.json:1
+         shadowed: Wharf comes before VS Code
+      10. mcp.json · project  [project]/.mcp.json:1
+         shadowed: Wharf comes before mcp.json
+    "#);
+}
+
+#[test]
+fn every_state_has_its_sentence() {
+    let world = every_state();
+    assert_snapshot!(world.run("explain remote"), @r#"
+    exit 0
+    --- stdout
+    "remote" is used, from your Cursor file ~/.cursor/mcp.json (line 7).
+    It is defined nowhere else.
+    "#);
+    assert_snapshot!(world.run("explain same"), @r#"
+    exit 0
+    --- stdout
+    "same" does not run: it is the same server as "fs". It is in your Cursor file ~/.cursor/mcp.json (line 4).
+    It is defined nowhere else.
+
+    Next: to have both: wharf config set discovery.duplicates keep
+    "#);
+    assert_snapshot!(world.run("explain off"), @r#"
+    exit 0
+    --- stdout
+    "off" is off: it is switched off by "disabled". It is defined in your Cursor file ~/.cursor/mcp.json (line 5).
+    It is defined nowhere else.
+
+    Next: to use it: wharf enable off
+    "#);
+    assert_snapshot!(world.run("explain half"), @r#"
+    exit 0
+    --- stdout
+    "half" cannot run: stdio server requires "command". It is defined in your Cursor file ~/.cursor/mcp.json (line 6).
+    It is defined nowhere else.
+
+    Next: add "command" (the program to start), or "url" for a remote server
+    "#);
+    assert_snapshot!(world.run("explain needs"), @r#"
+    exit 0
+    --- stdout
+    "needs" runs from your Cursor file ~/.cursor/mcp.json (line 8).
+    It is defined nowhere else.
+
+    What is missing or odd:
+      variable "UNSET" is not set; "args[0]" keeps its placeholder
+        hint: set UNSET
+    "#);
+    assert_snapshot!(world.run("explain theirs"), @r#"
+    exit 0
+    --- stdout
+    "theirs" does not run: it came with this project's Cursor file [project]/.cursor/mcp.json (line 1), and you have not agreed to it yet.
+
+    3 definitions of this name, the first one counts:
+      1. Cursor · project  [project]/.cursor/mcp.json:1
+         first, so it has the name
+      2. Cursor · user  ~/.cursor/mcp.json:9
+         shadowed: project comes before user
+      3. mcp.json · project  [project]/.mcp.json:1
+         shadowed: Cursor comes before mcp.json
+
+    Nothing in it has been expanded: that waits until you trust it.
+
+    What is missing or odd:
+      hides your "theirs" from ~/.cursor/mcp.json
+        hint: trust it to use it here, or rename yours
+
+    Next: to see what it would do and agree: wharf trust theirs
+    "#);
+}
+
+#[test]
+fn defaults_and_the_variable_are_explained() {
+    assert_snapshot!(World::new().run("explain thinking"), @r#"
+    exit 0
+    --- stdout
+    "thinking" is one of Wharf's defaults: it is there because nothing is configured.
+    It is defined nowhere else.
+    "#);
+    let world = every_state().variable("WHARF_MCP_SERVERS", r#"{ "fs": { "command": "npx" } }"#);
+    assert_snapshot!(world.run("explain fs"), @r#"
+    exit 0
+    --- stdout
+    "fs" runs from the variable WHARF_MCP_SERVERS, which replaces all files.
+    It is defined nowhere else.
+    "#);
+}
+
+#[test]
+fn a_nearer_file_wins() {
+    let entry = r#"{ "mcpServers": { "fs": { "command": "npx" } } }"#;
+    let world = World::new()
+        .programs(&["npx"])
+        .project(".cursor/mcp.json", entry)
+        .project("deep/.cursor/mcp.json", entry)
+        .project("deep/mcp.json", entry)
+        .project("deep/.mcp.json", entry);
+    assert_snapshot!(world.run("explain fs --trust-project --project deep"), @r#"
+    exit 0
+    --- stdout
+    "fs" runs from this project's Cursor file [project]/deep/.cursor/mcp.json (line 1).
+
+    4 definitions of this name, the first one counts:
+      1. Cursor · project  [project]/deep/.cursor/mcp.json:1
+         first, so it has the name
+      2. Cursor · project  [project]/.cursor/mcp.json:1
+         shadowed: same level, and [project]/deep/.cursor/mcp.json is nearer
+      3. mcp.json · project  [project]/deep/mcp.json:1
+         shadowed: Cursor comes before mcp.json
+      4. mcp.json · project  [project]/deep/.mcp.json:1
+         shadowed: Cursor comes before mcp.json
+    "#);
+}
+
+#[test]
+fn claude_has_a_managed_file_and_a_part_for_the_folder() {
+    let entry = r#"{ "command": "npx" }"#;
+    let world = World::new().programs(&["npx"]);
+    let project = world.path("project").display().to_string();
+    let main_file = format!(
+        r#"{{ "mcpServers": {{ "fs": {entry} }},
+             "projects": {{ "{project}": {{ "mcpServers": {{ "fs": {entry} }} }} }} }}"#
+    );
+    let world = world.home(".claude.json", &main_file);
+    assert_snapshot!(world.run("explain fs"), @r#"
+    exit 0
+    --- stdout
+    "fs" runs from your Claude Code file ~/.claude.json (line 2).
+
+    2 definitions of this name, the first one counts:
+      1. Claude Code · user  ~/.claude.json:2
+         first, so it has the name
+      2. Claude Code · user  ~/.claude.json:1
+         shadowed: in Claude Code this folder's own part of ~/.claude.json comes before its other files
+    "#);
+    let world = world.system(
+        "etc/claude-code/managed-mcp.json",
+        r#"{ "mcpServers": { "approved": { "command": "npx" } } }"#,
+    );
+    assert_snapshot!(world.run("explain fs"), @r#"
+    exit 0
+    --- stdout
+    "fs" is not used: every definition of it is hidden.
+
+    2 definitions of this name, the first one counts:
+      1. Claude Code · user  ~/.claude.json:2
+         hidden by the administrator's file [world]/system/etc/claude-code/managed-mcp.json
+      2. Claude Code · user  ~/.claude.json:1
+         hidden by the administrator's file [world]/system/etc/claude-code/managed-mcp.json
+
+    Next: wharf list --all shows what is used instead
+    "#);
+    assert_snapshot!(world.run("get fs"), @"
+    exit 0
+    --- stdout
+    fs
+      state          shadowed (by [world]/system/etc/claude-code/managed-mcp.json)
+      source         Claude Code · user  ~/.claude.json:2
+      also read by   Warp
+      transport      stdio
+      command        npx
+      timeout        30 s
+      approval       ask (every call)
+    ");
+}
+
+#[test]
+fn a_project_map_can_replace_the_persons() {
+    let entry =
+        |name: &str| format!(r#"{{ "mcp_servers": {{ "{name}": {{ "command": "npx" }} }} }}"#);
+    let world = World::new()
+        .programs(&["npx"])
+        .home(".config/co-cli/settings.json", &entry("mine"))
+        .project(".co-cli/settings.json", &entry("theirs"));
+    assert_snapshot!(world.run("explain mine --trust-project"), @r#"
+    exit 0
+    --- stdout
+    "mine" is not used: every definition of it is hidden.
+
+    The only definition of this name:
+      1. co-cli · user  ~/.config/co-cli/settings.json:1
+         replaced as a whole by [project]/.co-cli/settings.json: in co-cli a project's servers take the place of your own
+
+    Next: wharf list --all shows what is used instead
+    "#);
+}
+
+#[test]
+fn json_says_why_and_what_was_expanded() {
+    let world = World::new()
+        .variable("KEY", "s3cret")
+        .home(
+            ".cursor/mcp.json",
+            r#"{ "mcpServers": { "a": { "command": "${HOME}/a", "args": ["${env:KEY}", "${NO}"] } } }"#,
+        )
+        .home(".config/mcp/mcp.json", r#"{ "mcpServers": { "a": { "url": "http://h/sse?k=1" } } }"#)
+        .project(".vscode/mcp.json", r#"{ "servers": { "a": { "command": "b" } } }"#);
+    assert_snapshot!(world.run("explain a --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "name": "a",
+      "winner": {
+        "name": "a",
+        "state": "enabled",
+        "transport": "stdio",
+        "command": "${HOME}/a",
+        "args": [
+          "${env:KEY}",
+          "${NO}"
+        ],
+        "timeoutMs": 30000,
+        "approval": "ask",
+        "source": {
+          "provider": "cursor",
+          "providerName": "Cursor",
+          "level": "user",
+          "path": "~/.cursor/mcp.json"
+        },
+        "line": 1,
+        "problems": [
+          {
+            "severity": "warning",
+            "code": "unset-variable",
+            "server": "a",
+            "field": "args[1]",
+            "path": "~/.cursor/mcp.json",
+            "line": 1,
+            "message": "variable \"NO\" is not set; \"args[1]\" keeps its placeholder",
+            "hint": "set NO"
+          }
+        ]
+      },
+      "candidates": [
+        {
+          "name": "a",
+          "state": "enabled",
+          "transport": "stdio",
+          "command": "${HOME}/a",
+          "args": [
+            "${env:KEY}",
+            "${NO}"
+          ],
+          "timeoutMs": 30000,
+          "approval": "ask",
+          "source": {
+            "provider": "cursor",
+            "providerName": "Cursor",
+            "level": "user",
+            "path": "~/.cursor/mcp.json"
+          },
+          "line": 1,
+          "problems": [
+            {
+              "severity": "warning",
+              "code": "unset-variable",
+              "server": "a",
+              "field": "args[1]",
+              "path": "~/.cursor/mcp.json",
+              "line": 1,
+              "message": "variable \"NO\" is not set; \"args[1]\" keeps its placeholder",
+              "hint": "set NO"
+            }
+          ],
+          "why": "first, so it has the name"
+        },
+        {
+          "name": "a",
+          "state": "shadowed",
+          "transport": "stdio",
+          "command": "b",
+          "args": [],
+          "timeoutMs": 30000,
+          "approval": "ask",
+          "source": {
+            "provider": "vscode",
+            "providerName": "VS Code",
+            "level": "project",
+            "path": "[project]/.vscode/mcp.json"
+          },
+          "line": 1,
+          "shadowedBy": {
+            "provider": "cursor",
+            "providerName": "Cursor",
+            "level": "user",
+            "path": "~/.cursor/mcp.json"
+          },
+          "problems": [],
+          "why": "shadowed: Cursor comes before VS Code"
+        },
+        {
+          "name": "a",
+          "state": "shadowed",
+          "transport": "http",
+          "url": "http://h/sse?•••",
+          "timeoutMs": 30000,
+          "approval": "ask",
+          "source": {
+            "provider": "shared",
+            "providerName": "shared files",
+            "level": "user",
+            "path": "~/.config/mcp/mcp.json"
+          },
+          "line": 1,
+          "shadowedBy": {
+            "provider": "cursor",
+            "providerName": "Cursor",
+            "level": "user",
+            "path": "~/.cursor/mcp.json"
+          },
+          "problems": [],
+          "why": "shadowed: Cursor comes before shared files"
+        }
+      ],
+      "expanded": [
+        {
+          "field": "command",
+          "variable": "HOME",
+          "from": "environment"
+        },
+        {
+          "field": "args[0]",
+          "variable": "KEY",
+          "from": "environment"
+        },
+        {
+          "field": "args[1]",
+          "variable": "NO",
+          "from": "missing"
+        }
+      ],
+      "problems": [
+        {
+          "severity": "warning",
+          "code": "unset-variable",
+          "server": "a",
+          "field": "args[1]",
+          "path": "~/.cursor/mcp.json",
+          "line": 1,
+          "message": "variable \"NO\" is not set; \"args[1]\" keeps its placeholder",
+          "hint": "set NO"
+        }
+      ]
+    }
+    "#);
+}

@@ -1,0 +1,111 @@
+//! Files that are broken in many ways: everything else still loads, and each is told once.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+fn broken() -> World {
+    World::new()
+        .programs(&["npx"])
+        .home(".cursor/mcp.json", "{ \"mcpServers\": {\n  \"a\": { \"command\": \"npx\" },,\n")
+        .home(".gemini/settings.json", r#"{ "mcpServers": ["a"] }"#)
+        .home(
+            ".wharf/mcp.json",
+            r#"{ "mcpServers": { "good": { "command": "npx", "argz": [] } } }"#,
+        )
+        .home(".wharf/config.toml", "[discovery]\nproject = 1\n")
+        .home(".wharf/trust.json", "{")
+}
+
+#[test]
+fn each_file_says_what_is_wrong() {
+    assert_snapshot!(broken().run("list"), @r#"
+    exit 0
+    --- stdout
+    NAME  STATE    TRANSPORT  WHAT  SOURCE        FILE
+    good  enabled  stdio      npx   Wharf · user  ~/.wharf/mcp.json
+    --- stderr
+    warning: ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
+      hint: correct the line; until then nothing of this file is used
+    warning: ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
+      hint: write "mcpServers": { "name": { … } }
+    warning: ~/.wharf/config.toml:2: "discovery.project" must be true or false; ignored
+      hint: correct the value, or remove it
+    warning: ~/.wharf/mcp.json:1: "good": unknown field "argz"
+      hint: did you mean "args"?
+    warning: ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
+      hint: correct the file, or delete it and trust again
+    1 server: 1 enabled.
+    "#);
+    assert_snapshot!(broken().run("list -q"), @"
+    exit 0
+    --- stdout
+    NAME  STATE    TRANSPORT  WHAT  SOURCE        FILE
+    good  enabled  stdio      npx   Wharf · user  ~/.wharf/mcp.json
+    ");
+}
+
+#[test]
+fn the_doctor_says_the_same() {
+    assert_snapshot!(broken().run("doctor"), @r#"
+    exit 1
+    --- stdout
+    Wharf
+      ok  home: ~/.wharf is yours alone
+      --  ~/.wharf/config.toml:2: "discovery.project" must be true or false; ignored
+          hint: correct the value, or remove it
+      !!  ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
+          hint: correct the file, or delete it and trust again
+      ok  credentials: none are stored
+
+    Files
+      ok  ~/.wharf/mcp.json: read for Wharf
+      !!  ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
+          hint: write "mcpServers": { "name": { … } }
+      !!  ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
+          hint: correct the line; until then nothing of this file is used
+
+    Servers
+      ok  good: `npx` is there
+      --  good: unknown field "argz" (~/.wharf/mcp.json:1)
+          hint: did you mean "args"?
+
+    3 things to put right.
+    "#);
+}
+
+#[test]
+fn a_damaged_record_of_trust_is_not_overwritten() {
+    let world = broken().project(".mcp.json", r#"{ "mcpServers": { "p": { "command": "npx" } } }"#);
+    assert_snapshot!(world.run("trust p"), @r#"
+    exit 1
+    --- stderr
+    "p" from [project]/.mcp.json:1 (mcp.json)
+      command        npx
+    error: the record of what you trust cannot be read: ~/.wharf/trust.json
+      hint: correct the file, or delete it and trust again
+    "#);
+}
+
+#[test]
+fn without_anything_to_look_at_there_is_one_error() {
+    let world = World::new().variable("WHARF_MCP_SERVERS", "{ \"a\": ");
+    assert_snapshot!(world.run("list"), @"
+    exit 1
+    --- stderr
+    error: WHARF_MCP_SERVERS is not a JSON object of servers: the file ends inside the object of line 1 (line 1, column 7)
+      hint: correct the variable, or unset it to use your files
+    ");
+    assert_snapshot!(world.run("list --json"), @"
+    exit 1
+    --- stderr
+    error: WHARF_MCP_SERVERS is not a JSON object of servers: the file ends inside the object of line 1 (line 1, column 7)
+      hint: correct the variable, or unset it to use your files
+    ");
+    assert_snapshot!(World::new().run("status --project nowhere"), @"
+    exit 1
+    --- stderr
+    error: no such working folder: [project]/nowhere
+      hint: give a folder that exists with --project
+    ");
+}

@@ -1,0 +1,199 @@
+//! What happens before any verb: help, usage errors, scripts, and a reader that goes away.
+
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+#[test]
+fn without_a_verb_there_is_help_and_exit_code_2() {
+    assert_snapshot!(World::new().run(""), @"
+    exit 2
+    --- stderr
+    Find, check and manage the MCP servers of every program on this machine
+
+    Usage: wharf [OPTIONS] <COMMAND>
+
+    Commands:
+      list         List every server, whichever program's file it is in [alias: ls]
+      get          Show one server's entry
+      explain      Explain why a server is or is not used
+      status       Show which servers are ready to start
+      doctor       Check everything, and say how to put it right
+      add          Add a server to one of Wharf's own files
+      add-json     Add a server whose entry is given as JSON
+      remove       Remove a server from one of Wharf's own files [alias: rm]
+      enable       Switch a server on
+      disable      Switch a server off
+      import       Copy servers from another program, or from a file, into Wharf's own
+      export       Copy the servers that Wharf would connect into another program's file
+      trust        Agree to servers that came with this project
+      untrust      Take back your agreement to servers of this project
+      config       Show or change a setting of Wharf itself
+      completions  Print a completion script for your shell
+      man          Print the manual page
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Common options:
+          --json           Print JSON for programs: one document, secrets hidden
+          --project <DIR>  Look from this folder instead of the working folder
+          --no-project     Leave out the files of projects
+          --no-daemon      Do not use the background process that shares connections
+          --trust-project  Trust everything in this project, for this run only
+      -q, --quiet          Print no warnings and notices
+      -v, --verbose...     Say more, such as which files were read; may be repeated
+          --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
+
+    Examples:
+      wharf list                 every server, and where it comes from
+      wharf explain github       why this one is (not) used
+      wharf doctor               what is wrong, and how to put it right
+      wharf list --json          the same for programs
+
+    Exit codes: 0 fine, 1 no or not found, 2 usage, 6 not trusted.
+    ");
+}
+
+#[test]
+fn the_help_of_a_verb_has_examples() {
+    assert_snapshot!(World::new().run("list --help"), @"
+    exit 0
+    --- stdout
+    List every server, whichever program's file it is in
+
+    Shows for each name the definition that counts, its state, and the file it comes from. Nothing is
+    connected or started. States: enabled, disabled (somebody switched it off), untrusted (it came with
+    this project; see `wharf trust`), invalid (its entry does not say enough), and with --all also
+    shadowed (another definition has its name) and duplicate (the same server is there under another
+    name).
+
+    Usage: wharf list [OPTIONS]
+
+    Options:
+          --all
+              Also show the shadowed and the duplicates
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Common options:
+          --json
+              Print JSON for programs: one document, secrets hidden
+
+          --project <DIR>
+              Look from this folder instead of the working folder
+
+          --no-project
+              Leave out the files of projects
+
+          --no-daemon
+              Do not use the background process that shares connections
+
+          --trust-project
+              Trust everything in this project, for this run only
+
+      -q, --quiet
+              Print no warnings and notices
+
+      -v, --verbose...
+              Say more, such as which files were read; may be repeated
+
+          --color <WHEN>
+              When to use colours
+
+              Possible values:
+              - auto:   On a terminal, unless `NO_COLOR` is set
+              - always: Always
+              - never:  Never
+
+              [default: auto]
+
+    Examples:
+      wharf list
+      wharf list --all               also what is shadowed, and by whom
+      wharf list --project ~/work/app
+      wharf list --json | jq -r '.servers[].name'
+    ");
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    assert_snapshot!(World::new().run("lst"), @"
+    exit 2
+    --- stderr
+    error: unrecognized subcommand 'lst'
+
+      tip: some similar subcommands exist: 'ls', 'list'
+
+    Usage: wharf [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(World::new().run("get"), @"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      <NAME>
+
+    Usage: wharf get <NAME>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(World::new().run("list --color sometimes"), @"
+    exit 2
+    --- stderr
+    error: invalid value 'sometimes' for '--color <WHEN>'
+      [possible values: auto, always, never]
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(World::new().run("completions tcsh"), @"
+    exit 2
+    --- stderr
+    error: invalid value 'tcsh' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+      tip: a similar value exists: 'zsh'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn the_version_is_shown() {
+    let shown = World::new().run("--version");
+    assert_eq!(shown, format!("exit 0\n--- stdout\nwharf {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn every_shell_gets_a_script_and_everybody_a_manual() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = world.output(&format!("completions {shell}"));
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && script.contains("explain"), "{shell}");
+    }
+    let page = String::from_utf8(world.output("man").stdout).unwrap();
+    assert!(page.contains(".TH wharf 1") && page.contains("doctor"), "{page}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let world = World::new();
+    for line in ["list", "list --json", "doctor", "explain thinking", "completions bash", "--help"]
+    {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut child =
+            world.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {errors}");
+        assert!(!errors.contains("panicked") && !errors.contains("error"), "{line}: {errors}");
+    }
+}

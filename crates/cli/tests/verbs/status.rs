@@ -1,0 +1,97 @@
+//! `wharf status`: what could be started.
+
+use insta::assert_snapshot;
+
+use crate::list::every_state;
+use crate::world::World;
+
+#[test]
+fn programs_are_looked_for() {
+    assert_snapshot!(every_state().run("status"), @"
+    exit 0
+    --- stdout
+    NAME    TRANSPORT  STATUS          CREDENTIAL
+    fs      stdio      ready           none
+    needs   stdio      ready           none
+    remote  http       url configured  none
+    --- stderr
+    3 of 3 ready.
+    Not looked at: 1 untrusted, 1 invalid, 1 disabled (wharf list).
+    ");
+    let world = World::new().variable("TOOL", "nowhere").home(
+        ".wharf/mcp.json",
+        r#"{ "mcpServers": { "gone": { "command": "${TOOL}" }, "near": { "command": "./gone" },
+             "web": { "url": "http://localhost:1", "auth": { "type": "bearer", "credentialId": "c1" } } } }"#,
+    ).home(".wharf/credentials.json", r#"{ "version": 1, "credentials": { "c1":
+             { "type": "bearer", "resource": "http://localhost:1", "token": "s3cret" } } }"#);
+    assert_snapshot!(world.run("status"), @"
+    exit 0
+    --- stdout
+    NAME  TRANSPORT  STATUS             CREDENTIAL
+    gone  stdio      ${TOOL} not found  none
+    near  stdio      ./gone not found   none
+    web   http       url configured     stored
+    --- stderr
+    1 of 3 ready.
+    ");
+    assert_snapshot!(world.run("status --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ready": 1,
+      "total": 3,
+      "servers": [
+        {
+          "name": "gone",
+          "transport": "stdio",
+          "status": "${TOOL} not found",
+          "credential": "none"
+        },
+        {
+          "name": "near",
+          "transport": "stdio",
+          "status": "./gone not found",
+          "credential": "none"
+        },
+        {
+          "name": "web",
+          "transport": "http",
+          "status": "url configured",
+          "credential": "stored"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn the_built_in_server_is_always_ready() {
+    assert_snapshot!(World::new().run("status --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ready": 1,
+      "total": 3,
+      "servers": [
+        {
+          "name": "context7",
+          "transport": "stdio",
+          "status": "npx not found",
+          "credential": "none"
+        },
+        {
+          "name": "github",
+          "transport": "stdio",
+          "status": "npx not found",
+          "credential": "none"
+        },
+        {
+          "name": "thinking",
+          "transport": "stdio",
+          "status": "ready",
+          "credential": "none"
+        }
+      ]
+    }
+    "#);
+}
