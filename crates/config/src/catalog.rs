@@ -49,7 +49,7 @@ pub struct Server {
     /// How it is reached, as far as it says.
     pub transport: Option<TransportKind>,
     /// What to connect, for enabled servers.
-    pub spec: Option<ServerSpec>,
+    pub spec: Option<Box<ServerSpec>>,
     /// Why it is disabled.
     pub reason: Option<String>,
     /// The file that has its name.
@@ -150,8 +150,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     if !env.cwd.is_dir() {
         return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
     }
-    let project_folders = merge::plain(&discover::project_folders(env));
-    let (settings, mut problems) = Settings::load(env, &project_folders);
+    let (settings, mut problems) = Settings::load(env);
     let (trust_store, trust_problem) = TrustStore::load(env);
     problems.extend(trust_problem);
     let found = find(env, options, &settings)?;
@@ -181,6 +180,8 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let servers = merge::merge(judged, &rules);
     let native = servers.iter().filter(|server| server.state == State::Native);
     let exa_keys = native.filter_map(|server| exa::key_of(server.spec.as_ref()?, env)).collect();
+    let project_folders = discover::project_folders(env);
+    let project_folders = project_folders.iter().map(|folder| folder.to_path_buf()).collect();
     Ok(Catalog { servers, problems, files: found.files, settings, project_folders, exa_keys })
 }
 

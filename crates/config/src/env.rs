@@ -119,10 +119,19 @@ impl Env {
 
     /// Shows a path with `~` for the home folder.
     pub fn short(&self, path: &Path) -> String {
-        match self.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
-            None => path.display().to_string(),
+        let Some(home) = self.home.as_deref() else { return path.display().to_string() };
+        // Most paths of a listing are in the home folder, and comparing texts is much cheaper than
+        // comparing paths; what only looks different is left to the latter.
+        if let (Some(text), Some(home)) = (path.to_str(), home.to_str())
+            && let Some(rest) = text.strip_prefix(home)
+            && rest.starts_with(std::path::MAIN_SEPARATOR)
+        {
+            return format!("~{rest}");
+        }
+        match path.strip_prefix(home) {
+            Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Ok(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
+            Err(_) => path.display().to_string(),
         }
     }
 }

@@ -3,8 +3,9 @@
 //! Definitions are never blended: a half-merged server is one nobody wrote. A winner that is
 //! invalid, disabled or untrusted keeps its name, so nothing slips in unseen from below.
 
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::{Server, State};
@@ -13,7 +14,7 @@ use crate::exa;
 use crate::formats;
 use crate::problem::Problem;
 use crate::secret::Secret;
-use crate::server::{Definition, ServerName, Transport};
+use crate::server::{ConfigValue, Definition, ServerName, Transport};
 use crate::source::{Level, Source};
 use crate::spec;
 use crate::trust::Trust;
@@ -107,7 +108,7 @@ fn specify(server: &mut Server, rules: &Rules<'_>) {
     let specified = spec::specify(&server.definition, rules.env);
     server.problems.extend(specified.problems);
     server.uses = specified.uses;
-    server.spec = specified.spec;
+    server.spec = specified.spec.map(Box::new);
     server.state = match &server.spec {
         None => State::Invalid,
         Some(spec) if rules.native_web_search && exa::is_exa(spec) => State::Native,
@@ -151,58 +152,55 @@ fn report_hiding(server: &mut Server, path: &str) {
 
 /// Finds the same server under two names: the higher one connects.
 fn mark_duplicates(servers: &mut [Server]) {
-    let mut first: HashMap<Identity, usize> = HashMap::new();
-    for index in 0..servers.len() {
-        if servers[index].state != State::Enabled {
-            continue;
-        }
-        let Some(identity) = servers[index].spec.as_ref().map(|spec| Identity::of(&spec.transport))
-        else {
-            continue;
-        };
-        match first.get(&identity) {
-            Some(&original) => {
-                let name = servers[original].definition.name.clone();
-                servers[index].state = State::Duplicate;
-                servers[index].duplicate_of = Some(name);
-            }
-            None => {
-                first.insert(identity, index);
+    let mut first: HashMap<Identity<'_>, &ServerName> = HashMap::with_capacity(servers.len());
+    let mut duplicates: Vec<(usize, ServerName)> = Vec::new();
+    for (index, server) in servers.iter().enumerate() {
+        let spec = server.spec.as_ref().filter(|_| server.state == State::Enabled);
+        let Some(identity) = spec.map(|spec| Identity::of(&spec.transport)) else { continue };
+        match first.entry(identity) {
+            Entry::Occupied(original) => duplicates.push((index, (*original.get()).clone())),
+            Entry::Vacant(place) => {
+                place.insert(&server.definition.name);
             }
         }
+    }
+    for (index, original) in duplicates {
+        servers[index].state = State::Duplicate;
+        servers[index].duplicate_of = Some(original);
     }
 }
 
 /// What makes two servers the same: the way they are started or reached.
 #[derive(PartialEq, Eq, Hash)]
-struct Identity {
-    target: Vec<Secret>,
-    values: BTreeSet<(String, Secret)>,
-    cwd: Option<Secret>,
+struct Identity<'a> {
+    command_or_url: &'a Secret,
+    args: &'a [Secret],
+    values: Vec<(Cow<'a, str>, &'a ConfigValue)>,
+    cwd: Option<&'a Secret>,
 }
 
-impl Identity {
-    fn of(transport: &Transport) -> Self {
-        match transport {
+impl<'a> Identity<'a> {
+    fn of(transport: &'a Transport) -> Self {
+        let mut identity = match transport {
             Transport::Stdio(launch) => Self {
-                target: std::iter::once(&launch.command).chain(&launch.args).cloned().collect(),
-                values: launch.env.iter().map(|(k, v)| (k.clone(), v.text().clone())).collect(),
-                cwd: launch.cwd.clone(),
+                command_or_url: &launch.command,
+                args: &launch.args,
+                values: launch.env.iter().map(|(key, value)| (key.into(), value)).collect(),
+                cwd: launch.cwd.as_ref(),
             },
             Transport::Http(endpoint) | Transport::Sse(endpoint) => Self {
-                target: vec![endpoint.url.clone()],
+                command_or_url: &endpoint.url,
+                args: &[],
+                // The names of headers have no case.
                 values: endpoint
                     .headers
                     .iter()
-                    .map(|(k, v)| (k.to_ascii_lowercase(), v.text().clone()))
+                    .map(|(key, value)| (key.to_ascii_lowercase().into(), value))
                     .collect(),
                 cwd: None,
             },
-        }
+        };
+        identity.values.sort_unstable();
+        identity
     }
-}
-
-/// Returns the folders of a list of project folders, for the trust store.
-pub(crate) fn plain(folders: &[Arc<PathBuf>]) -> Vec<PathBuf> {
-    folders.iter().map(|folder| folder.as_ref().clone()).collect()
 }

@@ -122,11 +122,7 @@ pub fn mask_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 
 /// Shows a command. One that holds a whole command line may hold a secret, too.
 pub fn mask_command(command: &str) -> String {
-    if command.contains(' ') {
-        mask_args(command.split(' ')).join(" ")
-    } else {
-        command.to_owned()
-    }
+    if command.contains(' ') { mask_args(command.split(' ')).join(" ") } else { command.to_owned() }
 }
 
 #[cfg(test)]

@@ -115,8 +115,8 @@ pub struct Definition {
     pub folder: Arc<PathBuf>,
     /// The folder of the plugin or extension it belongs to.
     pub plugin: Option<Arc<PathBuf>>,
-    /// What it says.
-    pub fields: Fields,
+    /// What it says; boxed, since definitions are moved about while they are sorted out.
+    pub fields: Box<Fields>,
     /// Why it is switched off, if it is.
     pub off: Option<Off>,
     /// What hides it whatever it is called: a managed file, or a map that replaces its own.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::catalog::{Catalog, Server};
+use crate::env::Env;
 use crate::problem::Problem;
 use crate::secret::{MASK, mask_args, mask_command, mask_url};
 use crate::server::{Approval, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
@@ -141,10 +142,10 @@ impl<'a> ServerView<'a> {
 
     /// Shows what a server really gets: its values expanded. What a command or the keychain would
     /// yield stays hidden.
-    pub fn revealed(server: &'a Server) -> Self {
+    pub fn revealed(server: &'a Server, env: &Env) -> Self {
         let mut view = Self::of(server);
         let revealed = |pairs: &[(String, crate::ConfigValue)]| -> Option<Pairs> {
-            let shown = pairs.iter().map(|(name, value)| (name.clone(), reveal(value).into()));
+            let shown = pairs.iter().map(|(name, value)| (name.clone(), reveal(value, env).into()));
             (!pairs.is_empty()).then(|| shown.collect())
         };
         match server.spec.as_ref().map(|spec| &spec.transport) {
@@ -164,9 +165,12 @@ impl<'a> ServerView<'a> {
     }
 }
 
-fn reveal(value: &crate::ConfigValue) -> String {
+fn reveal(value: &crate::ConfigValue, env: &Env) -> String {
+    let text = value.text().expose();
     match value {
-        crate::ConfigValue::Command(_) => MASK.to_owned(),
-        other => other.text().expose().to_owned(),
+        crate::ConfigValue::Command(_) => MASK,
+        crate::ConfigValue::NameOrLiteral(_) => env.filled_variable(text).unwrap_or(text),
+        crate::ConfigValue::Literal(_) | crate::ConfigValue::Unset(_) => text,
     }
+    .to_owned()
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use wharf_config::settings;
+use wharf_config::settings::{self, Settings};
 use wharf_config::text::clean;
 
 use super::{Exit, Failure, Invocation};
@@ -59,9 +59,9 @@ pub(crate) fn run(args: &ConfigArgs, invocation: &Invocation) -> Result<Exit, Fa
 fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
     // An unknown key is found out before anything is read.
     let wanted = key.map(settings::find).transpose()?;
-    let catalog = invocation.load()?;
     let (ui, env) = (&invocation.ui, &invocation.env);
-    let values = catalog.settings.iter();
+    let (settings, problems) = Settings::load(env);
+    let values = settings.iter();
     let values = values.filter(|(key, _)| wanted.is_none_or(|wanted| wanted.key == *key));
     if ui.json {
         let object: serde_json::Map<String, serde_json::Value> =
@@ -76,9 +76,7 @@ fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
         };
         ui.data(&values.map(|(key, value)| line(key, value)).collect::<String>())?;
     }
-    let is_settings = |path: &std::path::Path| path.ends_with("config.toml");
-    let problems = catalog.problems.iter();
-    ui.problems(problems.filter(|problem| problem.path.as_deref().is_some_and(is_settings)), env);
+    ui.problems(&problems, env);
     Ok(Exit::Fine)
 }
 

@@ -43,7 +43,11 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
         // What is not trusted is not expanded, not even to be looked at.
         return Err(Failure::Untrusted { name: args.name.clone() });
     }
-    let view = if args.reveal { ServerView::revealed(server) } else { ServerView::of(server) };
+    let view = if args.reveal {
+        ServerView::revealed(server, &invocation.env)
+    } else {
+        ServerView::of(server)
+    };
     let ui = &invocation.ui;
     if ui.json {
         print_json(&Answer { server: view })?;

@@ -1,5 +1,7 @@
 //! `wharf list`: every server, what became of it, and what is wrong. Never connects.
 
+use std::mem::ManuallyDrop;
+
 use clap::Args;
 use wharf_config::text::{clean, clip};
 use wharf_config::view::{Listing, ServerView};
@@ -31,7 +33,8 @@ pub(crate) struct ListArgs {
 
 /// Lists the servers.
 pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = invocation.load()?;
+    // The process ends when the list is written; giving all that memory back first takes time.
+    let catalog = ManuallyDrop::new(invocation.load()?);
     let (ui, env) = (&invocation.ui, &invocation.env);
     if ui.json {
         print_json(&Listing::of(&catalog, args.all))?;
@@ -40,7 +43,7 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let all = if args.all { catalog.all() } else { catalog.winners() };
     let shown: Vec<&Server> =
         all.into_iter().filter(|server| args.all || server.state != State::Duplicate).collect();
-    ui.data(&table(&shown, env).render(ui.width))?;
+    ui.table(table(&shown, env))?;
     ui.gap();
     let own = shown.iter().flat_map(|server| &server.problems);
     ui.problems(catalog.problems.iter().chain(own), env);

@@ -58,7 +58,7 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
     if ui.json {
         print_json(&answer)?;
     } else {
-        ui.data(&table(&answer).render(ui.width))?;
+        ui.table(table(&answer))?;
         ui.gap();
         ui.notice(&format!("{} of {} ready.", answer.ready, answer.total));
     }

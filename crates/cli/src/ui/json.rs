@@ -9,7 +9,7 @@ use wharf_config::text::is_unsafe;
 
 /// Writes a document, indented and with a line end.
 pub(super) fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(1024);
+    let mut bytes = Vec::with_capacity(16 * 1024);
     let formatter = Safe { pretty: PrettyFormatter::new() };
     value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
     bytes.push(b'\n');
@@ -27,6 +27,10 @@ impl Formatter for Safe {
         W: ?Sized + Write,
     {
         let mut rest = fragment;
+        // Nearly every fragment is plain, and a listing has thousands of them.
+        if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return writer.write_all(fragment.as_bytes());
+        }
         while let Some((at, unsafe_char)) = rest.char_indices().find(|(_, c)| is_unsafe(*c)) {
             writer.write_all(&rest.as_bytes()[..at])?;
             for unit in unsafe_char.encode_utf16(&mut [0; 2]) {

@@ -14,7 +14,8 @@ use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::{Env, Problem};
 
-use super::{Lines, json, phrase, style};
+use super::table::Colours;
+use super::{Lines, Table, json, phrase, style};
 use crate::args::{ColorWhen, Flags};
 use crate::commands::Failure;
 use crate::host::Terminal;
@@ -27,7 +28,7 @@ pub(crate) struct Ui {
     /// How much to say beyond the answer.
     pub(crate) loudness: Loudness,
     /// How many columns there are for data; no limit where it is not a terminal.
-    pub(crate) width: Option<usize>,
+    width: Option<usize>,
     /// Whether somebody is there to answer.
     pub(crate) can_ask: bool,
     out: ColorChoice,
@@ -91,6 +92,15 @@ impl Ui {
         if self.width.is_some() {
             self.notice("");
         }
+    }
+
+    /// Writes the answer as a table.
+    pub(crate) fn table(&self, table: Table) -> Result<(), Failure> {
+        let colours = match self.out {
+            ColorChoice::Never => Colours::Unwanted,
+            _ => Colours::Wanted,
+        };
+        self.data(&table.render(self.width, colours))
     }
 
     /// Says something beside the answer. The text is safe to show.
@@ -181,7 +191,12 @@ where
     S: RawStream + AsLockedWrite,
 {
     if choice == ColorChoice::Never {
-        stream.write_all(strip_str(text).to_string().as_bytes())?;
+        // Mostly nothing has to be taken out.
+        if text.contains('\u{1b}') {
+            stream.write_all(strip_str(text).to_string().as_bytes())?;
+        } else {
+            stream.write_all(text.as_bytes())?;
+        }
         return stream.flush();
     }
     let mut stream = AutoStream::new(stream, choice);

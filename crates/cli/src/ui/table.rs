@@ -3,6 +3,8 @@
 //! On a terminal the widest columns give way until a row fits. Elsewhere nothing is cut; only the
 //! padding has a limit, so that one long value does not blow up every row.
 
+use std::borrow::Cow;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style;
@@ -61,19 +63,25 @@ impl Column {
         }
     }
 
-    fn cut(self, text: &str, width: usize) -> String {
-        if text.width() <= width {
-            return text.to_owned();
+    fn cut(self, text: &str, width: usize) -> Cow<'_, str> {
+        if columns(text) <= width {
+            return text.into();
         }
         let room = width.saturating_sub(1);
         match self {
-            Self::Text(_) => format!("{}…", take(text.chars(), room)),
+            Self::Text(_) => format!("{}…", take(text.chars(), room)).into(),
             Self::Path(_) => {
                 let end: String = take(text.chars().rev(), room).chars().rev().collect();
-                format!("…{end}")
+                format!("…{end}").into()
             }
         }
     }
+}
+
+/// Counts the columns that a text takes on a terminal.
+fn columns(text: &str) -> usize {
+    // Nearly all texts are plain, and the tables for the rest are large.
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 /// Takes as many characters as fit.
@@ -85,6 +93,20 @@ fn take(chars: impl Iterator<Item = char>, room: usize) -> String {
             used <= room
         })
         .collect()
+}
+
+/// How a table is laid out.
+struct Layout {
+    widths: Vec<usize>,
+    cuts: bool,
+    colours: Colours,
+}
+
+/// Whether colours are wanted; leaving them out at once is cheaper than taking them out later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colours {
+    Wanted,
+    Unwanted,
 }
 
 impl Table {
@@ -99,15 +121,15 @@ impl Table {
     }
 
     /// Lays the table out for a terminal, or without a limit. A column without a word is left out.
-    pub(crate) fn render(mut self, width: Option<usize>) -> String {
+    pub(crate) fn render(mut self, width: Option<usize>, colours: Colours) -> String {
         self.drop_empty_columns();
-        let widths = self.widths(width);
+        let layout = Layout { widths: self.widths(width), cuts: width.is_some(), colours };
         let mut text = String::new();
         let header = self.columns.iter().map(|column| (column.header(), style::faint as Paint));
-        self.line(&mut text, header.collect(), &widths, width.is_some());
+        self.line(&mut text, header, &layout);
         for row in &self.rows {
             let cells = row.iter().map(|cell| (cell.text.as_str(), cell.paint));
-            self.line(&mut text, cells.collect(), &widths, width.is_some());
+            self.line(&mut text, cells, &layout);
         }
         text
     }
@@ -123,14 +145,26 @@ impl Table {
         }
     }
 
-    fn line(&self, text: &mut String, cells: Vec<(&str, Paint)>, widths: &[usize], cut: bool) {
-        let last = cells.len().saturating_sub(1);
-        for (index, (cell, paint)) in cells.into_iter().enumerate() {
-            let shown =
-                if cut { self.columns[index].cut(cell, widths[index]) } else { cell.to_owned() };
-            text.push_str(&paint(&shown));
+    fn line<'a>(
+        &self,
+        text: &mut String,
+        cells: impl Iterator<Item = (&'a str, Paint)>,
+        layout: &Layout,
+    ) {
+        let last = self.columns.len().saturating_sub(1);
+        for (index, (cell, paint)) in cells.enumerate() {
+            let width = layout.widths[index];
+            let shown = if layout.cuts {
+                self.columns[index].cut(cell, width)
+            } else {
+                Cow::Borrowed(cell)
+            };
+            match layout.colours {
+                Colours::Wanted => text.push_str(&paint(&shown)),
+                Colours::Unwanted => text.push_str(&shown),
+            }
             if index < last {
-                let pad = widths[index].saturating_sub(shown.width());
+                let pad = width.saturating_sub(columns(&shown));
                 text.extend(std::iter::repeat_n(' ', pad));
                 text.push_str(GAP);
             }
@@ -142,8 +176,8 @@ impl Table {
     fn widths(&self, limit: Option<usize>) -> Vec<usize> {
         let natural = |(index, column): (usize, &Column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(index));
-            let widest = cells.map(|cell| cell.text.width()).max().unwrap_or(0);
-            widest.max(column.header().width())
+            let widest = cells.map(|cell| columns(&cell.text)).max().unwrap_or(0);
+            widest.max(columns(column.header()))
         };
         let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
         let Some(limit) = limit else {
@@ -179,7 +213,7 @@ mod tests {
         for (name, what, file) in rows {
             table.row(vec![Cell::plain(name), Cell::plain(what), Cell::plain(file)]);
         }
-        let text = anstream::adapter::strip_str(&table.render(width)).to_string();
+        let text = anstream::adapter::strip_str(&table.render(width, Colours::Wanted)).to_string();
         assert_eq!(text, expected);
     }
 

@@ -64,7 +64,7 @@ fn reveal_shows_the_values() {
       cwd            ~/x
       env            TOKEN=t0ken
                      HELP=•••
-                     R=REGION
+                     R=eu
       timeout        30 s
       calls          2 min
       approval       ask (every call)

@@ -6,7 +6,7 @@ use crate::world::World;
 const SECRET: &str = "hunter2-4711";
 
 /// Every verb that can be run, with the names of the servers below.
-const LINES: [&str; 20] = [
+const LINES: [&str; 28] = [
     "list",
     "list --all",
     "get NAME",
@@ -27,6 +27,14 @@ const LINES: [&str; 20] = [
     "untrust NAMEx",
     "list -v",
     "get NAME --nonsense",
+    "disable NAME",
+    "enable NAME",
+    "import cursor --dry-run",
+    "export cursor --dry-run",
+    "export codex --dry-run",
+    "export zed --dry-run",
+    "export vscode --dry-run",
+    "remove NAME",
 ];
 
 fn servers(prefix: &str) -> String {
@@ -56,7 +64,7 @@ fn servers(prefix: &str) -> String {
         ("both", r#"{ "command": "npx", "url": "https://h?SECRET", "env": { "A": "SECRET" } }"#),
         (
             "odd",
-            r#"{ "command": "npx", "env": { "A": ["SECRET"] }, "headers": "SECRET", "timeout": "SECRET" }"#,
+            r#"{ "command": "npx", "env": { "A": ["SECRET"] }, "headers": "SECRET", "timeout": "soon" }"#,
         ),
         ("command", r#"{ "command": "npx", "env": { "A": "HIDDEN", "B": "$HIDDEN" } }"#),
     ];

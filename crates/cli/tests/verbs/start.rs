@@ -61,57 +61,26 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
 
 #[test]
 fn the_help_of_a_verb_has_examples() {
-    assert_snapshot!(World::new().run("list --help"), @"
+    assert_snapshot!(World::new().run("list -h"), @"
     exit 0
     --- stdout
     List every server, whichever program's file it is in
 
-    Shows for each name the definition that counts, its state, and the file it comes from. Nothing is
-    connected or started. States: enabled, disabled (somebody switched it off), untrusted (it came with
-    this project; see `wharf trust`), invalid (its entry does not say enough), and with --all also
-    shadowed (another definition has its name) and duplicate (the same server is there under another
-    name).
-
     Usage: wharf list [OPTIONS]
 
     Options:
-          --all
-              Also show the shadowed and the duplicates
-
-      -h, --help
-              Print help (see a summary with '-h')
+          --all   Also show the shadowed and the duplicates
+      -h, --help  Print help (see more with '--help')
 
     Common options:
-          --json
-              Print JSON for programs: one document, secrets hidden
-
-          --project <DIR>
-              Look from this folder instead of the working folder
-
-          --no-project
-              Leave out the files of projects
-
-          --no-daemon
-              Do not use the background process that shares connections
-
-          --trust-project
-              Trust everything in this project, for this run only
-
-      -q, --quiet
-              Print no warnings and notices
-
-      -v, --verbose...
-              Say more, such as which files were read; may be repeated
-
-          --color <WHEN>
-              When to use colours
-
-              Possible values:
-              - auto:   On a terminal, unless `NO_COLOR` is set
-              - always: Always
-              - never:  Never
-
-              [default: auto]
+          --json           Print JSON for programs: one document, secrets hidden
+          --project <DIR>  Look from this folder instead of the working folder
+          --no-project     Leave out the files of projects
+          --no-daemon      Do not use the background process that shares connections
+          --trust-project  Trust everything in this project, for this run only
+      -q, --quiet          Print no warnings and notices
+      -v, --verbose...     Say more, such as which files were read; may be repeated
+          --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
 
     Examples:
       wharf list

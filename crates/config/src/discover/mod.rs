@@ -20,6 +20,7 @@ use crate::store::{self, StoreError};
 
 pub(crate) use folders::project_folders;
 pub use folders::repository_root;
+use place::Shelves;
 pub(crate) use place::paths;
 pub(crate) use scan::{Scan, notation_of};
 
@@ -50,9 +51,10 @@ pub(crate) fn discover(env: &Env, with_projects: bool, left_out: &[String]) -> F
     let mut scan = Scan::new(env, folders);
     let mut found = Found::default();
     let mut located: Vec<Located> = Vec::new();
+    let shelves = Shelves::look(env, &scan.folders);
     for (index, program) in formats::PROGRAMS.iter().copied().enumerate() {
         if !left_out.iter().any(|id| id == program.id) {
-            locate(&scan, program, index, &mut located);
+            locate(&scan, &shelves, (index, program), &mut located);
         }
     }
     drop_user_files_seen_as_project(&mut located);
@@ -128,46 +130,32 @@ fn first_rank(program: &Program, index: usize, standing: Standing) -> Rank {
 }
 
 /// Adds the files of a program that exist.
-fn locate(scan: &Scan<'_>, program: &'static Program, index: usize, located: &mut Vec<Located>) {
+fn locate(
+    scan: &Scan<'_>,
+    shelves: &Shelves,
+    (index, program): (usize, &'static Program),
+    located: &mut Vec<Located>,
+) {
+    let working_folder = std::slice::from_ref(&scan.working_folder);
     for (file_index, file) in program.files.iter().enumerate() {
-        let mut add = |path: PathBuf, folder: &Arc<PathBuf>, distance, found| {
-            let rank = Rank {
-                distance,
-                file: file_index,
-                found,
-                ..first_rank(program, index, file.standing)
-            };
-            located.push(Located { program, file, path, folder: Arc::clone(folder), rank });
+        let folders = match file.level {
+            Level::Project => scan.folders.as_slice(),
+            Level::User | Level::Builtin => working_folder,
+            Level::Env if scan.env.filled_variable(file.place.linux).is_some() => working_folder,
+            Level::Env => &[],
         };
-        match file.level {
-            Level::Project => {
-                for (distance, folder) in scan.folders.iter().enumerate() {
-                    let paths = paths(&file.place, scan.env, folder);
-                    for (found, path) in paths.into_iter().enumerate().filter(|(_, p)| is_there(p))
-                    {
-                        add(path, folder, distance, found);
-                    }
-                }
-            }
-            Level::User | Level::Builtin => {
-                let folder = &scan.working_folder;
-                let paths = paths(&file.place, scan.env, folder);
-                for (found, path) in paths.into_iter().enumerate().filter(|(_, p)| is_there(p)) {
-                    add(path, folder, 0, found);
-                }
-            }
-            Level::Env => {
-                if scan.env.filled_variable(file.place.linux).is_some() {
-                    add(PathBuf::from(file.place.linux), &scan.working_folder, 0, 0);
-                }
-            }
+        for (distance, folder) in folders.iter().enumerate() {
+            let paths = match file.level {
+                Level::Env => vec![PathBuf::from(file.place.linux)],
+                _ => place::found(&file.place, scan.env, folder, shelves),
+            };
+            located.extend(paths.into_iter().enumerate().map(|(found, path)| {
+                let rank = first_rank(program, index, file.standing);
+                let rank = Rank { distance, file: file_index, found, ..rank };
+                Located { program, file, path, folder: Arc::clone(folder), rank }
+            }));
         }
     }
-}
-
-/// A link that leads nowhere counts: its owner will want to know.
-fn is_there(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
 }
 
 /// A file that is a user file is read once, as that: it cannot come with a repository.
@@ -175,10 +163,30 @@ fn drop_user_files_seen_as_project(located: &mut Vec<Located>) {
     if !located.iter().any(|file| file.file.level == Level::Project) {
         return;
     }
-    let real = |file: &Located| file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
-    let user_files: Vec<PathBuf> =
-        located.iter().filter(|file| file.file.level == Level::User).map(real).collect();
-    located.retain(|file| file.file.level != Level::Project || !user_files.contains(&real(file)));
+    let user_files = located.iter().filter(|file| file.file.level == Level::User);
+    let user_files: Vec<FileId> = user_files.filter_map(|file| file_id(&file.path)).collect();
+    let is_user_file =
+        |file: &Located| file_id(&file.path).is_some_and(|id| user_files.contains(&id));
+    located.retain(|file| file.file.level != Level::Project || !is_user_file(file));
+}
+
+/// What tells whether two paths lead to the same file.
+#[cfg(unix)]
+type FileId = (u64, u64);
+#[cfg(not(unix))]
+type FileId = PathBuf;
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+
+    // One look at the file, where following every folder of its path would be twenty.
+    path.metadata().ok().map(|about| (about.dev(), about.ino()))
+}
+
+#[cfg(not(unix))]
+fn file_id(path: &Path) -> Option<FileId> {
+    path.canonicalize().ok()
 }
 
 /// The parser takes quadratic time over certain orders of TOML tables, and a project's file comes

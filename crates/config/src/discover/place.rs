@@ -10,7 +10,10 @@
 //!
 //! and in which `*` stands for any part of a name, `**` for up to four folders.
 
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::env::{Env, Platform};
 use crate::formats::Place;
@@ -23,15 +26,30 @@ const DEEPEST: usize = 4;
 
 /// Returns the paths that a place stands for. Without a `*` it is one path that need not exist.
 pub(crate) fn paths(place: &Place, env: &Env, base: &Path) -> Vec<PathBuf> {
-    let template = match env.platform {
+    start(template(place, env), env, base).map(below).unwrap_or_default()
+}
+
+/// Returns the paths of a place at which there is something. A link that leads nowhere counts: its
+/// owner will want to know.
+pub(super) fn found(place: &Place, env: &Env, base: &Path, shelves: &Shelves) -> Vec<PathBuf> {
+    let Some((start, rest)) = start(template(place, env), env, base) else { return Vec::new() };
+    if shelves.lack(&start, rest) {
+        return Vec::new();
+    }
+    let mut paths = below((start, rest));
+    paths.retain(|path| path.symlink_metadata().is_ok());
+    paths
+}
+
+fn template(place: &Place, env: &Env) -> &'static str {
+    match env.platform {
         Platform::Linux => place.linux,
         Platform::MacOs => place.macos,
         Platform::Windows => place.windows,
-    };
-    if template.is_empty() {
-        return Vec::new();
     }
-    let Some((start, rest)) = start(template, env, base) else { return Vec::new() };
+}
+
+fn below((start, rest): (PathBuf, &str)) -> Vec<PathBuf> {
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
     if !rest.contains('*') {
         let mut path = start;
@@ -43,8 +61,47 @@ pub(crate) fn paths(place: &Place, env: &Env, base: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What lies in the folders that many programs share, such as the home folder: one look at each
+/// saves asking for a hundred files that are not there.
+pub(super) struct Shelves(Vec<(PathBuf, HashSet<OsString>)>);
+
+impl Shelves {
+    /// Looks at the home folder, the folder for settings and these.
+    pub(super) fn look(env: &Env, folders: &[Arc<PathBuf>]) -> Self {
+        // Elsewhere names have no case, so a name that is not listed may be there all the same.
+        if !cfg!(target_os = "linux") {
+            return Self(Vec::new());
+        }
+        let own = env.home.clone().into_iter().chain(known_folder("xdg", env));
+        let all = own.chain(folders.iter().map(|folder| folder.as_ref().clone()));
+        // A folder that cannot be listed may still be searched, name by name.
+        let shelf = |folder: PathBuf| {
+            let entries = std::fs::read_dir(&folder).ok()?;
+            let names = entries.map(|entry| Ok(entry?.file_name()));
+            let names: std::io::Result<HashSet<OsString>> = names.collect();
+            Some((folder, names.ok()?))
+        };
+        Self(all.filter_map(shelf).collect())
+    }
+
+    /// Tells whether what begins with this is surely not in a folder.
+    fn lack(&self, folder: &Path, rest: &str) -> bool {
+        let first = rest.split('/').find(|part| !part.is_empty());
+        let known = self.0.iter().find(|(own, _)| own == folder);
+        match (known, first) {
+            (Some((_, names)), Some(first)) if !first.contains('*') => {
+                !names.contains(OsStr::new(first))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Splits a place into a folder on this machine and what is below it.
 fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a str)> {
+    if template.is_empty() {
+        return None;
+    }
     if let Some(rest) = template.strip_prefix("${") {
         let close = crate::expand::closing_brace(rest)?;
         let (variable, rest) = (&rest[..close], &rest[close + 1..]);

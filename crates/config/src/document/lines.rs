@@ -16,13 +16,9 @@ impl<'text> Lines<'text> {
     pub(super) fn new(text: &'text str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
-        for (offset, byte) in bytes.iter().enumerate() {
-            let is_end = match byte {
-                b'\n' => true,
-                b'\r' => bytes.get(offset + 1) != Some(&b'\n'),
-                _ => false,
-            };
-            if is_end {
+        for offset in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            let is_crlf = bytes[offset] == b'\r' && bytes.get(offset + 1) == Some(&b'\n');
+            if !is_crlf {
                 starts.push(offset + 1);
             }
         }

@@ -148,7 +148,7 @@ pub(crate) fn pieces<'a>(
             return None;
         }
         let mut from = 0;
-        while let Some(found) = rest[from..].find(['$', '{', '%']) {
+        while let Some(found) = memchr::memchr3(b'$', b'{', b'%', &rest.as_bytes()[from..]) {
             let start = from + found;
             if let Some((length, placeholder)) = placeholder(&rest[start..], written.syntax, scope)
             {

@@ -1,3 +1,5 @@
+//! Placeholders: each form where it counts, and what holds for any text.
+
 use proptest::prelude::*;
 
 use super::*;

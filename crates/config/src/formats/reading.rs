@@ -173,7 +173,7 @@ impl Reading<'_> {
             rank,
             folder: Arc::clone(&self.folder),
             plugin: self.plugin.clone(),
-            fields,
+            fields: Box::new(fields),
             off,
             replaced_by: None,
             hints,

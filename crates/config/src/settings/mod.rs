@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::discover::project_folders;
 use crate::document::{self, Node, Notation, Value};
 use crate::edit::{self, Change};
 use crate::env::Env;
@@ -39,7 +40,7 @@ pub enum SettingValue {
 
 impl Settings {
     /// Reads the settings. What is wrong in them is ignored and reported.
-    pub fn load(env: &Env, project_folders: &[PathBuf]) -> (Self, Vec<Problem>) {
+    pub fn load(env: &Env) -> (Self, Vec<Problem>) {
         let defaults = KEYS.iter().map(|setting| (setting.key, setting.default_value()));
         let mut settings = Self { values: defaults.collect() };
         let mut problems = Vec::new();
@@ -48,8 +49,12 @@ impl Settings {
                 settings.values.insert(setting.key, value);
             }
         }
-        for folder in project_folders {
+        for folder in project_folders(env) {
             let path = folder.join(".wharf/config.toml");
+            // A person may keep their own files inside a project.
+            if Self::path(env).as_ref() == Some(&path) {
+                continue;
+            }
             for (setting, value, line) in read(&path, &mut problems) {
                 settings.tighten(setting, value, (&path, line), &mut problems);
             }

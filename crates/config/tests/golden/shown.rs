@@ -12,14 +12,14 @@ const WIDTH: usize = 110;
 
 /// Shows everything that was found, with names for the machine's paths.
 pub(crate) fn catalog(catalog: &Catalog, world: &World) -> String {
-    let servers: Vec<Value> = catalog.all().into_iter().map(server).collect();
+    let servers: Vec<Value> = catalog.all().into_iter().map(|own| server(own, world)).collect();
     let mut whole = json!({ "servers": servers, "problems": catalog.problems });
     shorten(&mut whole, &world.names);
     pretty(&whole, 0)
 }
 
-fn server(server: &Server) -> Value {
-    let mut shown = serde_json::to_value(ServerView::revealed(server)).expect("JSON");
+fn server(server: &Server, world: &World) -> Value {
+    let mut shown = serde_json::to_value(ServerView::revealed(server, &world.env)).expect("JSON");
     let map = shown.as_object_mut().expect("an object");
     let fields = &server.definition.fields;
     let mut further = policy(&fields.policy);
