@@ -79,6 +79,10 @@ pub enum Standing {
     User,
 }
 
-fn lossy<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+/// Writes a path as text; what is no text in it is replaced.
+pub(crate) fn lossy<S: serde::Serializer>(
+    path: &std::path::Path,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }

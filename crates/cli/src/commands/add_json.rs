@@ -24,7 +24,8 @@ pub(crate) struct AddJsonArgs {
     /// The server's name: letters, numbers, dash, underscore and dot
     name: String,
     /// The entry, or `-` to read it from the standard input
-    json: String,
+    #[arg(value_name = "JSON")]
+    entry: String,
     /// Whose file it goes into [default: the project's]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeWord>,
@@ -36,11 +37,11 @@ pub(crate) struct AddJsonArgs {
 /// Adds a server.
 pub(crate) fn run(args: &AddJsonArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let from_stdin;
-    let text = if args.json == "-" {
+    let text = if args.entry == "-" {
         from_stdin = stdin()?;
         &from_stdin
     } else {
-        &args.json
+        &args.entry
     };
     let scope = scope_or_default(args.scope, invocation);
     let result = manage::entry_from_json(text).and_then(|entry| {

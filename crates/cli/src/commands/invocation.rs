@@ -67,6 +67,15 @@ pub(crate) fn only_defaults(catalog: &Catalog) -> bool {
     !catalog.servers.is_empty() && providers.all(|provider| provider == "defaults")
 }
 
+/// Counts the definitions by state, in words: `9 enabled`, `1 untrusted`.
+pub(crate) fn counted(catalog: &Catalog, states: &[State]) -> Vec<String> {
+    let counted = states.iter().map(|state| (count_state(catalog, *state), state.word()));
+    counted
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect()
+}
+
 /// Counts the definitions in a state.
 pub(crate) fn count_state(catalog: &Catalog, state: State) -> usize {
     catalog.servers.iter().filter(|server| server.state == state).count()

@@ -7,7 +7,7 @@ use wharf_config::text::{clean, clip};
 use wharf_config::view::{Listing, ServerView};
 use wharf_config::{Catalog, Env, Level, Server, Source, State};
 
-use super::invocation::{count_state, only_defaults};
+use super::invocation::{count_state, counted, only_defaults};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 
@@ -103,12 +103,7 @@ fn summary(catalog: &Catalog, all: bool) -> String {
     let (shadowed, duplicates) =
         (count_state(catalog, State::Shadowed), count_state(catalog, State::Duplicate));
     let number = phrase::count(catalog.servers.len() - shadowed - duplicates, "server");
-    let counted = states.map(|state| (count_state(catalog, state), state.word()));
-    let counted: Vec<String> = counted
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
+    let counted = counted(catalog, &states);
     let first = if counted.is_empty() {
         format!("{number}.")
     } else {

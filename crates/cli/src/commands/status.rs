@@ -5,7 +5,7 @@ use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::{Catalog, Credentials, Env, Level, Server, State, Transport, command};
 
-use super::invocation::count_state;
+use super::invocation::counted;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
@@ -93,12 +93,7 @@ fn table(answer: &Answer<'_>) -> Table {
 
 fn others(catalog: &Catalog) -> Option<String> {
     let states = [State::Untrusted, State::Invalid, State::Disabled];
-    let counted = states.map(|state| (count_state(catalog, state), state.word()));
-    let counted: Vec<String> = counted
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
+    let counted = counted(catalog, &states);
     (!counted.is_empty()).then(|| format!("Not looked at: {} (wharf list).", counted.join(", ")))
 }
 

@@ -13,6 +13,7 @@ use crate::ui::{Answer, phrase, print_json, style};
 #[derive(Debug, Args)]
 pub(crate) struct TransferArgs {
     /// The servers to copy [default: all]
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Whose file is written [default: user]
     #[arg(long, value_name = "SCOPE")]

@@ -4,6 +4,7 @@ use clap::Args;
 use wharf_config::trust::Trust;
 use wharf_config::{Catalog, Server};
 
+use super::trust::chosen::Chosen;
 use super::trust::record::{Report, change};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Answer, phrase};
@@ -19,38 +20,26 @@ Examples:
   wharf untrust --all
   wharf untrust --folder")]
 pub(crate) struct UntrustArgs {
-    /// The servers' names
-    #[arg(value_name = "NAME", conflicts_with_all = ["all", "folder"])]
-    names: Vec<String>,
-    /// Every server of this project
-    #[arg(long, conflicts_with = "folder")]
-    all: bool,
-    /// The folder itself
-    #[arg(long)]
-    folder: bool,
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 /// Takes back an agreement.
 pub(crate) fn run(args: &UntrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let asks = args.names.is_empty() && !args.all && !args.folder;
-    if asks && !invocation.ui.can_ask {
-        return Err(Failure::Usage {
-            message: "there is no terminal to ask on",
-            hint: "name the servers, or use --all or --folder",
-        });
-    }
+    let chosen = &args.chosen;
+    let asks = chosen.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
-    if args.folder {
+    if chosen.folder {
         return folder(&catalog, invocation);
     }
-    if args.all {
+    if chosen.all {
         let names = change(invocation, |record| record.revoke_all(&catalog.project_folders))?;
         return report(names, invocation);
     }
     if asks {
         return revoke(&ask(&catalog, invocation), &catalog, invocation);
     }
-    revoke(&args.names, &catalog, invocation)
+    revoke(&chosen.names, &catalog, invocation)
 }
 
 fn revoke(names: &[String], catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {

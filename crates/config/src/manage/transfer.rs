@@ -1,7 +1,7 @@
 //! Copies servers from and to other programs' files.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub struct TransferRequest {
 #[derive(Debug, Serialize)]
 pub struct Transfer {
     /// The file.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "crate::source::lossy")]
     pub path: PathBuf,
     /// Where the file was kept as it was before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -353,8 +353,4 @@ impl<'a> Batch<'a> {
             diff,
         })
     }
-}
-
-fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.to_string_lossy())
 }

@@ -1,9 +1,10 @@
 //! `wharf trust`: the person agrees to what came with a project.
 //!
-//! `run` decides whom to ask about, `agreement` shows exactly what is agreed to, `record` writes
+//! `chosen` reads which servers are meant, `run` decides whom to ask about, `agreement` shows exactly what is agreed to, `record` writes
 //! it down under the lock. `untrust` uses the same record.
 
 mod agreement;
+pub(super) mod chosen;
 pub(super) mod record;
 mod run;
 

@@ -4,6 +4,7 @@ use clap::Args;
 use wharf_config::{Catalog, Level, Server, State};
 
 use super::agreement;
+use super::chosen::Chosen;
 use super::record::{Report, change};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Answer, phrase};
@@ -21,28 +22,16 @@ Examples:
   wharf trust --all
   wharf trust --folder           let your own servers run in this folder")]
 pub(crate) struct TrustArgs {
-    /// The servers' names
-    #[arg(value_name = "NAME", conflicts_with_all = ["all", "folder"])]
-    names: Vec<String>,
-    /// Every untrusted server of this project
-    #[arg(long, conflicts_with = "folder")]
-    all: bool,
-    /// The folder itself, so that your own servers may run in it
-    #[arg(long)]
-    folder: bool,
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 /// Agrees to servers or to a folder.
 pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let asks = args.names.is_empty() && !args.all && !args.folder;
-    if asks && !invocation.ui.can_ask {
-        return Err(Failure::Usage {
-            message: "there is no terminal to ask on",
-            hint: "name the servers, or use --all or --folder",
-        });
-    }
+    let chosen = &args.chosen;
+    let asks = chosen.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
-    if args.folder {
+    if chosen.folder {
         return trust_folder(&catalog, invocation);
     }
     let untrusted = |server: &&Server| server.state == State::Untrusted;
@@ -50,12 +39,12 @@ pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Fai
         let agreed = ask(catalog.winners().into_iter().filter(untrusted), invocation);
         return trust(&agreed, Vec::new(), invocation);
     }
-    if args.all {
+    if chosen.all {
         let all: Vec<&Server> = catalog.winners().into_iter().filter(untrusted).collect();
         return trust_and_show(&all, Vec::new(), invocation);
     }
     let mut named: Vec<&Server> = Vec::new();
-    for name in &args.names {
+    for name in &chosen.names {
         let server = catalog.winner(name).ok_or_else(|| Failure::not_found(name, &catalog))?;
         if !named.iter().any(|other| std::ptr::eq(*other, server)) {
             named.push(server);
