@@ -69,6 +69,12 @@ pub enum ManageError {
         /// Whose file.
         scope: &'static str,
     },
+    /// A link of the project leads out of it.
+    #[error("{} is a link that leads out of the project; it is not written to", .path.display())]
+    OutsideProject {
+        /// The link.
+        path: PathBuf,
+    },
     /// The home folder is never a project.
     #[error("the home folder is not a project")]
     NoProject,
@@ -111,6 +117,7 @@ impl ManageError {
                 let other = if *scope == "project" { "user" } else { "project" };
                 Some(format!("use --scope {other}"))
             }
+            Self::OutsideProject { .. } => Some("remove the link, or use --scope user".to_owned()),
             Self::NoProject => Some("use --scope user, or go to the project's folder".to_owned()),
             Self::Problem(problem) => problem.hint.clone(),
             Self::Discovery(error) => Some(error.hint().to_owned()),

@@ -67,10 +67,26 @@ pub fn native_file(env: &Env, scope: Scope) -> Result<PathBuf, ManageError> {
     match scope {
         Scope::Project => {
             let folder = project_folder(env).ok_or(ManageError::NoProject)?;
-            Ok(folder.join(".wharf").join("mcp.json"))
+            let path = folder.join(".wharf").join("mcp.json");
+            stay_inside(&folder, &path)?;
+            Ok(path)
         }
         Scope::User => Ok(env.wharf_home().ok_or(ManageError::NoHome)?.join("mcp.json")),
     }
+}
+
+/// Links are followed, but those of a project came with it: one that leads out of it could make
+/// the person write to a file of their own.
+fn stay_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
+    let Ok(real_folder) = folder.canonicalize() else { return Ok(()) };
+    for part in path.ancestors().take_while(|part| *part != folder) {
+        let is_link = part.symlink_metadata().is_ok_and(|about| about.is_symlink());
+        let leads_inside = || part.canonicalize().is_ok_and(|real| real.starts_with(&real_folder));
+        if is_link && !leads_inside() {
+            return Err(ManageError::OutsideProject { path: part.to_owned() });
+        }
+    }
+    Ok(())
 }
 
 /// Takes the lock under which files are changed.

@@ -17,7 +17,9 @@ use crate::source::{Level, Standing};
 use crate::store::{self, Lock};
 
 use super::portable::translate;
-use super::{ManageError, Scope, edited, lock, native, native_file, project_folder, trust_own};
+use super::{
+    ManageError, Scope, edited, lock, native, native_file, project_folder, stay_inside, trust_own,
+};
 
 /// What to copy.
 #[derive(Debug, Clone)]
@@ -202,7 +204,9 @@ fn target_file(
         Scope::User => env.cwd.clone(),
     };
     if let (Scope::Project, Some(file)) = (scope, style.project_file) {
-        return Ok(folder.join(file));
+        let path = folder.join(file);
+        stay_inside(&folder, &path)?;
+        return Ok(path);
     }
     let own = program.files.iter().filter(|file| {
         file.level == level
@@ -211,7 +215,11 @@ fn target_file(
     });
     let candidates: Vec<PathBuf> = own.flat_map(|file| paths(&file.place, env, &folder)).collect();
     let there = candidates.iter().find(|path| path.exists());
-    there.or(candidates.first()).cloned().ok_or_else(none)
+    let path = there.or(candidates.first()).cloned().ok_or_else(none)?;
+    if scope == Scope::Project {
+        stay_inside(&folder, &path)?;
+    }
+    Ok(path)
 }
 
 /// Returns the definitions to import, and whether each may be: those of a program, or of a file.

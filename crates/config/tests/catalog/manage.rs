@@ -260,6 +260,31 @@ fn a_broken_file_is_not_written_to() {
     assert_eq!(read(&world, "~/.wharf/mcp.json"), "{ \"mcpServers\": {");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_of_the_project_cannot_lead_a_write_out_of_it() {
+    let world = World::new().with("~/.claude.json", "{}");
+    fs::create_dir(world.path(".wharf")).expect("a folder");
+    for target in ["~/.claude.json", "~/not-there.json"] {
+        let link = world.path(".wharf/mcp.json");
+        std::os::unix::fs::symlink(world.path(target), &link).expect("a link");
+        let error = try_add(&world, "fs", json!({ "command": "x" }), Scope::Project);
+        assert!(matches!(error, Err(ManageError::OutsideProject { .. })), "{error:?}");
+        fs::remove_file(link).expect("removed");
+    }
+    assert_eq!(read(&world, "~/.claude.json"), "{}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_of_the_persons_own_is_followed() {
+    let world = World::new().with("~/dotfiles/mcp.json", "{}\n");
+    let link = world.new_path("~/.wharf/mcp.json");
+    std::os::unix::fs::symlink(world.path("~/dotfiles/mcp.json"), &link).expect("a link");
+    add(&world, "fs", json!({ "command": "x" }), Scope::User);
+    assert!(link.is_symlink() && read(&world, "~/dotfiles/mcp.json").contains("\"fs\""));
+}
+
 #[test]
 fn the_home_folder_is_not_a_project() {
     let world = World::new().working_in("~/");
@@ -332,7 +357,7 @@ fn a_dry_run_changes_nothing() {
     let dry = TransferRequest { dry_run: true, ..request("zed", Scope::User) };
     let transfer = manage::export(&world.env, &dry).expect("a preview");
     assert_eq!((transfer.added, transfer.backup), (vec!["fs".to_owned()], None));
-    assert!(transfer.diff.contains("+"));
+    assert!(transfer.diff.contains('+'));
     assert!(!world.path("~/.config/zed/settings.json").exists());
 }
 
