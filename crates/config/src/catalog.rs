@@ -3,7 +3,7 @@
 //! Nothing that was found is lost. [`load`] is the one way to get a catalog.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::discover::{self, Found};
@@ -97,6 +97,7 @@ impl State {
 }
 
 /// How to look.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoadOptions {
     /// Leave project files out, as `discovery.project = false` does.
@@ -105,6 +106,8 @@ pub struct LoadOptions {
     pub trust_project: bool,
     /// The session has its own web search, so Exa's servers are set aside.
     pub native_web_search: bool,
+    /// Look at our own files whatever a variable or setting leaves out, to change them.
+    pub for_editing: bool,
 }
 
 /// Why nothing could be found at all.
@@ -154,12 +157,10 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let (trust_store, trust_problem) = TrustStore::load(env);
     problems.extend(trust_problem);
     let found = find(env, options, &settings)?;
+    let lists = Lists::of(env, &found, &mut problems);
     problems.extend(found.problems);
-    let lists = Lists::of(env, &found.files, &mut problems);
     let mut definitions = found.definitions;
-    if definitions.is_empty()
-        && !settings.list("discovery.disabled").iter().any(|id| id == "defaults")
-    {
+    if definitions.is_empty() && gets_defaults(env, &settings) {
         definitions = crate::defaults::definitions(env);
     }
     let judge = |definition: Definition| {
@@ -185,11 +186,25 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     Ok(Catalog { servers, problems, files: found.files, settings, project_folders, exa_keys })
 }
 
+/// Tells whether a machine without servers gets the defaults. A project may leave the person's
+/// servers out, but not put others in their place.
+fn gets_defaults(env: &Env, settings: &Settings) -> bool {
+    let left_out = settings.list("discovery.disabled");
+    if left_out.iter().any(|id| id == "defaults") {
+        return false;
+    }
+    let own = &settings.own_left_out;
+    own.len() == left_out.len() || discover::discover(env, true, own).definitions.is_empty()
+}
+
 fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, DiscoveryError> {
-    let variable = env.variable("WHARF_MCP_SERVERS").filter(|text| !text.trim().is_empty());
+    let variable = env.variable("WHARF_MCP_SERVERS");
+    let variable = variable.filter(|text| !text.trim().is_empty() && !options.for_editing);
     let (Some(text), Some(program)) = (variable, formats::program("env")) else {
-        let with_projects = settings.is_on("discovery.project") && !options.without_project;
-        return Ok(discover::discover(env, with_projects, settings.list("discovery.disabled")));
+        let wanted = settings.is_on("discovery.project") || options.for_editing;
+        let mut left_out = settings.list("discovery.disabled").to_vec();
+        left_out.retain(|id| id != "wharf" || !options.for_editing);
+        return Ok(discover::discover(env, wanted && !options.without_project, &left_out));
     };
     let failed = |reason: String, line, column| DiscoveryError::Variable { reason, line, column };
     let found = discover::read_variable(env, program, "WHARF_MCP_SERVERS", text)
@@ -209,20 +224,25 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(env: &Env, files: &[Arc<Source>], problems: &mut Vec<Problem>) -> Self {
+    fn of(env: &Env, found: &Found, problems: &mut Vec<Problem>) -> Self {
         let mut lists = Self::default();
+        // A variable or a setting may have left our own file unread.
         let mut scan = discover::Scan::new(env, Vec::new());
+        let mut document = |path: &Path| match found.documents.get(path) {
+            Some(known) => known.clone(),
+            None => scan.document(path),
+        };
         if let Some(path) = env.wharf_home().map(|home| home.join("mcp.json")) {
             // What is wrong with the file itself has been said when its servers were read.
-            if let Some(root) = scan.document(&path) {
+            if let Some(root) = document(&path) {
                 let mut names = |key| names_in(root.get(key), key, &path, problems);
                 lists.disabled = names("disabledServers");
                 lists.enabled = names("enabledServers");
             }
         }
         let ours = |file: &&Arc<Source>| file.provider == "wharf" && file.level == Level::Project;
-        for file in files.iter().filter(ours) {
-            let Some(root) = scan.document(&file.path) else { continue };
+        for file in found.files.iter().filter(ours) {
+            let Some(root) = document(&file.path) else { continue };
             for key in ["disabledServers", "enabledServers"] {
                 if let Some(node) = root.get(key) {
                     let instead = if key == "disabledServers" { "false" } else { "true" };
@@ -245,7 +265,7 @@ impl Lists {
 fn names_in(
     node: Option<&Node>,
     key: &str,
-    path: &std::path::Path,
+    path: &Path,
     problems: &mut Vec<Problem>,
 ) -> BTreeSet<String> {
     let Some(node) = node else { return BTreeSet::new() };
@@ -293,7 +313,7 @@ impl Catalog {
     /// Finds the name that was probably meant.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         let names = self.servers.iter().map(|server| server.definition.name.as_str());
-        crate::text::nearest(name, names)
+        crate::text::nearest(name, names.filter(|own| *own != name))
     }
 }
 

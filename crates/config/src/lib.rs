@@ -47,7 +47,6 @@ pub mod view;
 
 pub use catalog::{Catalog, DiscoveryError, LoadOptions, Server, State, load};
 pub use credentials::{Credential, CredentialError, Credentials};
-pub use discover::repository_root;
 pub use env::{Env, Platform};
 pub use expand::{Missing, Origin, Syntax, Use};
 pub use formats::providers;

@@ -171,6 +171,8 @@ pub struct Fields {
     pub account: Option<String>,
     /// What the agent may do, and how its tools are shown.
     pub policy: Policy,
+    /// Which placeholders count in the texts that are kept as they are.
+    pub syntax: Syntax,
 }
 
 /// Limits in milliseconds; none means the default.

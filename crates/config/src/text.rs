@@ -30,14 +30,27 @@ pub fn clean(text: &str) -> String {
     shown
 }
 
-/// Shows a text cleaned and cut to a number of characters.
+/// Shows a text cleaned and cut to a number of characters. It is the shown ones that count: a code
+/// takes up to ten, and none is cut in two.
+///
+/// ```
+/// assert_eq!(wharf_config::text::clip("a\u{1b}b", 6), "a…");
+/// assert_eq!(wharf_config::text::clip("a\u{1b}b", 8), "a\\u{1b}b");
+/// ```
 pub fn clip(text: &str, most: usize) -> String {
-    if text.chars().nth(most).is_none() {
-        return clean(text);
+    let width = |c: char| if is_unsafe(c) { c.escape_default().len() } else { 1 };
+    let (mut end, mut used) = (0, 0);
+    for (at, c) in text.char_indices() {
+        used += width(c);
+        if used > most {
+            return format!("{}…", clean(&text[..end]));
+        }
+        // What is shown up to here leaves room for the dots.
+        if used < most {
+            end = at + c.len_utf8();
+        }
     }
-    let mut shown = clean(&text.chars().take(most.saturating_sub(1)).collect::<String>());
-    shown.push('…');
-    shown
+    clean(text)
 }
 
 /// Finds the word that was probably meant.

@@ -1,12 +1,13 @@
 //! Runs every fuzz target for a moment on mutated samples, without any tool but the compiler.
 //!
-//! `WHARF_FUZZ_SECONDS` is the time for each target. A failure names the seed of the case, and
-//! `WHARF_FUZZ_SEED` begins with that case again.
+//! `WHARF_FUZZ_SECONDS` is the time for each target, `WHARF_FUZZ_TARGET` the name of the only one to
+//! run. A failure names the seed of the case, and `WHARF_FUZZ_SEED` begins with that case again.
+//! Beside the samples of a target, the files of the golden tests are mutated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
-use wharf_config::fuzz::{BODIES, Body};
+use wharf_config::fuzz::{BODIES, Body, FOLDER};
 
 /// Even a slow machine that does other things as well reads a few kilobytes faster.
 const TOO_SLOW: Duration = Duration::from_secs(10);
@@ -22,17 +23,37 @@ const PIECES: &[&str] = &[
     "\0", "\\ud83d", "\\u0000", "0x1", "1e9", "-", "+", "null", "~", "true", "${A:-b}", "{{", "}}",
 ];
 
+/// Values of every kind, in the notation that all others can read.
+const VALUES: &[&str] = &[
+    "null",
+    "true",
+    "-1",
+    "1e400",
+    "\"\"",
+    "[]",
+    "{}",
+    "[\"a\", 1]",
+    "[[]]",
+    "{\"A\": \"b\"}",
+    "\"${A}\"",
+    "\"https://u:p@h/?k=v\"",
+    "\"=[]\"",
+    "\"a\\u001b\\u202e\"",
+];
+
 #[test]
 fn every_target_keeps_its_promises() {
     let seconds = number_from_env("WHARF_FUZZ_SECONDS").unwrap_or(1);
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let first_seed =
         number_from_env("WHARF_FUZZ_SEED").unwrap_or(u64::from(clock.subsec_nanos()) << 20);
-    for body in BODIES {
+    let only = from_env("WHARF_FUZZ_TARGET");
+    for body in BODIES.iter().filter(|body| only.as_ref().is_none_or(|name| name == body.name)) {
+        let corpus = corpus(body);
         let end = Instant::now() + Duration::from_secs(seconds);
         let mut seed = first_seed;
         while Instant::now() < end {
-            run_case(body, seed);
+            run_case(body, &corpus, seed);
             seed += 1;
         }
         println!("{}: {} cases", body.name, seed - first_seed);
@@ -42,7 +63,7 @@ fn every_target_keeps_its_promises() {
 #[test]
 fn every_sample_keeps_the_promises_as_it_is() {
     for body in BODIES {
-        for sample in body.samples {
+        for sample in corpus(body) {
             (body.run)(sample.as_bytes());
         }
     }
@@ -60,8 +81,28 @@ fn every_target_can_be_run_by_libfuzzer() {
     assert_eq!(listed.collect::<Vec<_>>(), names);
 }
 
-fn run_case(body: &Body, seed: u64) {
-    let input = mutate(body.samples, &mut Random::new(seed));
+/// Returns the samples of a target and the golden files it wants.
+fn corpus(body: &Body) -> Vec<String> {
+    let mut corpus: Vec<String> = body.samples.iter().map(|&sample| sample.to_owned()).collect();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/cases");
+    let mut cases: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|case| case.unwrap().path()).collect();
+    cases.sort_unstable();
+    for case in cases {
+        let text = std::fs::read_to_string(case).unwrap().replace("[project]", FOLDER);
+        for (places, content) in
+            text.split("\n=== ").skip(1).filter_map(|file| file.split_once('\n'))
+        {
+            if body.golden.iter().any(|ending| places.ends_with(ending)) {
+                corpus.push(format!("{content}\n"));
+            }
+        }
+    }
+    corpus
+}
+
+fn run_case(body: &Body, corpus: &[String], seed: u64) {
+    let input = mutate(corpus, &mut Random::new(seed));
     let start = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| (body.run)(&input)));
     let (name, duration, shown) = (body.name, start.elapsed(), input.escape_ascii());
@@ -69,15 +110,17 @@ fn run_case(body: &Body, seed: u64) {
     assert!(duration < TOO_SLOW, "{name} takes {duration:?} with WHARF_FUZZ_SEED={seed}: {shown}");
 }
 
-fn mutate(samples: &[&str], random: &mut Random) -> Vec<u8> {
+fn mutate(samples: &[String], random: &mut Random) -> Vec<u8> {
     let mut input = random.pick(samples).as_bytes().to_vec();
     if random.below(4) == 0 {
         input.clear();
     }
-    for _ in 0..=random.below(8) {
+    // Many changes try the parsers; a text must survive them to try what comes after.
+    let changes = if random.below(2) == 0 { 1 } else { 1 + random.below(8) };
+    for _ in 0..changes {
         let start = random.below(input.len() + 1);
         let end = input.len().min(start + random.below(32));
-        match random.below(8) {
+        match random.below(12) {
             0 => drop(input.drain(start..end)),
             1 => input.truncate(start),
             2 => insert(&mut input, start, &[random.byte()]),
@@ -96,6 +139,7 @@ fn mutate(samples: &[&str], random: &mut Random) -> Vec<u8> {
                 let to = other.len().min(from + random.below(64));
                 insert(&mut input, start, &other[from..to]);
             }
+            7..=10 => replace_text(&mut input, start, samples, random),
             _ => insert(&mut input, start, random.pick(PIECES).as_bytes()),
         }
     }
@@ -103,13 +147,39 @@ fn mutate(samples: &[&str], random: &mut Random) -> Vec<u8> {
     input
 }
 
+/// Puts a value, or a text of another sample, in the place of a text in quotes.
+fn replace_text(input: &mut Vec<u8>, start: usize, samples: &[String], random: &mut Random) {
+    let Some(range) = quoted(input, start) else { return };
+    let other = random.pick(samples).as_bytes();
+    let from = random.below(other.len());
+    let value = match quoted(other, from) {
+        Some(range) if random.below(2) == 0 => &other[range],
+        _ => random.pick(VALUES).as_bytes(),
+    };
+    input.splice(range, value.iter().copied());
+}
+
+/// Finds the first text in quotes behind a position.
+fn quoted(input: &[u8], start: usize) -> Option<std::ops::Range<usize>> {
+    let quote =
+        |from: usize| Some(from + input.get(from..)?.iter().position(|byte| *byte == b'"')?);
+    // Behind an odd number of quotes a text has begun.
+    let is_inside = input[..start].iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+    let open = if is_inside { quote(quote(start)? + 1)? } else { quote(start)? };
+    Some(open..quote(open + 1)? + 1)
+}
+
 fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {
     input.splice(at..at, piece.iter().copied());
 }
 
-#[expect(clippy::disallowed_methods, reason = "a setting of the test run, not of a test")]
 fn number_from_env(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
+    from_env(name)?.parse().ok()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a setting of the test run, not of a test")]
+fn from_env(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// The generator xorshift64*: small, and good enough to choose mutations.
@@ -137,7 +207,7 @@ impl Random {
         self.next().to_le_bytes()[0]
     }
 
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
+    fn pick<'a, T: AsRef<str>>(&mut self, choices: &'a [T]) -> &'a str {
+        choices[self.below(choices.len())].as_ref()
     }
 }

@@ -5,12 +5,11 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use wharf_config::Secret;
-use wharf_config::manage::{self, AddRequest};
-use wharf_config::secret::names_a_secret;
+use wharf_config::manage::AddRequest;
 
-use super::changed::{ScopeWord, report, scope_or_default};
+use super::changed::{self, ScopeWord, scope_or_default};
 use super::{Exit, Failure, Invocation};
-use crate::ui::phrase;
+use crate::ui::{Ui, phrase};
 
 /// How much of a token is read; no token is longer.
 const LONGEST_TOKEN: u64 = 64 * 1024;
@@ -19,7 +18,8 @@ const LONGEST_TOKEN: u64 = 64 * 1024;
 ///
 /// A local server is given as a command after `--`, a remote one with --url. Without --scope it
 /// goes into the project's file, or into yours in the home folder. A token is kept in the
-/// credential store, never in the file; with `--token -` it is read from the standard input.
+/// credential store, never in the file; with `--token -` it is asked for, or read from the
+/// standard input where that is no terminal.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +39,7 @@ pub(crate) struct AddArgs {
     /// How a remote server is spoken to [default: http]
     #[arg(long, value_name = "KIND")]
     transport: Option<RemoteKind>,
-    /// A token for a remote server; `-` reads it from the standard input
+    /// A token for a remote server; `-` asks for it, or reads it from a pipe
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
     /// A header to send to a remote server; may be repeated
@@ -92,10 +92,16 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
             ));
         }
     };
-    warn_of_literals(&entry, invocation);
+    if args.token.is_some() && bearer.is_some() {
+        return Err(usage(
+            "--token and an Authorization header with a token cannot be used together",
+            "give one of them",
+        ));
+    }
     let token = match args.token.as_deref() {
+        Some("-") if invocation.ui.is_typed => Some(token_from_terminal(&args.name)?),
         Some("-") => Some(token_from_stdin()?),
-        Some(token) => Some(Secret::new(token)),
+        Some(token) => Some(token_from_argument(token)?),
         None => bearer,
     };
     let request = AddRequest {
@@ -105,7 +111,7 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
         scope: scope_or_default(args.scope, invocation),
         replace: args.force,
     };
-    report(&args.name, manage::add(&invocation.env, request), invocation)
+    changed::add(request, invocation)
 }
 
 fn local(command: &str, rest: &[String], args: &AddArgs) -> Result<Value, Failure> {
@@ -120,7 +126,7 @@ fn local(command: &str, rest: &[String], args: &AddArgs) -> Result<Value, Failur
     if !rest.is_empty() {
         entry.insert("args".to_owned(), json!(rest));
     }
-    let env = pairs(&args.env, "--env takes NAME=VALUE")?;
+    let env = pairs(&args.env, |word| word.split_once('='), "--env takes NAME=VALUE")?;
     if !env.is_empty() {
         entry.insert("env".to_owned(), env.into());
     }
@@ -137,7 +143,7 @@ fn remote(url: &str, args: &AddArgs) -> Result<(Value, Option<Secret>), Failure>
         Some(RemoteKind::Sse) => "sse",
     };
     let mut entry = json!({ "type": kind, "url": url });
-    let mut headers = pairs(&args.header, "--header takes NAME=VALUE")?;
+    let mut headers = pairs(&args.header, split_header, "--header takes NAME=VALUE")?;
     let bearer = take_literal_bearer(&mut headers);
     if !headers.is_empty() {
         entry["headers"] = headers.into();
@@ -148,15 +154,26 @@ fn remote(url: &str, args: &AddArgs) -> Result<(Value, Option<Secret>), Failure>
 /// A token that is typed as a header is still a token, and does not go into a file.
 fn take_literal_bearer(headers: &mut Map<String, Value>) -> Option<Secret> {
     let name = headers.keys().find(|name| name.eq_ignore_ascii_case("authorization"))?.clone();
-    let token = headers.get(&name)?.as_str()?.strip_prefix("Bearer ")?;
-    let token = (!token.contains("${")).then(|| Secret::new(token))?;
+    let (scheme, token) = headers.get(&name)?.as_str()?.split_once(' ')?;
+    let is_literal = scheme.eq_ignore_ascii_case("bearer") && !token.contains("${");
+    let token = is_literal.then(|| Secret::new(token.trim()))?;
     headers.remove(&name);
     Some(token)
 }
 
-fn pairs(words: &[String], message: &'static str) -> Result<Map<String, Value>, Failure> {
+/// Headers are often copied as `Name: value`. A name has neither sign, a value may have both.
+fn split_header(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once(['=', ':'])?;
+    Some((name, value.trim()))
+}
+
+fn pairs(
+    words: &[String],
+    split: fn(&str) -> Option<(&str, &str)>,
+    message: &'static str,
+) -> Result<Map<String, Value>, Failure> {
     let split = |word: &String| {
-        let (name, value) = word.split_once('=').or_else(|| word.split_once(": "))?;
+        let (name, value) = split(word)?;
         let name = name.trim();
         (!name.is_empty()).then(|| (name.to_owned(), Value::from(value)))
     };
@@ -164,37 +181,33 @@ fn pairs(words: &[String], message: &'static str) -> Result<Map<String, Value>, 
     pairs.ok_or_else(|| usage(message, "write the name, an equals sign and the value"))
 }
 
-/// What looks like a secret and is no placeholder will stand in the file for all to read.
-fn warn_of_literals(entry: &Value, invocation: &Invocation) {
-    for group in ["env", "headers"] {
-        for (name, value) in entry.get(group).and_then(Value::as_object).into_iter().flatten() {
-            let text = value.as_str().unwrap_or_default();
-            let is_literal = !text.contains("${")
-                && !text.starts_with('!')
-                && invocation.env.filled_variable(text).is_none();
-            if names_a_secret(name) && is_literal {
-                let name = phrase::name(name);
-                invocation.ui.hint(&format!(
-                    "the value of {name} stands in the file as it is; \
-                     '${{{name}}}' would take it from the environment"
-                ));
-            }
-        }
-    }
+fn token_from_argument(text: &str) -> Result<Secret, Failure> {
+    token(text).ok_or_else(|| usage("--token takes one word", "give the token, without spaces"))
+}
+
+fn token_from_terminal(name: &str) -> Result<Secret, Failure> {
+    let typed = Ui::ask_secret(&format!("Token for {}: ", phrase::quoted(name)));
+    typed.ok().and_then(|typed| token(typed.expose())).ok_or_else(|| {
+        usage("no token was typed", "type the token, without spaces, and press Enter")
+    })
 }
 
 fn token_from_stdin() -> Result<Secret, Failure> {
     let mut text = String::new();
     let mut stdin = std::io::stdin().lock().take(LONGEST_TOKEN);
     let read = stdin.read_to_string(&mut text);
-    let token = text.trim();
-    if read.is_err() || token.is_empty() || token.contains(char::is_whitespace) {
-        return Err(usage(
+    read.ok().and_then(|_| token(&text)).ok_or_else(|| {
+        usage(
             "there is no token on the standard input",
             "for example: printf %s \"$TOKEN\" | wharf add NAME --url URL --token -",
-        ));
-    }
-    Ok(Secret::new(token))
+        )
+    })
+}
+
+/// A token is sent as one word of a header.
+fn token(text: &str) -> Option<Secret> {
+    let token = text.trim();
+    (!token.is_empty() && !token.contains(char::is_whitespace)).then(|| Secret::new(token))
 }
 
 fn usage(message: &'static str, hint: &'static str) -> Failure {

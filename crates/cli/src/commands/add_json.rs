@@ -5,7 +5,7 @@ use std::io::Read;
 use clap::Args;
 use wharf_config::manage::{self, AddRequest};
 
-use super::changed::{ScopeWord, report, scope_or_default};
+use super::changed::{self, ScopeWord, report, scope_or_default};
 use super::{Exit, Failure, Invocation};
 
 /// How much is read; no entry is longer.
@@ -43,13 +43,14 @@ pub(crate) fn run(args: &AddJsonArgs, invocation: &Invocation) -> Result<Exit, F
     } else {
         &args.entry
     };
+    let entry = match manage::entry_from_json(text) {
+        Ok(entry) => entry,
+        Err(error) => return report(&args.name, Err(error), invocation),
+    };
     let scope = scope_or_default(args.scope, invocation);
-    let result = manage::entry_from_json(text).and_then(|entry| {
-        let name = args.name.clone();
-        let request = AddRequest { name, entry, token: None, scope, replace: args.force };
-        manage::add(&invocation.env, request)
-    });
-    report(&args.name, result, invocation)
+    let name = args.name.clone();
+    let request = AddRequest { name, entry, token: None, scope, replace: args.force };
+    changed::add(request, invocation)
 }
 
 fn stdin() -> Result<String, Failure> {

@@ -2,11 +2,14 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
-use wharf_config::manage::{self, Done, ManageError, Scope};
+use serde_json::Value;
+use wharf_config::manage::{self, AddRequest, Done, ManageError, Scope};
+use wharf_config::secret::names_a_secret;
 use wharf_config::text::clean;
+use wharf_config::{Env, State};
 
 use super::{Exit, Failure, Invocation};
-use crate::ui::print_json;
+use crate::ui::{phrase, print_json};
 
 /// Which of Wharf's own files is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,6 +33,54 @@ impl ScopeWord {
 /// Returns the scope that was typed, else the usual one.
 pub(crate) fn scope_or_default(word: Option<ScopeWord>, invocation: &Invocation) -> Scope {
     word.map_or_else(|| manage::default_scope(&invocation.env), ScopeWord::scope)
+}
+
+/// Adds a server and tells about it, also of secrets that stand in the file now.
+pub(crate) fn add(request: AddRequest, invocation: &Invocation) -> Result<Exit, Failure> {
+    let name = request.name.clone();
+    let literals = literal_secrets(&request.entry, &invocation.env);
+    let mut result = manage::add(&invocation.env, request);
+    if let Ok(done) = &mut result {
+        if is_off(&name, invocation) {
+            let word = phrase::word(&name);
+            done.message = format!("{}; it stays off until `wharf enable {word}`", done.message);
+        }
+        for literal in literals {
+            invocation.ui.hint(&format!(
+                "the value of {} stands in the file as it is; \
+                 '${{{}}}' would take it from the environment",
+                phrase::quoted(&literal),
+                variable_for(&literal)
+            ));
+        }
+    }
+    report(&name, result, invocation)
+}
+
+/// Tells whether a server that was just added is switched off, such as by an older list.
+fn is_off(name: &str, invocation: &Invocation) -> bool {
+    let catalog = invocation.load_quietly();
+    catalog.is_ok_and(|catalog| {
+        catalog.winner(name).is_some_and(|server| server.state == State::Disabled)
+    })
+}
+
+/// Names the values that look like a secret and are taken as written.
+fn literal_secrets(entry: &Value, env: &Env) -> Vec<String> {
+    let groups = ["env", "headers"].into_iter().filter_map(|group| entry.get(group)?.as_object());
+    let is_literal = |value: &Value| {
+        value.as_str().is_some_and(|text| {
+            !text.contains("${") && !text.starts_with('!') && env.filled_variable(text).is_none()
+        })
+    };
+    let found = groups.flatten().filter(|(name, value)| names_a_secret(name) && is_literal(value));
+    found.map(|(name, _)| name.clone()).collect()
+}
+
+/// Returns the variable that a value could come from: `X_API_KEY` for `X-Api-Key`.
+fn variable_for(name: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    phrase::name(&name.chars().map(word).collect::<String>())
 }
 
 #[derive(Serialize)]

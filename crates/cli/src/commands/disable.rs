@@ -21,5 +21,9 @@ pub(crate) struct DisableArgs {
 
 /// Switches a server off.
 pub(crate) fn run(args: &DisableArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    report(&args.name, manage::switch(&invocation.env, &args.name, Switch::Off), invocation)
+    report(
+        &args.name,
+        manage::switch(&invocation.env, &args.name, Switch::Off, invocation.options),
+        invocation,
+    )
 }

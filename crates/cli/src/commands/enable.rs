@@ -21,5 +21,9 @@ pub(crate) struct EnableArgs {
 
 /// Switches a server on.
 pub(crate) fn run(args: &EnableArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    report(&args.name, manage::switch(&invocation.env, &args.name, Switch::On), invocation)
+    report(
+        &args.name,
+        manage::switch(&invocation.env, &args.name, Switch::On, invocation.options),
+        invocation,
+    )
 }

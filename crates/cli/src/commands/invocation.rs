@@ -1,6 +1,9 @@
 //! What every verb needs: the surroundings, the common flags, the screen, and a way to look.
 
-use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, Server, State, load};
+use std::path::{Path, PathBuf};
+
+use wharf_config::settings::Settings;
+use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, Problem, Server, State, load};
 
 use super::Failure;
 use crate::args::Flags;
@@ -14,7 +17,8 @@ pub(crate) struct Invocation {
     pub(crate) env: Env,
     /// The screen.
     pub(crate) ui: Ui,
-    options: LoadOptions,
+    /// How to look.
+    pub(crate) options: LoadOptions,
 }
 
 impl Invocation {
@@ -33,7 +37,7 @@ impl Invocation {
 
     /// Finds every server.
     pub(crate) fn load(&self) -> Result<Catalog, DiscoveryError> {
-        let catalog = load(&self.env, self.options)?;
+        let catalog = self.load_quietly()?;
         if self.ui.loudness == Loudness::Verbose {
             for file in &catalog.files {
                 let place = phrase::path(&file.path, &self.env);
@@ -44,9 +48,9 @@ impl Invocation {
         Ok(catalog)
     }
 
-    /// Tells whether project definitions count as trusted in this run.
-    pub(crate) fn trusts_project(&self) -> bool {
-        self.options.trust_project
+    /// Finds every server, and does not say which files were read.
+    pub(crate) fn load_quietly(&self) -> Result<Catalog, DiscoveryError> {
+        load(&self.env, self.options)
     }
 
     /// Finds every server, with trust as it is on record: for the verbs that change it.
@@ -61,10 +65,43 @@ pub(crate) fn find<'a>(catalog: &'a Catalog, name: &'a str) -> Result<&'a Server
     found.ok_or_else(|| Failure::not_found(name, catalog))
 }
 
-/// Tells whether nobody has configured anything, so that only the defaults are there.
-pub(crate) fn only_defaults(catalog: &Catalog) -> bool {
+/// Why there is nothing but the defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhyDefaults {
+    /// Nobody has configured anything.
+    NothingConfigured,
+    /// What is configured may be in a file that could not be read.
+    Unreadable,
+}
+
+/// Returns why there are only the defaults, if that is so.
+pub(crate) fn why_defaults(catalog: &Catalog, env: &Env) -> Option<WhyDefaults> {
     let mut providers = catalog.servers.iter().map(|server| server.definition.source.provider);
-    !catalog.servers.is_empty() && providers.all(|provider| provider == "defaults")
+    if catalog.servers.is_empty() || !providers.all(|provider| provider == "defaults") {
+        return None;
+    }
+    let has_servers = |problem: &Problem| {
+        problem.path.as_deref().is_some_and(|path| !is_settings_or_trust(path, catalog, env))
+    };
+    let mut errors = catalog.problems.iter().filter(|problem| problem.is_error());
+    Some(if errors.any(has_servers) {
+        WhyDefaults::Unreadable
+    } else {
+        WhyDefaults::NothingConfigured
+    })
+}
+
+/// Tells whether a file has Wharf's settings, the person's or the project's.
+pub(crate) fn is_settings(path: &Path, catalog: &Catalog, env: &Env) -> bool {
+    let of_project = |folder: &PathBuf| path == folder.join(".wharf/config.toml");
+    Settings::path(env).is_some_and(|own| path == own)
+        || catalog.project_folders.iter().any(of_project)
+}
+
+/// Tells whether a file is one of Wharf's own that has no servers.
+pub(crate) fn is_settings_or_trust(path: &Path, catalog: &Catalog, env: &Env) -> bool {
+    let is_trust = || env.wharf_home().is_some_and(|home| path == home.join("trust.json"));
+    is_settings(path, catalog, env) || is_trust()
 }
 
 /// Counts the definitions by state, in words: `9 enabled`, `1 untrusted`.

@@ -1,5 +1,6 @@
 //! `wharf list`: every server, what became of it, and what is wrong. Never connects.
 
+use std::borrow::Cow;
 use std::mem::ManuallyDrop;
 
 use clap::Args;
@@ -7,7 +8,7 @@ use wharf_config::text::{clean, clip};
 use wharf_config::view::{Listing, ServerView};
 use wharf_config::{Catalog, Env, Level, Server, Source, State};
 
-use super::invocation::{count_state, counted, only_defaults};
+use super::invocation::{WhyDefaults, count_state, counted, why_defaults};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 
@@ -16,8 +17,8 @@ use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 /// Shows for each name the definition that counts, its state, and the file it comes from.
 /// Nothing is connected or started. States: enabled, disabled (somebody switched it off),
 /// untrusted (it came with this project; see `wharf trust`), invalid (its entry does not say
-/// enough), and with --all also shadowed (another definition has its name) and duplicate (the same
-/// server is there under another name).
+/// enough), and with --all also "shadowed by" (whose definition has its name) and "duplicate of"
+/// (the name under which the same server is used).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +27,7 @@ Examples:
   wharf list --project ~/work/app
   wharf list --json | jq -r '.servers[].name'")]
 pub(crate) struct ListArgs {
-    /// Also show the shadowed and the duplicates
+    /// Also show the shadowed and by whom, and the duplicates and of what
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -48,11 +49,16 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let own = shown.iter().flat_map(|server| &server.problems);
     ui.problems(catalog.problems.iter().chain(own), env);
     ui.notice(&summary(&catalog, args.all));
-    if only_defaults(&catalog) {
-        ui.notice(
+    match why_defaults(&catalog, env) {
+        Some(WhyDefaults::NothingConfigured) => ui.notice(
             "Nothing is configured yet, so these are Wharf's defaults. \
              Add a server: wharf add NAME -- COMMAND…",
-        );
+        ),
+        Some(WhyDefaults::Unreadable) => ui.notice(
+            "Some files could not be read (see above) and no other has servers, \
+             so these are Wharf's defaults.",
+        ),
+        None => {}
     }
     if let Some(hint) = trust_hint(&catalog) {
         ui.hint(&hint);
@@ -62,12 +68,12 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
 
 fn table(servers: &[&Server], env: &Env) -> Table {
     let mut table = Table::new(&[
-        Column::Text("NAME"),
-        Column::Text("STATE"),
-        Column::Text("TRANSPORT"),
-        Column::Text("WHAT"),
-        Column::Text("SOURCE"),
-        Column::Path("FILE"),
+        Column::text("NAME"),
+        Column::text("STATE"),
+        Column::text("TRANSPORT"),
+        Column::text("WHAT").yielding_to(24),
+        Column::parts("SOURCE"),
+        Column::path("FILE").yielding_to(18),
     ]);
     for server in servers {
         let view = ServerView::of(server);
@@ -78,7 +84,7 @@ fn table(servers: &[&Server], env: &Env) -> Table {
                 phrase::name(view.name.as_str()),
                 if quiet { paint } else { style::strong },
             ),
-            Cell::painted(view.state, style::of_state(server.state)),
+            Cell::painted(state(server), style::of_state(server.state)),
             Cell::painted(view.transport, paint),
             Cell::painted(phrase::what(&view), paint),
             Cell::painted(phrase::source(view.source), paint),
@@ -86,6 +92,28 @@ fn table(servers: &[&Server], env: &Env) -> Table {
         ]);
     }
     table
+}
+
+/// Shows the state, and where another definition is used instead, whose.
+fn state(server: &Server) -> Cow<'static, str> {
+    let word = server.state.word();
+    let instead = match (&server.shadowed_by, &server.duplicate_of) {
+        (Some(by), _) => format!("by {}", owner(by, &server.definition.source)),
+        (None, Some(original)) => format!("of {}", phrase::name(original.as_str())),
+        (None, None) => return word.into(),
+    };
+    format!("{word} {instead}").into()
+}
+
+/// Names whose file it is, in contrast to another one.
+fn owner(source: &Source, other: &Source) -> String {
+    match source.level {
+        Level::Env => clean(&source.path.to_string_lossy()),
+        level if source.provider == other.provider && level != other.level => {
+            phrase::source(source)
+        }
+        _ => clean(source.provider_name),
+    }
 }
 
 /// Shows a file; one of the working folder without that folder.

@@ -26,5 +26,9 @@ pub(crate) struct RemoveArgs {
 /// Removes a server.
 pub(crate) fn run(args: &RemoveArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let scope = args.scope.map(ScopeWord::scope);
-    report(&args.name, manage::remove(&invocation.env, &args.name, scope), invocation)
+    report(
+        &args.name,
+        manage::remove(&invocation.env, &args.name, scope, invocation.options),
+        invocation,
+    )
 }

@@ -70,10 +70,10 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
 
 fn table(answer: &Answer<'_>) -> Table {
     let mut table = Table::new(&[
-        Column::Text("NAME"),
-        Column::Text("TRANSPORT"),
-        Column::Text("STATUS"),
-        Column::Text("CREDENTIAL"),
+        Column::text("NAME"),
+        Column::text("TRANSPORT"),
+        Column::text("STATUS"),
+        Column::text("CREDENTIAL"),
     ]);
     for server in &answer.servers {
         let paint = match server.status.as_str() {

@@ -36,6 +36,13 @@ struct Report<'a> {
     transfer: &'a Transfer,
 }
 
+/// What a program gets where nothing was copied.
+#[derive(Serialize)]
+struct Refusal {
+    ok: bool,
+    message: String,
+}
+
 /// Copies servers: shows the difference, asks where somebody is there, and tells what was done.
 pub(crate) fn run(
     program: &str,
@@ -49,7 +56,7 @@ pub(crate) fn run(
         scope: args.scope.map_or(Scope::User, ScopeWord::scope),
         replace: args.force,
         dry_run: args.dry_run,
-        trust_project: invocation.trusts_project(),
+        options: invocation.options,
     };
     let ui = &invocation.ui;
     let asks = ui.can_ask && !args.yes && !args.dry_run && !ui.json;
@@ -65,7 +72,15 @@ pub(crate) fn run(
         }
         request.dry_run = false;
     }
-    let transfer = copy(&request)?;
+    let transfer = match copy(&request) {
+        Ok(transfer) => transfer,
+        Err(error) => {
+            if ui.json {
+                print_json(&Refusal { ok: false, message: error.to_string() })?;
+            }
+            return Err(error.into());
+        }
+    };
     let exit = exit_of(&transfer, args);
     if ui.json {
         print_json(&Report { ok: exit == Exit::Fine, transfer: &transfer })?;
@@ -119,11 +134,15 @@ fn summary(transfer: &Transfer, args: &TransferArgs, invocation: &Invocation) ->
     if added + changed == 0 {
         return format!("Nothing to write to {path}.");
     }
-    let would = if args.dry_run { "Would add" } else { "Added" };
-    let mut text = format!("{would} {} to {path}", phrase::count(added, "server"));
-    if changed > 0 {
-        text = format!("{text}, {changed} replaced");
-    }
+    let count = |number| phrase::count(number, "server");
+    let text = match (args.dry_run, added, changed) {
+        (false, _, 0) => format!("Added {} to {path}", count(added)),
+        (false, 0, _) => format!("Replaced {} in {path}", count(changed)),
+        (false, ..) => format!("Added {} to {path} and replaced {changed}", count(added)),
+        (true, _, 0) => format!("Would add {} to {path}", count(added)),
+        (true, 0, _) => format!("Would replace {} in {path}", count(changed)),
+        (true, ..) => format!("Would add {} to {path} and replace {changed}", count(added)),
+    };
     match &transfer.backup {
         Some(backup) => format!("{text} (before: {}).", phrase::path(backup, &invocation.env)),
         None => format!("{text}."),

@@ -1,7 +1,7 @@
-//! The door to the person: everything that is written to the screen, and the one question asked.
+//! The door to the person: everything that is written to the screen, and what is asked.
 //!
-//! Data goes to stdout, all else to stderr. `screen` writes, `json`, `lines` and `table` lay out, `style`
-//! knows the colours, `phrase` has the words that several verbs share.
+//! Data goes to stdout, all else to stderr. `screen` writes and asks, `json`, `lines` and `table`
+//! lay out, `style` knows the colours, `phrase` has the words that several verbs share.
 
 mod json;
 mod lines;

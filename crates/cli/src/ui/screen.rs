@@ -12,7 +12,7 @@ use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use wharf_config::text::clean;
-use wharf_config::{Env, Problem};
+use wharf_config::{Env, Problem, Secret};
 
 use super::table::Colours;
 use super::{Lines, Table, json, phrase, style};
@@ -31,6 +31,8 @@ pub(crate) struct Ui {
     width: Option<usize>,
     /// Whether somebody is there to answer.
     pub(crate) can_ask: bool,
+    /// Whether the standard input is a keyboard.
+    pub(crate) is_typed: bool,
     out: ColorChoice,
     err: ColorChoice,
 }
@@ -77,6 +79,7 @@ impl Ui {
             loudness,
             width: terminal.width,
             can_ask: terminal.stdin && terminal.stderr,
+            is_typed: terminal.stdin,
             out: choice(terminal.stdout),
             err: choice(terminal.stderr),
         }
@@ -125,7 +128,9 @@ impl Ui {
         sorted.dedup();
         let mut lines = Lines::default();
         for problem in sorted {
-            lines.add(format!("{} {}", style::odd("warning:"), phrase::problem(problem, env)));
+            let label =
+                if problem.is_error() { style::bad("error:") } else { style::odd("warning:") };
+            lines.add(format!("{label} {}", phrase::problem(problem, env)));
             lines.hint("  ", problem.hint.as_deref());
         }
         self.message(&lines.into_text());
@@ -161,6 +166,12 @@ impl Ui {
             }
             Ok(_) => Answer::No,
         }
+    }
+
+    /// Asks for a secret on the terminal itself and does not show what is typed. The text is safe
+    /// to show.
+    pub(crate) fn ask_secret(question: &str) -> io::Result<Secret> {
+        rpassword::prompt_password(question).map(Secret::new)
     }
 
     /// Writes to stderr, whatever the loudness.

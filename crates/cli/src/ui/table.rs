@@ -1,7 +1,8 @@
 //! Columns that fit the terminal.
 //!
-//! On a terminal the widest columns give way until a row fits. Elsewhere nothing is cut; only the
-//! padding has a limit, so that one long value does not blow up every row.
+//! On a terminal columns give way until a row fits: first those that are said to, then the widest.
+//! Elsewhere nothing is cut; only the padding has a limit, so that one long value does not blow up
+//! every row.
 
 use std::borrow::Cow;
 
@@ -25,13 +26,21 @@ pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
 }
 
-/// A header, and from which side its cells are cut.
+/// A header, what matters in its cells, and whether it gives way before the others.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Column {
-    /// The beginning matters.
-    Text(&'static str),
-    /// The end matters.
-    Path(&'static str),
+pub(crate) struct Column {
+    header: &'static str,
+    keeps: Keeps,
+    yields_to: Option<usize>,
+}
+
+/// Which part of a cell is kept when it is cut.
+#[derive(Debug, Clone, Copy)]
+enum Keeps {
+    Beginning,
+    End,
+    /// The end from the last `·` on.
+    LastPart,
 }
 
 /// Gives a text its colour.
@@ -57,10 +66,24 @@ impl Cell {
 }
 
 impl Column {
-    fn header(self) -> &'static str {
-        match self {
-            Self::Text(header) | Self::Path(header) => header,
-        }
+    /// Makes a column of texts whose beginning matters.
+    pub(crate) const fn text(header: &'static str) -> Self {
+        Self { header, keeps: Keeps::Beginning, yields_to: None }
+    }
+
+    /// Makes a column of paths, whose end matters.
+    pub(crate) const fn path(header: &'static str) -> Self {
+        Self { header, keeps: Keeps::End, yields_to: None }
+    }
+
+    /// Makes a column of texts such as `Cursor · project`, whose last part matters.
+    pub(crate) const fn parts(header: &'static str) -> Self {
+        Self { header, keeps: Keeps::LastPart, yields_to: None }
+    }
+
+    /// Lets the column give way before the others, at first down to a width.
+    pub(crate) const fn yielding_to(self, width: usize) -> Self {
+        Self { yields_to: Some(width), ..self }
     }
 
     fn cut(self, text: &str, width: usize) -> Cow<'_, str> {
@@ -68,11 +91,19 @@ impl Column {
             return text.into();
         }
         let room = width.saturating_sub(1);
-        match self {
-            Self::Text(_) => format!("{}…", take(text.chars(), room)).into(),
-            Self::Path(_) => {
+        let beginning = |room| format!("{}…", take(text.chars(), room));
+        match self.keeps {
+            Keeps::Beginning => beginning(room).into(),
+            Keeps::End => {
                 let end: String = take(text.chars().rev(), room).chars().rev().collect();
                 format!("…{end}").into()
+            }
+            Keeps::LastPart => {
+                let last = text.rfind(" · ").map_or("", |at| &text[at..]);
+                match room.checked_sub(columns(last)) {
+                    Some(room) if room > 0 => format!("{}{last}", beginning(room)).into(),
+                    _ => beginning(room).into(),
+                }
             }
         }
     }
@@ -125,7 +156,7 @@ impl Table {
         self.drop_empty_columns();
         let layout = Layout { widths: self.widths(width), cuts: width.is_some(), colours };
         let mut text = String::new();
-        let header = self.columns.iter().map(|column| (column.header(), style::faint as Paint));
+        let header = self.columns.iter().map(|column| (column.header, style::faint as Paint));
         self.line(&mut text, header, &layout);
         for row in &self.rows {
             let cells = row.iter().map(|cell| (cell.text.as_str(), cell.paint));
@@ -177,7 +208,7 @@ impl Table {
         let natural = |(index, column): (usize, &Column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(index));
             let widest = cells.map(|cell| columns(&cell.text)).max().unwrap_or(0);
-            widest.max(columns(column.header()))
+            widest.max(columns(column.header))
         };
         let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
         let Some(limit) = limit else {
@@ -188,15 +219,28 @@ impl Table {
         }
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
-        while over > 0 {
-            let Some(widest) = widths.iter_mut().max().filter(|width| **width > NARROWEST) else {
-                break;
-            };
-            *widest -= 1;
-            over -= 1;
+        for (column, width) in self.columns.iter().zip(&mut widths) {
+            let given = column.yields_to.map_or(0, |floor| width.saturating_sub(floor)).min(over);
+            *width -= given;
+            over -= given;
         }
+        let yields = |index: usize| self.columns[index].yields_to.is_some();
+        over = narrow(&mut widths, over, yields);
+        narrow(&mut widths, over, |_| true);
         widths
     }
+}
+
+/// Takes from the widest of some columns until enough is gained; returns what is missing then.
+fn narrow(widths: &mut [usize], mut over: usize, may_yield: impl Fn(usize) -> bool) -> usize {
+    while over > 0 {
+        let some = widths.iter_mut().enumerate().filter(|(index, _)| may_yield(*index));
+        let widest = some.map(|(_, width)| width).max().filter(|width| **width > NARROWEST);
+        let Some(widest) = widest else { break };
+        *widest -= 1;
+        over -= 1;
+    }
+    over
 }
 
 #[cfg(test)]
@@ -205,7 +249,7 @@ mod tests {
 
     fn check(width: Option<usize>, expected: &str) {
         let mut table =
-            Table::new(&[Column::Text("NAME"), Column::Text("WHAT"), Column::Path("F")]);
+            Table::new(&[Column::text("NAME"), Column::text("WHAT"), Column::path("F")]);
         let rows = [
             ("fs", "npx -y @modelcontextprotocol/server-filesystem /tmp", "~/.cursor/mcp.json"),
             ("日本語", "uvx", "~/x"),
@@ -247,5 +291,27 @@ fs      npx -y @m…  …/mcp.json
 日本語  uvx         ~/x
 ",
         );
+    }
+
+    #[test]
+    fn some_columns_give_way_before_the_others() {
+        let columns = [
+            Column::parts("SOURCE"),
+            Column::text("WHAT").yielding_to(12),
+            Column::path("FILE").yielding_to(10),
+        ];
+        let check = |width: usize, expected: &str| {
+            let mut table = Table::new(&columns);
+            let cells = ["Claude Code · project", "npx -y some-server", "~/.claude/mcp.json"];
+            table.row(cells.map(Cell::plain).into());
+            let text = table.render(Some(width), Colours::Unwanted);
+            assert_eq!(text.lines().last(), Some(expected), "{width}");
+        };
+        check(61, "Claude Code · project  npx -y some-server  ~/.claude/mcp.json");
+        check(55, "Claude Code · project  npx -y some…  ~/.claude/mcp.json");
+        check(47, "Claude Code · project  npx -y some…  …/mcp.json");
+        check(43, "Claude Code · project  npx -y s…  …mcp.json");
+        check(35, "Claude… · project  npx -y …  …cp.json");
+        check(20, "Claude …  npx -y …  …cp.json");
     }
 }

@@ -4,17 +4,27 @@
 #![expect(clippy::unwrap_used, reason = "a test may")]
 #![expect(clippy::too_many_lines, reason = "a snapshot is as long as what it shows")]
 
+mod add;
+mod add_json;
+mod add_refused;
 mod colour;
 mod config;
+mod crash;
 mod doctor;
 mod explain;
+mod export;
 mod get;
 mod harmless;
+mod import;
 mod list;
 mod problems;
+mod remove;
 mod secrets;
 mod start;
 mod status;
+mod switch;
+mod token;
+mod transfer_pty;
 mod trust;
 mod trust_pty;
 mod world;

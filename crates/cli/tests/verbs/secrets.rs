@@ -46,7 +46,10 @@ fn servers(prefix: &str) -> String {
         ),
         ("query", r#"{ "url": "https://example.com/mcp?key=SECRET" }"#),
         ("user", r#"{ "url": "https://me:SECRET@example.com/mcp" }"#),
-        ("flag", r#"{ "command": "npx", "args": ["--token", "SECRET", "--api-key=SECRET"] }"#),
+        (
+            "flag",
+            r#"{ "command": "npx", "args": ["-y", "pkg", "--token", "SECRET", "--api-key=SECRET"] }"#,
+        ),
         (
             "bridge",
             r#"{ "command": "npx", "args": ["mcp-remote", "https://h/?k=SECRET", "--header", "Authorization: Bearer SECRET"] }"#,
@@ -130,6 +133,160 @@ fn of_an_untrusted_project_no_secret_is_shown() {
 #[test]
 fn of_a_trusted_project_no_secret_is_shown() {
     check(&world(), "project-", &["--trust-project", "--trust-project --json"]);
+}
+
+/// Runs a line of any words, with and without JSON, and looks for the secret.
+#[track_caller]
+fn check_words(world: &World, words: &[&str], input: &str) {
+    let words: Vec<String> = words.iter().map(|word| word.replace("SECRET", SECRET)).collect();
+    // What follows a bare `--` would belong to the server.
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    for json in [false, true] {
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if json {
+            words.insert(at, "--json");
+        }
+        let shown = world.run_with_input(&words, &input.replace("SECRET", SECRET));
+        assert!(!shown.contains(SECRET), "wharf {words:?}:\n{shown}");
+        assert!(!shown.contains("panicked"), "wharf {words:?}:\n{shown}");
+    }
+}
+
+const ADDED: [&[&str]; 24] = [
+    &["add", "a", "--url", "https://me:SECRET@h.example/mcp?key=SECRET", "--token", "SECRET"],
+    &["add", "a", "--url", "https://h.example", "--token", "SECRET", "--force"],
+    &["add", "a", "--url", "https://h.example", "--token", "-", "--force"],
+    &["add", "a", "--url", "https://h.example", "--token", "SECRET two", "--force"],
+    &["add", "a", "--url", "https://h.example", "--token", "SECRET", "--scope", "user"],
+    &["add", "a", "--url", "https://h.example", "--token=SECRET", "--transport", "ws"],
+    &["add", "a", "--url", "https://h.example", "--tokn=SECRET"],
+    &["add", "a", "--url", "https://h.example", "--token", "SECRET", "--", "npx"],
+    &["add", "a", "--token", "SECRET"],
+    &["add", "a", "--token", "SECRET", "--", "npx", "SECRET"],
+    &["add", "a b", "--url", "https://h.example", "--token", "SECRET"],
+    &["add", "a", "--url", "SECRET", "--token", "SECRET"],
+    &["add", "a", "--url", "ftp://me:SECRET@h.example?SECRET"],
+    &["add", "a", "--url", "${HIDDEN}", "--force"],
+    &["add", "a", "--url", "https://${HIDDEN}/", "--force"],
+    &["add", "b", "--url", "https://h.example", "--header", "Authorization=Bearer SECRET"],
+    &["add", "c", "--url", "https://h.example", "--header", "Authorization: Basic SECRET="],
+    &["add", "d", "--url", "https://h.example", "--header", "SECRET"],
+    &["add", "d", "--url", "https://h.example", "--env", "A=SECRET"],
+    &[
+        "add",
+        "d",
+        "--env",
+        "API_KEY=SECRET",
+        "--env",
+        "PLAIN=SECRET",
+        "--",
+        "npx",
+        "--token",
+        "SECRET",
+    ],
+    &["add", "d", "--env", "SECRET", "--", "npx"],
+    &["add", "d", "--header", "X=SECRET", "--", "npx"],
+    &["add", "d", "--env", "A=SECRET", "--", ""],
+    &["add", "e", "--env", "A=HIDDEN", "--env", "B=${HIDDEN}", "--", "${HIDDEN}"],
+];
+
+const ADDED_AS_JSON: [&str; 12] = [
+    r#"{ "command": "npx", "args": ["--token", "SECRET"], "env": { "A": "SECRET", "A_TOKEN": "SECRET" } }"#,
+    r#"{ "url": "https://me:SECRET@h.example?SECRET", "headers": { "Authorization": "Bearer SECRET" } }"#,
+    r#"{ "url": "SECRET", "headers": { "X": "SECRET" } }"#,
+    r#"{ "url": "${HIDDEN}" }"#,
+    r#"{ "command": "npx", "url": "https://SECRET", "env": { "A": "SECRET" } }"#,
+    r#"{ "command": "npx", "env": "SECRET", "headers": ["SECRET"], "timeout": "SECRET", "enabled": "SECRET" }"#,
+    r#"{ "command": "npx", "env": { "A": "SECRET" "#,
+    r#"{ "command": "npx", "env": { "A": SECRET } }"#,
+    r#"{ "command": "npx", "env": { "A": "SECRET" } } SECRET"#,
+    r#"{ "command": "npx", "env": { "A": "SECRET\q" } }"#,
+    r#"["SECRET"]"#,
+    r#""SECRET""#,
+];
+
+/// Makes a machine on which hardly anything can be written to.
+fn broken_world() -> World {
+    World::new()
+        .variable("HIDDEN", SECRET)
+        .home(".wharf/mcp.json", &format!("{{ \"mcpServers\": {{ \"a\": {SECRET} }} }}"))
+        .home(".wharf/credentials.json", &format!("{{ \"credentials\": \"{SECRET}\" }}"))
+        .home(".wharf/trust.json", SECRET)
+        .home(".cursor/mcp.json", &format!("{{ \"mcpServers\": [ {SECRET} }}"))
+        .home(".codex/config.toml", &format!("a = {SECRET}"))
+        .project("servers.json", &format!("{{ \"mcpServers\": {SECRET} }}"))
+}
+
+#[test]
+fn adding_shows_no_secret() {
+    for world in [world(), World::new().variable("HIDDEN", SECRET), broken_world()] {
+        for words in ADDED {
+            check_words(&world, words, "SECRET\n");
+        }
+        check_words(&world, ADDED[2], "SECRET SECRET");
+        for entry in ADDED_AS_JSON {
+            check_words(&world, &["add-json", "j", entry], "");
+            check_words(&world, &["add-json", "j", entry, "--force"], "");
+            check_words(&world, &["add-json", "k", "-", "--scope", "user"], entry);
+        }
+        for line in ["list --all", "get a", "get j", "explain c", "status", "doctor", "remove a"] {
+            check_words(&world, &line.split(' ').collect::<Vec<_>>(), "");
+        }
+    }
+}
+
+#[test]
+fn copying_shows_no_secret() {
+    let theirs = servers("theirs-");
+    let settings = format!("{{ // {}\n  \"apiKey\": \"{SECRET}\", {}", "theirs", &theirs[1..]);
+    let toml = format!(
+        "[mcp_servers.own-flag]\ncommand = \"npx\"\nargs = [\"--token\", \"{SECRET}\"]\n\
+         env = {{ A = \"{SECRET}\" }}\n\n[mcp_servers.own-header]\nurl = \"https://h?{SECRET}\"\n\
+         bearer_token = \"{SECRET}\"\nhttp_headers = {{ X = \"{SECRET}\" }}\n"
+    );
+    let full = || {
+        world()
+            .home(".cursor/mcp.json", &settings)
+            .home(".gemini/settings.json", &settings)
+            .home(".codex/config.toml", &toml)
+            .project("servers.json", &servers("file-"))
+    };
+    let targets = [
+        "claude",
+        "codex",
+        "gemini",
+        "qwen",
+        "opencode",
+        "cursor",
+        "windsurf",
+        "copilot",
+        "zed",
+        "kiro",
+        "lmstudio",
+        "claude-desktop",
+        "vscode",
+        "mcp-json",
+    ];
+    for (world, flag) in [(full(), "-v"), (full(), "--trust-project"), (broken_world(), "-v")] {
+        for target in targets {
+            check_words(&world, &["export", target, flag], "");
+            check_words(&world, &["export", target, "--force", flag], "");
+            check_words(
+                &world,
+                &["export", target, "--scope", "project", flag, "own-env", "x"],
+                "",
+            );
+        }
+        for origin in ["cursor", "codex", "gemini", "wharf", "servers.json", "nothing", "."] {
+            check_words(&world, &["import", origin, flag, "--dry-run"], "");
+            check_words(&world, &["import", origin, flag], "");
+            check_words(&world, &["import", origin, "--force", flag, "--scope", "project"], "");
+        }
+    }
+    // It was all there to be seen.
+    let world = full();
+    world.run("export cursor --force");
+    assert!(world.read("home/.cursor/mcp.json").contains("own-env"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test prepares files and starts the binary")]
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -102,6 +103,41 @@ impl World {
         self.show(&self.output(line))
     }
 
+    /// Runs a command line in another folder of this world.
+    pub(crate) fn run_in(&self, folder: &str, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        fs::create_dir_all(self.path(folder)).unwrap();
+        self.show(&self.command(&words).current_dir(self.path(folder)).output().unwrap())
+    }
+
+    /// Runs a command line of any words.
+    pub(crate) fn run_words(&self, words: &[&str]) -> String {
+        self.show(&self.command(words).output().unwrap())
+    }
+
+    /// Runs a command line of any words, with something to read on the standard input.
+    pub(crate) fn run_with_input(&self, words: &[&str], input: &str) -> String {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Who fails before reading closes the pipe; what it says is what counts.
+        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+        self.show(&child.wait_with_output().unwrap())
+    }
+
+    /// Returns the text of a file, with references to credentials by name.
+    pub(crate) fn read(&self, path: &str) -> String {
+        let text = fs::read_to_string(self.path(path)).unwrap();
+        let is_id = |word: &&str| word.len() == 32 && word.chars().all(|c| c.is_ascii_hexdigit());
+        let ids: Vec<String> = text.split('"').filter(is_id).map(str::to_owned).collect();
+        ids.iter().fold(text, |text, id| text.replace(id, "[id]"))
+    }
+
+    /// Returns who may do what with a file.
+    pub(crate) fn mode(&self, path: &str) -> u32 {
+        fs::metadata(self.path(path)).unwrap().permissions().mode() & 0o777
+    }
+
     /// Shows the outcome of a command, with the folders of this world by name.
     pub(crate) fn show(&self, output: &Output) -> String {
         let text = |bytes: &[u8]| self.filter(&String::from_utf8_lossy(bytes));
@@ -114,7 +150,8 @@ impl World {
         format!("exit {code}\n{stdout}{stderr}")
     }
 
-    fn filter(&self, text: &str) -> String {
+    /// Calls the folders of this world by name.
+    pub(crate) fn filter(&self, text: &str) -> String {
         let root = self.root.display().to_string();
         text.replace(&format!("{root}/home"), "~")
             .replace(&format!("{root}/project"), "[project]")

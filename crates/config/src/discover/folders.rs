@@ -19,6 +19,6 @@ pub(crate) fn project_folders(env: &Env) -> Vec<Arc<PathBuf>> {
 }
 
 /// Finds the root of the repository a folder lies in.
-pub fn repository_root(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn repository_root(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here decides who wins: each definition carries its rank, and `merge` looks at that.
 
+mod budget;
 mod folders;
 mod place;
 mod scan;
@@ -10,7 +11,7 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::document::{self, Notation};
+use crate::document::{self, Notation, Parsed};
 use crate::env::Env;
 use crate::formats::{self, ConfigFile, Program, Reading, Shape};
 use crate::problem::Problem;
@@ -18,14 +19,12 @@ use crate::server::Definition;
 use crate::source::{Level, Rank, Source, Standing};
 use crate::store::{self, StoreError};
 
+pub(crate) use budget::is_too_large;
 pub(crate) use folders::project_folders;
-pub use folders::repository_root;
+pub(crate) use folders::repository_root;
 use place::Shelves;
 pub(crate) use place::paths;
-pub(crate) use scan::{Scan, notation_of};
-
-/// Far above any real file of a project.
-const LARGEST_PROJECT_TOML: u64 = 256 * 1024;
+pub(crate) use scan::{Documents, Scan, notation_of};
 
 /// Everything that the files of this machine define, unsorted.
 #[derive(Debug, Default)]
@@ -34,6 +33,8 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Problem>,
     /// Every file that was there, whatever was in it.
     pub(crate) files: Vec<Arc<Source>>,
+    /// What was read, for who wants to know more of it.
+    pub(crate) documents: Documents,
 }
 
 /// A file that exists, and where in the order it stands.
@@ -68,7 +69,7 @@ pub(crate) fn discover(env: &Env, with_projects: bool, left_out: &[String]) -> F
         (program.finish)(&mut scan, &mut definitions);
         found.definitions.append(&mut definitions);
     }
-    found.problems = scan.into_problems();
+    (found.problems, found.documents) = scan.finish();
     found
 }
 
@@ -80,20 +81,27 @@ pub(crate) fn read_variable(
     text: &str,
 ) -> Result<Found, document::SyntaxError> {
     let parsed = document::parse(text, Notation::Json)?;
-    let mut scan = Scan::new(env, Vec::new());
+    Ok(read_document(env, (program, &formats::VARIABLE), Path::new(name), parsed))
+}
+
+/// Reads a document as if it were a file of a program; whether there is such a file does not matter.
+pub(crate) fn read_document(
+    env: &Env,
+    (program, file): (&'static Program, &'static ConfigFile),
+    path: &Path,
+    parsed: Parsed,
+) -> Found {
+    let folder = Arc::new(env.cwd.clone());
+    let rank = first_rank(program, 0, file.standing);
+    let located = Located { program, file, path: path.to_owned(), folder, rank };
+    let mut scan = Scan::new(env, project_folders(env));
     let mut found = Found::default();
-    let file = Located {
-        program,
-        file: &formats::VARIABLE,
-        path: PathBuf::from(name),
-        folder: Arc::new(env.cwd.clone()),
-        rank: first_rank(program, 0, Standing::First),
-    };
-    scan.remember(&file.path, parsed);
-    let source = read(&mut scan, file, &mut found.definitions);
+    scan.remember(path, parsed);
+    let source = read(&mut scan, located, &mut found.definitions);
+    (program.finish)(&mut scan, &mut found.definitions);
     found.files.push(source);
-    found.problems = scan.into_problems();
-    Ok(found)
+    (found.problems, found.documents) = scan.finish();
+    found
 }
 
 /// Reads a file that belongs to no program; none if it does not exist.
@@ -113,7 +121,7 @@ pub(crate) fn read_file(env: &Env, path: &Path) -> Result<Option<Found>, StoreEr
     };
     let source = read(&mut scan, file, &mut found.definitions);
     found.files.push(source);
-    found.problems = scan.into_problems();
+    (found.problems, found.documents) = scan.finish();
     Ok(Some(found))
 }
 
@@ -189,13 +197,6 @@ fn file_id(path: &Path) -> Option<FileId> {
     path.canonicalize().ok()
 }
 
-/// The parser takes quadratic time over certain orders of TOML tables, and a project's file comes
-/// from a stranger; our own parsers of JSON and YAML are linear.
-fn is_large_toml(path: &Path) -> bool {
-    notation_of(path) == Notation::Toml
-        && path.metadata().is_ok_and(|about| about.len() > LARGEST_PROJECT_TOML)
-}
-
 /// Reads one file.
 fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>) -> Arc<Source> {
     let Located { program, file, path, folder, rank } = located;
@@ -205,12 +206,6 @@ fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>
             None
         }
         (Level::Env, _) => scan.variable(&path),
-        (Level::Project, _) if is_large_toml(&path) => {
-            let message = "larger than 256 KiB; a project's TOML file of this size is not read";
-            let problem = Problem::error("too-large", message).in_file(&path);
-            scan.problems.push(problem.hint("move what is not about servers to another file"));
-            None
-        }
         _ => scan.document(&path),
     };
     let source = Arc::new(Source {
@@ -230,6 +225,7 @@ fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>
         plugin: None,
         name_prefix: String::new(),
         rank,
+        is_full: false,
         definitions: Vec::new(),
         problems: Vec::new(),
     };

@@ -9,6 +9,11 @@ use crate::env::Env;
 use crate::problem::Problem;
 use crate::store;
 
+use super::budget::Budget;
+
+/// Documents by path; none where there is nothing that can be read.
+pub(crate) type Documents = HashMap<PathBuf, Option<Arc<Node>>>;
+
 /// One look at a machine.
 pub(crate) struct Scan<'a> {
     pub(crate) env: &'a Env,
@@ -16,7 +21,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) folders: Vec<Arc<PathBuf>>,
     pub(crate) working_folder: Arc<PathBuf>,
     pub(crate) problems: Vec<Problem>,
-    documents: HashMap<PathBuf, Option<Arc<Node>>>,
+    documents: Documents,
+    budget: Budget,
 }
 
 impl<'a> Scan<'a> {
@@ -27,6 +33,7 @@ impl<'a> Scan<'a> {
             working_folder: Arc::new(env.cwd.clone()),
             problems: Vec::new(),
             documents: HashMap::new(),
+            budget: Budget::default(),
         }
     }
 
@@ -35,16 +42,23 @@ impl<'a> Scan<'a> {
         if let Some(known) = self.documents.get(path) {
             return known.clone();
         }
-        let root = match store::read(path) {
+        let root = match self.read(path) {
             Ok(Some(text)) => self.parse(path, &text),
             Ok(None) => None,
-            Err(error) => {
-                self.problems.push(error.as_problem());
+            Err(problem) => {
+                self.problems.push(*problem);
                 None
             }
         };
         self.documents.insert(path.to_owned(), root.clone());
         root
+    }
+
+    fn read(&mut self, path: &Path) -> Result<Option<String>, Box<Problem>> {
+        if self.folders.iter().any(|folder| path.starts_with(folder.as_path())) {
+            self.budget.take(path)?;
+        }
+        store::read(path).map_err(|error| Box::new(error.as_problem()))
     }
 
     /// Reads a variable that holds JSON.
@@ -64,8 +78,9 @@ impl<'a> Scan<'a> {
         self.documents.insert(path.to_owned(), Some(root));
     }
 
-    pub(crate) fn into_problems(self) -> Vec<Problem> {
-        self.problems
+    /// Returns what is wrong, and everything that was read.
+    pub(crate) fn finish(self) -> (Vec<Problem>, Documents) {
+        (self.problems, self.documents)
     }
 
     fn parse(&mut self, path: &Path, text: &str) -> Option<Arc<Node>> {

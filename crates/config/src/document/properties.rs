@@ -36,7 +36,7 @@ proptest! {
 
     #[test]
     fn any_text_keeps_the_promises(text in any::<String>()) {
-        for body in fuzz::BODIES {
+        for body in bodies() {
             (body.run)(text.as_bytes());
         }
     }
@@ -45,7 +45,7 @@ proptest! {
     fn text_made_of_special_characters_keeps_the_promises(
         text in "[\\[\\]{}:,\"'#&*!|>%@`\\-?=.\\\\/ \t\r\nau0e1~<é]{0,60}",
     ) {
-        for body in fuzz::BODIES {
+        for body in bodies() {
             (body.run)(text.as_bytes());
         }
     }
@@ -57,7 +57,7 @@ proptest! {
         length in 0_usize..40,
         patch in "\\PC{0,5}|[\\[\\]{}:,\"'\n ]{1,3}",
     ) {
-        for body in fuzz::BODIES {
+        for body in bodies() {
             let mut text = (*sample.get(body.samples)).as_bytes().to_vec();
             let start = cut.index(text.len());
             let end = text.len().min(start + length);
@@ -65,6 +65,10 @@ proptest! {
             (body.run)(&text);
         }
     }
+}
+
+fn bodies() -> impl Iterator<Item = &'static fuzz::Body> {
+    fuzz::BODIES.iter().filter(|body| ["json", "toml", "yaml"].contains(&body.name))
 }
 
 fn any_json() -> impl Strategy<Value = Json> {

@@ -76,6 +76,15 @@ pub enum EditError {
         /// The line it begins on.
         line: Option<u32>,
     },
+    /// The file could not be read any more, because of too deep nesting.
+    #[error("with {} changed, the file could not be read any more", named(.path))]
+    WouldBreak {
+        /// The keys that lead to the change, joined by dots.
+        path: String,
+        /// What would be wrong with it.
+        #[source]
+        error: SyntaxError,
+    },
     /// The path is empty, so there is no key to change.
     #[error("a change needs at least one key")]
     NoKey,
@@ -101,6 +110,7 @@ impl EditError {
             }
             Self::NotAnObject { path, .. } => format!("make `{path}` an object, or remove it"),
             Self::NotAList { path, .. } => format!("make `{path}` a list, or remove it"),
+            Self::WouldBreak { .. } => "put it higher up; the file was left as it is".to_owned(),
             Self::NoKey => "name the key to change".to_owned(),
             Self::Unsupported(_) => "change the file by hand".to_owned(),
         }
@@ -133,10 +143,16 @@ pub fn apply(text: &str, notation: Notation, changes: &[Change]) -> Result<Strin
     document::parse(text, notation).map_err(EditError::Syntax)?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mark = &text[..text.len() - body.len()];
-    let edited = changes.iter().try_fold(body.to_owned(), |text, change| match notation {
-        Notation::Json => json::change(&text, change),
-        Notation::Toml => toml::change(&text, change),
-        Notation::Yaml => Err(EditError::Unsupported(notation)),
+    let edited = changes.iter().try_fold(body.to_owned(), |text, change| {
+        let edited = match notation {
+            Notation::Json => json::change(&text, change),
+            Notation::Toml => toml::change(&text, change),
+            Notation::Yaml => Err(EditError::Unsupported(notation)),
+        }?;
+        match document::parse(&edited, notation) {
+            Ok(_) => Ok(edited),
+            Err(error) => Err(EditError::WouldBreak { path: change.path().join("."), error }),
+        }
     })?;
     Ok(format!("{mark}{edited}"))
 }

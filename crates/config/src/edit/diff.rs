@@ -29,19 +29,28 @@ pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> Strin
 }
 
 fn show_changed((before, old): (&str, Vec<Hidden>), (after, new): (&str, Vec<Hidden>)) -> String {
-    let known: HashMap<&[String], &Hidden> = old
-        .iter()
-        .filter(|own| !own.path.is_empty())
-        .map(|own| (own.path.as_slice(), own))
-        .collect();
-    let parts = new.iter().map(|own| {
-        let is_changed = known.get(own.path.as_slice()).is_some_and(|known| {
+    // A comment has no place of its own, so it cannot be said to be another one.
+    let known: HashMap<_, &Hidden> =
+        numbered(&old).filter(|(_, own)| !own.path.is_empty()).collect();
+    let parts = numbered(&new).map(|(place, own)| {
+        let is_changed = known.get(&place).is_some_and(|known| {
             before[known.range.clone()] != after[own.range.clone()] && known.shown == own.shown
         });
         let shown = if is_changed { mark(&own.shown) } else { own.shown.clone() };
         (own.range.clone(), shown)
     });
     mask::show(after, parts)
+}
+
+/// Says of each secret where it is: the keys, and how often they came before, since an object may
+/// have the same key twice.
+fn numbered(all: &[Hidden]) -> impl Iterator<Item = ((&[String], usize), &Hidden)> {
+    let mut seen: HashMap<&[String], usize> = HashMap::new();
+    all.iter().map(move |own| {
+        let count = seen.entry(&own.path).or_default();
+        *count += 1;
+        ((own.path.as_slice(), *count), own)
+    })
 }
 
 /// Says behind the last mask that it stands for another value now.

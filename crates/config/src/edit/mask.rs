@@ -113,7 +113,13 @@ impl Search {
             ),
             Shape::Map(members) => {
                 for member in members {
-                    let doubt = if doubt == Doubt::ByKey { of_key(&member.key) } else { doubt };
+                    let is_text = matches!(member.value.shape, Shape::String(_));
+                    let doubt = match doubt {
+                        Doubt::All => Doubt::All,
+                        Doubt::VariableNames if is_text && holds_names(key) => doubt,
+                        // A server may be called like a field that needs no care.
+                        _ => of_key(&member.key),
+                    };
                     let own = (member.key.clone(), member.key.as_str(), &member.value);
                     self.each(std::iter::once(own), doubt);
                 }
@@ -156,10 +162,12 @@ impl Search {
             || names_a_secret(text)
             || text.split_whitespace().any(|word| mask_url(word) != word);
         if may_hold_a_value {
-            let shown = match &text[..text.len().min(2)] {
-                "/*" => format!("/* {MASK} */"),
-                "//" => format!("// {MASK}"),
-                _ => format!("# {MASK}"),
+            let shown = if text.starts_with("/*") {
+                format!("/* {MASK} */")
+            } else if text.starts_with("//") {
+                format!("// {MASK}")
+            } else {
+                format!("# {MASK}")
             };
             self.found.push(Hidden { path: Vec::new(), range, shown });
         }
@@ -199,10 +207,15 @@ fn of_key(key: &str) -> Doubt {
     match plain(key).as_str() {
         "env" | "environment" | "envs" | "headers" | "httpheaders" => Doubt::All,
         "credentialid" => Doubt::Never,
-        "envhttpheaders" => Doubt::VariableNames,
+        _ if holds_names(key) => Doubt::VariableNames,
         name if name.ends_with("envvar") || name.ends_with("envvars") => Doubt::VariableNames,
         _ => Doubt::ByKey,
     }
+}
+
+/// Tells whether the values below a key are the names of variables, whatever the keys there are.
+fn holds_names(key: &str) -> bool {
+    plain(key) == "envhttpheaders"
 }
 
 fn is_command(key: &str) -> bool {

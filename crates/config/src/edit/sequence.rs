@@ -33,7 +33,8 @@ impl Sequence<'_> {
     /// empty list has nothing to go by, unless there is a comment that needs its own line.
     pub(super) fn placement(&self, unit: &str, spaced: &'static str) -> Option<Placement> {
         let outer = source::indentation(self.text, self.range.start);
-        let has_lines = self.gaps().any(|gap| self.text[gap].contains('\n'));
+        // Also a lone `\r` ends a comment, behind which a new item must not come.
+        let has_lines = self.gaps().any(|gap| self.text[gap].contains(['\n', '\r']));
         match self.items.last() {
             None if has_lines && self.comments_in(self.inside()).next().is_some() => {
                 Some(Placement::OwnLine(format!("{outer}{unit}")))

@@ -99,7 +99,10 @@ pub(super) fn comments(text: &str, notation: Notation) -> Vec<Range<usize>> {
             Notation::Json if rest.starts_with("/*") => {
                 rest[2..].find("*/").map_or(text.len(), |length| start + length + 4)
             }
-            Notation::Json if rest.starts_with("//") => line_end(text, start),
+            // The parser ends such a comment at any of the two.
+            Notation::Json if rest.starts_with("//") => {
+                rest.find(['\n', '\r']).map_or(text.len(), |length| start + length)
+            }
             Notation::Toml if rest.starts_with('#') => line_end(text, start),
             _ if rest.starts_with(['"', '\'']) => {
                 at = string_end(text, start, notation);
@@ -162,6 +165,7 @@ mod tests {
     fn a_comment_mark_within_a_string_is_no_comment() {
         check(r#"{"a": "// \" /* no */"} // yes"#, Notation::Json, &["// yes"]);
         check("/* a\n // b */ 1 //c\r\n", Notation::Json, &["/* a\n // b */", "//c"]);
+        check("[ // a\r 1, // b\r\n 2]", Notation::Json, &["// a", "// b"]);
         check("a = \"# \\\" no\" # yes\r\nb = '# no\\'#c", Notation::Toml, &["# yes", "#c"]);
         check("a = \"\"\"# \"no\n# \\\"\"\" no\"\"\"\"\" # yes", Notation::Toml, &["# yes"]);
         check("a = '''\n# 'no'''#yes\n\"b#\".c = 1", Notation::Toml, &["#yes"]);

@@ -4,10 +4,10 @@
 //! stays as written and is reported; the result of a replacement is final and is never looked at
 //! again, so a variable cannot smuggle in a placeholder or a `!command`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::env::{Env, Platform};
-use crate::server::Written;
+use crate::server::{Definition, Written};
 use crate::store;
 
 /// No placeholder is longer; looking further would make a text of opening braces take forever.
@@ -15,7 +15,7 @@ const LONGEST: usize = 4_096;
 
 bitflags::bitflags! {
     /// Which placeholders count in a text.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub struct Syntax: u16 {
         /// `${VAR}` and `${VAR:-default}`.
         const BRACED = 1;
@@ -55,6 +55,19 @@ pub(crate) struct Scope<'a> {
     pub file_folder: &'a Path,
     /// The folder of the plugin.
     pub plugin: Option<&'a Path>,
+}
+
+impl<'a> Scope<'a> {
+    /// Returns what the placeholders of a definition are replaced from.
+    pub(crate) fn of(definition: &'a Definition, env: &'a Env) -> Self {
+        let folder = definition.folder.as_path();
+        Self {
+            env,
+            folder,
+            file_folder: definition.source.path.parent().unwrap_or(folder),
+            plugin: definition.plugin.as_deref().map(PathBuf::as_path),
+        }
+    }
 }
 
 /// A text after replacement, and what happened in it.

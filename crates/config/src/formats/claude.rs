@@ -158,7 +158,7 @@ fn concerns(rule: &Node, definition: &Definition) -> bool {
     by_name || by_command || by_url
 }
 
-/// Returns the servers of `.mcp.json` that Claude Code has switched off, each with the file that says so.
+/// Returns the servers of `.mcp.json` that Claude Code has switched off.
 pub(super) fn switched_off_in_mcp_json(scan: &mut Scan<'_>) -> Vec<String> {
     let mut files = paths(&USER_SETTINGS, scan.env, &scan.env.cwd);
     for folder in &scan.folders {

@@ -4,6 +4,7 @@
 //! `marketplace/plugin/version`; a folder with `.claude-plugin/` is a plugin itself.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::discover::Scan;
@@ -15,6 +16,9 @@ use super::plugin;
 use super::program::{Dialect, Program, project, user};
 use super::reading::Reading;
 use super::state;
+
+/// No manifest names more files.
+const MOST_PARTS: usize = 64;
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
@@ -44,10 +48,12 @@ fn read_manifest(root: &Node, reading: &mut Reading<'_>) {
     plugin::enter(reading, folder, &name_of(folder));
     let Some(servers) = root.get("mcpServers") else { return };
     // Servers, the name of a file with servers, or a list of such things.
-    for part in servers.as_list().unwrap_or(std::slice::from_ref(servers)) {
+    let mut files = BTreeSet::new();
+    for part in servers.as_list().unwrap_or(std::slice::from_ref(servers)).iter().take(MOST_PARTS) {
         match part.as_str() {
-            // The usual file is read in its own right.
+            // The usual file is read in its own right, and no file twice.
             Some("./.mcp.json" | ".mcp.json") => {}
+            Some(file) if !files.insert(file) => {}
             Some(file) => plugin::servers_in(file, folder, part.line, reading),
             None => reading.servers(part, "mcpServers"),
         }

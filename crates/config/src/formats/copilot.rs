@@ -3,11 +3,10 @@
 //! From its help: in each folder `.mcp.json` is read, else `.github/mcp.json`; limits are in
 //! milliseconds. `.mcp.json` itself belongs to `mcp_json`.
 
-use std::sync::Arc;
-
 use crate::expand::Syntax;
+use crate::problem::Problem;
 use crate::server::Written;
-use crate::source::{Level, Source};
+use crate::source::Level;
 
 use super::export::Style;
 use super::mcp_json;
@@ -23,10 +22,13 @@ pub(super) const PROGRAM: Program = Program {
     },
     finish: |_, definitions| {
         for definition in definitions.iter_mut().filter(|own| own.source.level == Level::Project) {
-            let instead = definition.folder.join(mcp_json::DOTTED);
-            if instead.exists() {
-                let source = Source { path: instead, ..(*definition.source).clone() };
-                definition.replaced_by = Some(Arc::new(source));
+            // Not hidden: both files came with the project, and trust in one says nothing of the other.
+            if definition.folder.join(mcp_json::DOTTED).exists() {
+                let message = "Copilot CLI itself reads \".mcp.json\" here and not this file";
+                let problem =
+                    Problem::warning("not-read", message).in_file(&definition.source.path);
+                let problem = problem.on_line(definition.line).of_server(definition.name.as_str());
+                definition.problems.push(problem.hint("keep the servers in one of the two"));
             }
         }
     },

@@ -85,6 +85,7 @@ impl<'a> Entry<'a> {
     /// Reads all fields.
     pub(super) fn read(&mut self, map: &Map) {
         self.fields.url_kind = Some(self.dialect.url);
+        self.fields.syntax = self.dialect.syntax;
         for (key, node) in map.iter().filter(|(_, node)| !node.is_null()) {
             let word = key.text.as_str();
             let _known = self.launch(word, node)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::manage::Portable;
+use crate::manage::{Portable, pairs};
 use crate::server::TransportKind;
 
 use super::program::Unit;
@@ -153,9 +153,4 @@ pub(crate) fn braced(name: &str, default: Option<&str>) -> Option<String> {
 /// Writes `${env:VAR}`, which has no defaults.
 pub(crate) fn env_colon(name: &str, default: Option<&str>) -> Option<String> {
     default.is_none().then(|| format!("${{env:{name}}}"))
-}
-
-fn pairs(pairs: &[(String, String)]) -> Value {
-    let map = pairs.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
-    Value::Object(map.collect())
 }

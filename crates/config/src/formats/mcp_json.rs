@@ -3,6 +3,8 @@
 //! They belong to no program, so they stand lowest; the programs known to read them are named.
 //! Claude Code keeps a list of those it has switched off, which counts here.
 
+use std::collections::HashSet;
+
 use super::claude;
 use super::export::{self, Style};
 use super::program::{Dialect, Program, project};
@@ -15,10 +17,10 @@ pub(super) const PROGRAM: Program = Program {
     priority: 5,
     dialect: Dialect::STANDARD,
     finish: |scan, definitions| {
-        let off = claude::switched_off_in_mcp_json(scan);
+        let off: HashSet<String> = claude::switched_off_in_mcp_json(scan).into_iter().collect();
         let dotted = definitions.iter_mut().filter(|own| own.source.path.ends_with(DOTTED));
         for definition in dotted {
-            if off.iter().any(|name| name == definition.name.as_str()) {
+            if off.contains(definition.name.as_str()) {
                 state::switch_off(definition, "listed in Claude Code's \"disabledMcpjsonServers\"");
             }
         }

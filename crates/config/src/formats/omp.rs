@@ -3,7 +3,7 @@
 //! From its own documentation and source: our fields with `timeout` in milliseconds, `enabled`
 //! and `timeout` also as strings, `disabledServers` and `enabledServers` beside the map.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use crate::discover::Scan;
 use crate::server::Definition;
@@ -33,17 +33,21 @@ pub(super) const PROGRAM: Program = Program {
 /// Applies the lists beside the map: a person's list counts for all files, a project's for its own.
 pub(super) fn apply_lists(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let files = state::files(scan, definitions);
+    let lists = |key| {
+        let named = files.iter().filter_map(|file| Some((file, state::names(file.root.get(key)?))));
+        named.collect::<Vec<_>>()
+    };
+    let (off, on) = (lists("disabledServers"), lists("enabledServers"));
     for definition in definitions {
-        let source = Arc::clone(&definition.source);
-        let counts = |file: &&StateFile| file.level == Level::User || file.path == source.path;
-        let name = definition.name.as_str();
-        let is_in = |key| {
-            let lists = files.iter().filter(counts).filter_map(|file| file.root.get(key));
-            lists.map(state::names).any(|names| names.contains(name))
+        let is_in = |lists: &[(&StateFile, BTreeSet<String>)]| {
+            lists.iter().any(|(file, names)| {
+                let counts = file.level == Level::User || file.path == definition.source.path;
+                counts && names.contains(definition.name.as_str())
+            })
         };
-        if is_in("disabledServers") {
+        if is_in(&off) {
             state::switch_off(definition, "listed in \"disabledServers\"");
-        } else if is_in("enabledServers") {
+        } else if is_in(&on) {
             definition.off = None;
         }
     }

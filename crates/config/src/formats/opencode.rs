@@ -4,6 +4,8 @@
 //! limits in milliseconds, one or two of them; `{env:X}` and `{file:path}`; the root `tools` map
 //! switches tools off by `<server>_<tool>` globs. Sources disagree on Windows, so both are looked at.
 
+use std::collections::HashMap;
+
 use crate::discover::Scan;
 use crate::document::{Key, Map, Node};
 use crate::expand::Syntax;
@@ -13,6 +15,9 @@ use super::export::Style;
 use super::program::{Dialect, Program, Unit, notice_on, project, user, user_on, variable};
 use super::reading::Reading;
 use super::state;
+
+/// No real name has more.
+const MOST_UNDERSCORES: usize = 32;
 
 /// How opencode and its forks read an entry.
 pub(super) const DIALECT: Dialect = Dialect::STANDARD.with(Syntax::CURLY);
@@ -75,22 +80,31 @@ pub(super) fn read(root: &Node, reading: &mut Reading<'_>) {
 
 /// Leaves out the tools that the `tools` map of any of the files switches off.
 pub(super) fn leave_tools_out(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
-    for file in state::files(scan, definitions) {
+    let files = state::files(scan, definitions);
+    let mut by_name: HashMap<String, Vec<&mut Definition>> = HashMap::new();
+    for definition in definitions {
+        by_name.entry(definition.name.as_str().to_owned()).or_default().push(definition);
+    }
+    for file in files {
         let switches = file.root.get("tools").and_then(Node::as_map);
         let off = |(_, on): &(&Key, &Node)| on.as_bool() == Some(false);
         for (glob, _) in switches.into_iter().flat_map(Map::iter).filter(off) {
-            for definition in definitions.iter_mut().filter(|own| file.counts_for(own)) {
-                let tool = match glob.text.strip_prefix(definition.name.as_str()) {
-                    Some("*") => "*",
-                    Some(rest) => rest.strip_prefix('_').unwrap_or_default(),
-                    None => "",
-                };
-                if !tool.is_empty() {
+            for (name, tool) in readings(&glob.text) {
+                let named = by_name.get_mut(name).into_iter().flatten();
+                for definition in named.filter(|own| file.counts_for(own)) {
                     definition.fields.policy.exclude_tools.push(tool.to_owned());
                 }
             }
         }
     }
+}
+
+/// Splits `server_tool` at every underscore, since names may have some; `server*` is all of it.
+fn readings(glob: &str) -> impl Iterator<Item = (&str, &str)> {
+    let whole = glob.strip_suffix('*').map(|name| (name, "*"));
+    let split = glob.match_indices('_').take(MOST_UNDERSCORES);
+    let split = split.map(|(at, _)| (&glob[..at], &glob[at + 1..]));
+    whole.into_iter().chain(split.filter(|(_, tool)| !tool.is_empty()))
 }
 
 /// A server may itself be called "servers".

@@ -6,8 +6,10 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::discover::is_too_large;
 use crate::document;
 use crate::expand::Syntax;
+use crate::source::Level;
 use crate::store;
 
 use super::reading::Reading;
@@ -27,6 +29,11 @@ pub(super) fn servers_in(file: &str, folder: &Path, line: u32, reading: &mut Rea
         reading.error("outside-plugin", line, (message, "move the file into the plugin's folder"));
         return;
     };
+    if reading.source.level == Level::Project && is_too_large(&path) {
+        let message = "the file that \"mcpServers\" names is too large; not read".to_owned();
+        reading.error("too-large", line, (message, "keep nothing but servers in it"));
+        return;
+    }
     match store::read(&path) {
         Ok(Some(text)) => match document::parse(&text, crate::discover::notation_of(&path)) {
             Ok(parsed) => reading.servers_or_whole(&parsed.root),

@@ -17,6 +17,9 @@ use super::program::{Dialect, Program, Shape};
 /// Longer names are reported: no program can show them, and most are accidents.
 const LONG_NAME: usize = 256;
 
+/// How many servers one file may define.
+const MOST_SERVERS: usize = 20_000;
+
 /// One file while it is read.
 pub(crate) struct Reading<'a> {
     pub(crate) env: &'a Env,
@@ -30,6 +33,8 @@ pub(crate) struct Reading<'a> {
     /// Put in front of every name, as plugins need it.
     pub(crate) name_prefix: String,
     pub(crate) rank: Rank,
+    /// There are more servers than are read, and it has been said.
+    pub(crate) is_full: bool,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) problems: Vec<Problem>,
 }
@@ -148,6 +153,18 @@ impl Reading<'_> {
 
     /// Reads one entry.
     pub(crate) fn server(&mut self, key: &Key, node: &Node) {
+        if self.definitions.len() >= MOST_SERVERS {
+            if !self.is_full {
+                self.is_full = true;
+                let message = format!("more than {MOST_SERVERS} servers; the rest is not read");
+                self.error(
+                    "too-many",
+                    key.line,
+                    (message, "split the file, or remove what is not used"),
+                );
+            }
+            return;
+        }
         let name = format!("{}{}", self.name_prefix, key.text);
         let mut entry = Entry::new(self, name, key.line);
         match node.as_map() {

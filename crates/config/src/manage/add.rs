@@ -7,8 +7,10 @@ use crate::credentials::Credentials;
 use crate::document::{Node, Notation, parse};
 use crate::edit::Change;
 use crate::env::Env;
+use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::NewServerName;
+use crate::spec;
 use crate::store;
 
 use super::{
@@ -45,15 +47,23 @@ pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
         return Err(ManageError::AlreadyExists { name: name.to_owned(), path });
     }
     // The token is stored first: an entry that refers to nothing is worse than a spare token.
+    let mut stored = None;
     if let Some(token) = token {
         let url = url.ok_or(ManageError::TokenWithoutUrl)?;
         let mut credentials = Credentials::load(env)?;
         let id = credentials.add_bearer(&url, &token)?;
         credentials.save()?;
         entry["auth"] = json!({ "type": "bearer", "credentialId": id });
+        stored = Some(id);
     }
     let set = Change::Set { path: native_keys(name), value: entry };
-    change(&path, &[set])?;
+    if let Err(error) = change(&path, &[set]) {
+        if let Some(id) = stored {
+            // Should this fail as well, the first error still says more.
+            drop(forget(env, &id));
+        }
+        return Err(error);
+    }
     if let Some(old) = existing.as_ref().and_then(credential_of) {
         forget(env, old)?;
     }
@@ -74,15 +84,18 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<(), ManageError> {
     let alone = json!({ "mcpServers": { name: entry } }).to_string();
     let alone = env.clone().with_variable("WHARF_MCP_SERVERS", alone);
     let catalog = load(&alone, LoadOptions::default())?;
-    let Some(server) = catalog.servers.first().filter(|server| server.state == State::Invalid)
-    else {
-        return Ok(());
+    let Some(server) = catalog.servers.first() else { return Ok(()) };
+    let closer = match server.state {
+        State::Invalid => Vec::new(),
+        // It was not looked at closely, but has to work when it is switched on.
+        State::Disabled => spec::specify(&server.definition, env).problems,
+        _ => return Ok(()),
     };
-    let problem = server.problems.iter().find(|problem| problem.is_error());
-    Err(problem.map_or_else(
-        || invalid("it cannot be used", None),
-        |problem| invalid(&problem.message, problem.hint.clone()),
-    ))
+    match server.problems.iter().chain(&closer).find(|problem| problem.is_error()) {
+        Some(Problem { message, hint, .. }) => Err(invalid(message, hint.clone())),
+        None if server.state == State::Invalid => Err(invalid("it cannot be used", None)),
+        None => Ok(()),
+    }
 }
 
 /// Returns the reference to a stored token in an entry.

@@ -40,6 +40,14 @@ pub enum ManageError {
         /// What was probably meant.
         nearest: Option<String>,
     },
+    /// It is in the other one of Wharf's own files.
+    #[error("Server \"{name}\" not found")]
+    OtherScope {
+        /// The name.
+        name: String,
+        /// Whose file it is in.
+        scope: &'static str,
+    },
     /// It belongs to another program.
     #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {name}", .path.display())]
     Elsewhere {
@@ -60,6 +68,12 @@ pub enum ManageError {
         name: String,
         /// What there is.
         known: Vec<&'static str>,
+    },
+    /// There is no such file to copy from.
+    #[error("there is no file {}", .path.display())]
+    MissingFile {
+        /// The file.
+        path: PathBuf,
     },
     /// The program keeps no such file.
     #[error("{program} has no {scope} file to write to")]
@@ -112,6 +126,9 @@ impl ManageError {
             Self::NotFound { nearest, .. } => {
                 nearest.as_ref().map(|name| format!("did you mean \"{name}\"?"))
             }
+            Self::OtherScope { scope, .. } => {
+                Some(format!("it is in the {scope} file: use --scope {scope}"))
+            }
             Self::UnknownProgram { known, .. } => Some(format!("one of: {}", known.join(", "))),
             Self::NoSuchFile { scope, .. } => {
                 let other = if *scope == "project" { "user" } else { "project" };
@@ -131,7 +148,10 @@ impl ManageError {
                 Some("set HOME or WHARF_HOME".to_owned())
             }
             Self::Edit { source, .. } => Some(source.hint()),
-            Self::Name(_) | Self::Elsewhere { .. } | Self::TokenWithoutUrl => None,
+            Self::Name(_)
+            | Self::Elsewhere { .. }
+            | Self::TokenWithoutUrl
+            | Self::MissingFile { .. } => None,
         }
     }
 }

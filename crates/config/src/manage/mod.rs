@@ -23,7 +23,8 @@ use crate::trust::TrustStore;
 
 pub use add::{AddRequest, add, entry_from_json};
 pub use error::ManageError;
-pub use portable::Portable;
+pub(crate) use native::pairs;
+pub(crate) use portable::Portable;
 pub use remove::remove;
 pub use switch::{Switch, switch};
 pub use transfer::{Note, Skipped, Transfer, TransferRequest, export, export_targets, import};
@@ -114,7 +115,7 @@ fn edited(path: &Path, before: &str, changes: &[Change]) -> Result<String, Manag
 
 /// Agrees to what the person has just put into the project's file themselves.
 fn trust_own(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> {
-    let catalog = look(env)?;
+    let catalog = look(env, LoadOptions::default())?;
     let (mut trust, problem) = TrustStore::load(env);
     if let Some(problem) = problem {
         return Err(ManageError::Problem(Box::new(problem)));
@@ -128,9 +129,23 @@ fn trust_own(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> 
     Ok(trust.save()?)
 }
 
-/// Looks at everything as it is now.
-fn look(env: &Env) -> Result<Catalog, ManageError> {
-    Ok(load(env, LoadOptions::default())?)
+/// Looks at everything that can be changed, as it is now.
+fn look(env: &Env, options: LoadOptions) -> Result<Catalog, ManageError> {
+    Ok(load(env, LoadOptions { for_editing: true, ..options })?)
+}
+
+/// Says that there is no such server; a file of our own that cannot be read may have it, though.
+fn not_found(env: &Env, name: &str, catalog: &Catalog) -> ManageError {
+    let unreadable = |scope| {
+        let path = native_file(env, scope).ok()?;
+        let text = store::read(&path).map_err(ManageError::from);
+        text.and_then(|text| edited(&path, &text.unwrap_or_default(), &[])).err()
+    };
+    let nearest = || catalog.nearest_name(name).map(str::to_owned);
+    [Scope::Project, Scope::User]
+        .into_iter()
+        .find_map(unreadable)
+        .unwrap_or_else(|| ManageError::NotFound { name: name.to_owned(), nearest: nearest() })
 }
 
 /// The keys that lead to a server in one of Wharf's own files.

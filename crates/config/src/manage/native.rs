@@ -44,7 +44,7 @@ pub(super) fn entry(portable: &Portable) -> Value {
 }
 
 /// Writes names and values in their order.
-pub(super) fn pairs(pairs: &[(String, String)]) -> Value {
+pub(crate) fn pairs(pairs: &[(String, String)]) -> Value {
     let map = pairs.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
     Value::Object(map.collect())
 }

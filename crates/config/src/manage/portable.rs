@@ -4,44 +4,39 @@
 //! What that program could not replace is a reason not to copy the server: a copy that fails or
 //! sends a placeholder as a token would be worse than none.
 
-use std::path::PathBuf;
-
 use crate::env::Env;
 use crate::expand::{self, Missing, Piece, Placeholder, Scope};
 use crate::server::{Definition, OAuth, Timeouts, TransportKind, Written};
 use crate::spec;
 
 /// A definition with its texts in the words of another program.
-#[derive(Clone)]
-pub struct Portable {
-    /// The name.
-    pub name: String,
+pub(crate) struct Portable {
     /// How it is reached.
-    pub kind: TransportKind,
+    pub(crate) kind: TransportKind,
     /// The program.
-    pub command: Option<String>,
+    pub(crate) command: Option<String>,
     /// Its arguments.
-    pub args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// Its variables.
-    pub env: Vec<(String, String)>,
+    pub(crate) env: Vec<(String, String)>,
     /// The folder it starts in.
-    pub cwd: Option<String>,
+    pub(crate) cwd: Option<String>,
     /// The address.
-    pub url: Option<String>,
+    pub(crate) url: Option<String>,
     /// The headers.
-    pub headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
     /// The limits.
-    pub timeouts: Timeouts,
+    pub(crate) timeouts: Timeouts,
     /// How to sign in.
-    pub oauth: Option<OAuth>,
+    pub(crate) oauth: Option<OAuth>,
     /// The tools to offer.
-    pub include_tools: Option<Vec<String>>,
+    pub(crate) include_tools: Option<Vec<String>>,
     /// The tools to leave out.
-    pub exclude_tools: Vec<String>,
+    pub(crate) exclude_tools: Vec<String>,
     /// Variables passed on by name.
-    pub pass_env: Vec<String>,
+    pub(crate) pass_env: Vec<String>,
     /// Whether it is switched off where it comes from.
-    pub is_off: bool,
+    pub(crate) is_off: bool,
 }
 
 /// Writes a variable as another program would, with its default; none if it cannot.
@@ -73,7 +68,6 @@ pub(crate) fn translate(
     }
     let is_stdio = kind == TransportKind::Stdio;
     Ok(Portable {
-        name: definition.name.as_str().to_owned(),
         kind,
         command: if is_stdio { one(&fields.command)? } else { None },
         args: if is_stdio { args } else { Vec::new() },
@@ -112,13 +106,7 @@ impl Words<'_> {
     }
 
     fn text(&self, written: &Written) -> Result<String, String> {
-        let file = &self.definition.source.path;
-        let scope = Scope {
-            env: self.env,
-            folder: &self.definition.folder,
-            file_folder: file.parent().unwrap_or(&self.definition.folder),
-            plugin: self.definition.plugin.as_deref().map(PathBuf::as_path),
-        };
+        let scope = Scope::of(self.definition, self.env);
         let mut translated = String::new();
         for piece in expand::pieces(written, scope) {
             match piece {

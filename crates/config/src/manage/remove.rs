@@ -1,17 +1,26 @@
 //! Removes a server from one of Wharf's own files, and its token with it.
 
+use crate::catalog::{Catalog, LoadOptions, Server};
 use crate::edit::Change;
 use crate::env::Env;
 use crate::source::Level;
 use crate::store;
+use crate::trust::TrustStore;
 
 use super::add::{credential_of, forget};
-use super::{Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys};
+use super::{
+    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys, not_found,
+};
 
 /// Removes a server. Without a scope it is the one that counts now.
-pub fn remove(env: &Env, name: &str, scope: Option<Scope>) -> Result<Done, ManageError> {
+pub fn remove(
+    env: &Env,
+    name: &str,
+    scope: Option<Scope>,
+    options: LoadOptions,
+) -> Result<Done, ManageError> {
     let _lock = lock(env)?;
-    let catalog = look(env)?;
+    let catalog = look(env, options)?;
     let wanted = |level: Level| match scope {
         None => true,
         Some(Scope::Project) => level == Level::Project,
@@ -28,10 +37,10 @@ pub fn remove(env: &Env, name: &str, scope: Option<Scope>) -> Result<Done, Manag
                 path: source.path.clone(),
                 provider: source.provider_name,
             },
-            _ => ManageError::NotFound {
-                name: name.to_owned(),
-                nearest: catalog.nearest_name(name).map(str::to_owned),
-            },
+            Some(source) => {
+                ManageError::OtherScope { name: name.to_owned(), scope: source.level.word() }
+            }
+            None => not_found(env, name, &catalog),
         });
     };
     let path = own.definition.source.path.clone();
@@ -41,6 +50,9 @@ pub fn remove(env: &Env, name: &str, scope: Option<Scope>) -> Result<Done, Manag
     change(&path, &[Change::Remove { path: native_keys(name) }])?;
     if let Some(credential) = credential {
         forget(env, &credential)?;
+    }
+    if own.definition.source.level == Level::Project {
+        forget_trust(env, name, &catalog)?;
     }
     let mut message = format!("Removed server \"{name}\" from {}", env.short(&path));
     let below = catalog.candidates(name).find(|other| !std::ptr::eq(*other, own));
@@ -54,6 +66,17 @@ pub fn remove(env: &Env, name: &str, scope: Option<Scope>) -> Result<Done, Manag
         None => forget_switches(env, name)?,
     }
     Ok(Done { name: name.to_owned(), path: Some(path), message })
+}
+
+/// Forgets the agreement to a server that is gone, unless another file of the project has one.
+fn forget_trust(env: &Env, name: &str, catalog: &Catalog) -> Result<(), ManageError> {
+    let in_project = |own: &&Server| own.definition.source.level == Level::Project;
+    let (mut trust, problem) = TrustStore::load(env);
+    let is_last = catalog.candidates(name).filter(in_project).count() == 1;
+    if problem.is_none() && is_last && trust.revoke(name, &catalog.project_folders) {
+        trust.save()?;
+    }
+    Ok(())
 }
 
 /// Takes a name that no longer exists out of the lists of the person's file.

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use crate::catalog::Server;
+use crate::catalog::{LoadOptions, Server, load};
 use crate::document::{Notation, parse};
 use crate::edit::Change;
 use crate::env::Env;
@@ -13,7 +13,8 @@ use crate::source::Level;
 use crate::store;
 
 use super::{
-    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys, trust_own,
+    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
+    not_found, trust_own,
 };
 
 /// Which way.
@@ -26,18 +27,28 @@ pub enum Switch {
 }
 
 /// Switches a server on or off.
-pub fn switch(env: &Env, name: &str, to: Switch) -> Result<Done, ManageError> {
+pub fn switch(
+    env: &Env,
+    name: &str,
+    to: Switch,
+    options: LoadOptions,
+) -> Result<Done, ManageError> {
     let _lock = lock(env)?;
-    let catalog = look(env)?;
+    // What counts now is meant; if there is no such name, what would count without a variable or
+    // a setting that leaves files out.
+    let mut catalog = load(env, options)?;
+    if catalog.candidates(name).next().is_none() {
+        catalog = look(env, options)?;
+    }
     let lists = Lists { path: native_file(env, Scope::User)?, name };
-    let Some(server) = catalog.winner(name) else {
+    let named = catalog.winner(name).or_else(|| catalog.candidates(name).next());
+    let Some(server) = named else {
         if to == Switch::On && lists.has("disabledServers")? {
             lists.change(&[lists.exclude("disabledServers")])?;
             let message = format!("\"{name}\" is no longer switched off, but no file defines it");
             return Ok(Done { name: name.to_owned(), path: Some(lists.path), message });
         }
-        let nearest = catalog.nearest_name(name).map(str::to_owned);
-        return Err(ManageError::NotFound { name: name.to_owned(), nearest });
+        return Err(not_found(env, name, &catalog));
     };
     let source = &server.definition.source;
     let is_own = source.provider == "wharf" && source.level != Level::Env;

@@ -1,7 +1,7 @@
 //! Copies servers from and to other programs' files.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -34,8 +34,8 @@ pub struct TransferRequest {
     pub replace: bool,
     /// Only say what would happen.
     pub dry_run: bool,
-    /// Take project definitions as trusted, for this one run.
-    pub trust_project: bool,
+    /// How to look.
+    pub options: LoadOptions,
 }
 
 /// What was copied, or would be.
@@ -80,7 +80,7 @@ pub struct Note {
 
 /// Copies servers of another program, or of a file, into one of Wharf's own files.
 pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
-    let catalog = see(env, request)?;
+    let catalog = load(env, request.options)?;
     let found = origin(env, request, &catalog)?;
     let mut batch = Batch::new(env, native_file(env, request.scope)?, &["mcpServers"], request)?;
     let mut seen = BTreeSet::new();
@@ -114,7 +114,7 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
 
 /// Copies the servers that Wharf would connect into another program's file.
 pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
-    let catalog = see(env, request)?;
+    let catalog = load(env, request.options)?;
     let unknown = || ManageError::UnknownProgram {
         name: request.program.clone(),
         known: export_targets().map(|(id, _)| id).collect(),
@@ -146,10 +146,9 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             State::Disabled => Err("it is disabled".to_owned()),
             State::Invalid => Err("it is invalid".to_owned()),
         };
-        if entry.is_ok() {
+        if batch.put(name, entry) {
             batch.note_losses(server, style);
         }
-        batch.put(name, entry);
     }
     batch.miss_the_rest(&seen);
     batch.finish()
@@ -161,11 +160,6 @@ pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
         .iter()
         .filter(|program| program.export.is_some())
         .map(|program| (program.id, program.name))
-}
-
-fn see(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
-    let options = LoadOptions { trust_project: request.trust_project, ..LoadOptions::default() };
-    Ok(load(env, options)?)
 }
 
 fn exported(server: &Server, env: &Env, style: &Style) -> Result<serde_json::Value, String> {
@@ -246,11 +240,16 @@ fn origin(
             Some(problem) => Err(ManageError::Problem(Box::new(problem))),
             None => Ok(found.definitions.into_iter().map(|own| (own, true)).collect()),
         },
+        None if looks_like_a_file(&request.program) => Err(ManageError::MissingFile { path }),
         None => Err(ManageError::UnknownProgram {
             name: request.program.clone(),
             known: known.map(|program| program.id).collect(),
         }),
     }
+}
+
+fn looks_like_a_file(text: &str) -> bool {
+    text.contains(std::path::is_separator) || Path::new(text).extension().is_some()
 }
 
 /// The changes to one file while they are collected.
@@ -303,7 +302,8 @@ impl<'a> Batch<'a> {
         self.request.names.is_empty() || self.request.names.iter().any(|wanted| wanted == name)
     }
 
-    fn put(&mut self, name: &str, entry: Result<serde_json::Value, String>) {
+    /// Puts a server in, or notes why not; says whether it is in.
+    fn put(&mut self, name: &str, entry: Result<serde_json::Value, String>) -> bool {
         let exists = self.existing.iter().any(|own| own == name);
         let entry = match entry {
             Ok(_) if exists && !self.request.replace => {
@@ -317,8 +317,12 @@ impl<'a> Batch<'a> {
                 self.changes.push(Change::Set { path, value });
                 let list = if exists { &mut self.changed } else { &mut self.added };
                 list.push(name.to_owned());
+                true
             }
-            Err(why) => self.skipped.push(Skipped { name: name.to_owned(), why }),
+            Err(why) => {
+                self.skipped.push(Skipped { name: name.to_owned(), why });
+                false
+            }
         }
     }
 

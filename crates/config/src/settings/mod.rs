@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::discover::project_folders;
+use crate::discover::{is_too_large, project_folders};
 use crate::document::{self, Node, Notation, Value};
 use crate::edit::{self, Change};
 use crate::env::Env;
+use crate::formats;
 use crate::problem::Problem;
 use crate::store::{self, StoreError};
 use crate::text;
@@ -23,6 +24,8 @@ pub use table::{KEYS, Kind, Setting};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     values: BTreeMap<&'static str, SettingValue>,
+    /// The programs that the person leaves out, without those that a project does.
+    pub(crate) own_left_out: Vec<String>,
 }
 
 /// The value of a setting.
@@ -42,17 +45,24 @@ impl Settings {
     /// Reads the settings. What is wrong in them is ignored and reported.
     pub fn load(env: &Env) -> (Self, Vec<Problem>) {
         let defaults = KEYS.iter().map(|setting| (setting.key, setting.default_value()));
-        let mut settings = Self { values: defaults.collect() };
+        let mut settings = Self { values: defaults.collect(), own_left_out: Vec::new() };
         let mut problems = Vec::new();
         if let Some(path) = Self::path(env) {
             for (setting, value, _) in read(&path, &mut problems) {
                 settings.values.insert(setting.key, value);
             }
         }
+        settings.own_left_out = settings.list("discovery.disabled").to_vec();
         for folder in project_folders(env) {
             let path = folder.join(".wharf/config.toml");
             // A person may keep their own files inside a project.
             if Self::path(env).as_ref() == Some(&path) {
+                continue;
+            }
+            if is_too_large(&path) {
+                let message = "too large for settings; not read";
+                let problem = Problem::error("too-large", message).in_file(&path);
+                problems.push(problem.hint("keep nothing but settings in it"));
                 continue;
             }
             for (setting, value, line) in read(&path, &mut problems) {
@@ -110,7 +120,19 @@ impl Settings {
         let strict = setting.strict.is_some_and(|strict| strict == value.to_string());
         match (&value, self.values.get_mut(setting.key)) {
             (SettingValue::List(more), Some(SettingValue::List(list))) if setting.adds => {
-                list.extend(more.iter().cloned());
+                let new = more.iter().filter(|word| !list.contains(word));
+                let new: Vec<String> = new.cloned().collect();
+                if !new.is_empty() {
+                    let message =
+                        format!("this project leaves out the servers of {}", new.join(", "));
+                    problems.push(
+                        Problem::warning("left-out", message)
+                            .in_file(path)
+                            .on_line(line)
+                            .hint("remove the setting to see them here"),
+                    );
+                }
+                list.extend(new);
             }
             (_, Some(own)) if strict => *own = value,
             _ => problems.push(
@@ -176,6 +198,10 @@ pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
     let value = setting
         .parse(text)
         .ok_or_else(|| SettingError::Value { key: setting.key, wanted: setting.kind.describe() })?;
+    if let Some(problem) = unknown_programs(setting, &value).next() {
+        let wanted = format!("names of programs; {}", problem.message);
+        return Err(SettingError::Value { key: setting.key, wanted });
+    }
     let home = env.wharf_home().ok_or(SettingError::NoHome)?;
     let _lock = store::Lock::acquire(&home.join("run"), store::LOCK_WAIT)?;
     let path = home.join("config.toml");
@@ -236,7 +262,13 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
     for (key, node) in flat {
         match find(&key) {
             Ok(setting) => match setting.accept(node) {
-                Some(value) => known.push((setting, value, node.line)),
+                Some(value) => {
+                    problems.extend(
+                        unknown_programs(setting, &value)
+                            .map(|problem| problem.in_file(path).on_line(node.line)),
+                    );
+                    known.push((setting, value, node.line));
+                }
                 None => problems.push(
                     Problem::warning(
                         "wrong-type",
@@ -259,6 +291,22 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
         }
     }
     known
+}
+
+/// Reports names in the list of left-out programs that no program has.
+fn unknown_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<Item = Problem> {
+    let names = match value {
+        SettingValue::List(list) if setting.key == "discovery.disabled" => list.as_slice(),
+        _ => &[],
+    };
+    let unknown = names.iter().filter(|name| formats::program(name).is_none());
+    unknown.map(|name| {
+        let nearest = text::nearest(name, formats::providers().map(|(id, _)| id));
+        let hint = nearest.map_or("`wharf list --json` shows the names".to_owned(), |nearest| {
+            format!("did you mean \"{nearest}\"?")
+        });
+        Problem::warning("unknown-program", format!("no program is called \"{name}\"")).hint(hint)
+    })
 }
 
 /// Writes nested tables as dotted keys.

@@ -9,7 +9,8 @@ use crate::expand::{self, Expanded, Missing, Origin, Scope, Syntax, Use};
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{
-    ConfigValue, Definition, Endpoint, Launch, OAuth, ServerSpec, Transport, TransportKind, Written,
+    ConfigValue, Definition, Endpoint, Launch, OAuth, Policy, ServerSpec, Transport, TransportKind,
+    Written,
 };
 use crate::validate::{self, Invalid};
 
@@ -54,14 +55,16 @@ pub(crate) fn specify(definition: &Definition, env: &Env) -> Specified {
     };
     let fields = &definition.fields;
     let oauth = fields.oauth.as_ref().map(|oauth| work.oauth(oauth));
+    let account = work.plain("account", fields.account.as_deref());
+    let prefix = work.plain("prefix", fields.policy.prefix.as_deref());
     work.done.spec = transport.map(|transport| ServerSpec {
         name: definition.name.clone(),
         transport,
         timeouts: fields.timeouts,
         auth: fields.auth.clone(),
         oauth,
-        account: fields.account.clone(),
-        policy: fields.policy.clone(),
+        account,
+        policy: Policy { prefix, ..fields.policy.clone() },
     });
     work.done
 }
@@ -127,8 +130,17 @@ impl Work<'_> {
         OAuth {
             client_id: expand("oauth.clientId", &oauth.client_id),
             client_secret: expand("oauth.clientSecret", &oauth.client_secret),
+            scope: self.plain("oauth.scope", oauth.scope.as_deref()),
+            redirect_uri: self.plain("oauth.redirectUri", oauth.redirect_uri.as_deref()),
             ..oauth.clone()
         }
+    }
+
+    /// Expands a text that is no secret in itself.
+    fn plain(&mut self, field: &str, text: Option<&str>) -> Option<String> {
+        let syntax = self.definition.fields.syntax;
+        let written = Written { text: text?.to_owned(), syntax };
+        Some(self.expand(&field, &written).text)
     }
 
     /// Expands an environment or header value. What kind it is, is decided on the text as written.
@@ -184,7 +196,7 @@ impl Work<'_> {
             Missing::Input => (
                 "needs-input",
                 format!("\"{field}\" needs the answer to input \"{shown}\", which is not stored"),
-                "copy the server with `wharf import` and put a variable in its place".to_owned(),
+                "put a variable in its place, such as ${env:NAME}".to_owned(),
             ),
             Missing::File => (
                 "unreadable",
@@ -224,12 +236,6 @@ impl Work<'_> {
     }
 
     fn scope(&self) -> Scope<'_> {
-        let file = &self.definition.source.path;
-        Scope {
-            env: self.env,
-            folder: &self.definition.folder,
-            file_folder: file.parent().unwrap_or(&self.definition.folder),
-            plugin: self.definition.plugin.as_deref().map(std::path::PathBuf::as_path),
-        }
+        Scope::of(self.definition, self.env)
     }
 }

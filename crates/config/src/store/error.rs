@@ -105,7 +105,10 @@ impl StoreError {
                 "the system gives no random numbers; mend that first".to_owned()
             }
             Trouble::Busy(_) => "try again when the other process is done".to_owned(),
-            Trouble::Unlockable(_) => "check who may write its folder".to_owned(),
+            Trouble::Unlockable(source) => {
+                let folder = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
+                unwritable_hint(folder, source)
+            }
         }
     }
 

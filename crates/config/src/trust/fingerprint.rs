@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
@@ -52,18 +52,12 @@ impl Fingerprint {
         if let Some(file) = &fields.env_file {
             // The placeholder of the project's folder is usual here; what it stands for goes
             // nowhere else, so the file is called as it is written.
-            let scope = Scope {
-                env,
-                folder: &definition.folder,
-                file_folder: &definition.folder,
-                plugin: definition.plugin.as_deref().map(PathBuf::as_path),
-            };
-            let path = env.path_from(&expand(file, scope).text, &definition.folder);
+            let path =
+                env.path_from(&expand(file, Scope::of(definition, env)).text, &definition.folder);
             items.file(&file.text, &path);
         }
         if let Some(helper) = &fields.headers_helper {
-            let program = helper.split_whitespace().next().unwrap_or(helper);
-            items.file(program, &env.path_from(program, &definition.folder));
+            items.helper(helper, definition, env);
         }
         if let Some(command) = &fields.command {
             let found = command::find(&command.text, env, &definition.folder);
@@ -141,6 +135,9 @@ impl Items<'_> {
                     mask_command(text) == text && (!text.contains("://") || mask_url(text) == text)
                 };
                 let open = place == Place::Open && is_plain(text);
+                // A text that looks like one of the marks below is marked itself.
+                let quoted = text.starts_with('=').then(|| format!("={text:?}"));
+                let text = quoted.as_deref().unwrap_or(text);
                 if open { self.shown(field, text) } else { self.hashed(field, text.as_bytes()) }
             }
             // Marked, so that `1` is not taken for `"1"`.
@@ -150,6 +147,20 @@ impl Items<'_> {
             Value::Number(digits) => self.hashed(field, format!("={digits}").as_bytes()),
             Value::Bool(truth) => self.shown(field, &format!("={truth}")),
             Value::Null => self.shown(field, "=null"),
+        }
+    }
+
+    /// Records a command that prints headers: the program it leads to, and every file it names.
+    fn helper(&mut self, command: &str, definition: &Definition, env: &Env) {
+        let words = shlex::split(command).unwrap_or_else(|| vec![command.to_owned()]);
+        let program = words.first().and_then(|word| command::find(word, env, &definition.folder));
+        let program = program.map_or("not found".to_owned(), |path| path.display().to_string());
+        self.shown("program path of the headers helper", &program);
+        for word in words {
+            let path = env.path_from(&word, &definition.folder);
+            if path.is_file() && path.starts_with(&*definition.folder) {
+                self.file(&word, &path);
+            }
         }
     }
 

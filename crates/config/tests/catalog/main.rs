@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod bounds;
 mod manage;
 mod merge;
 mod trust;

@@ -6,7 +6,7 @@ use serde_json::json;
 use wharf_config::manage::{
     self, AddRequest, ManageError, Scope, Switch, Transfer, TransferRequest,
 };
-use wharf_config::{Credentials, Secret, State};
+use wharf_config::{Credentials, LoadOptions, Secret, State};
 
 use crate::world::{CANARY, World};
 
@@ -39,7 +39,7 @@ fn request(program: &str, scope: Scope) -> TransferRequest {
         scope,
         replace: false,
         dry_run: false,
-        trust_project: false,
+        options: LoadOptions::default(),
     }
 }
 
@@ -102,7 +102,7 @@ fn a_token_goes_to_the_store_and_never_into_the_file() {
         (credential.resource.as_str(), credential.token.expose()),
         ("https://api.example/mcp", CANARY)
     );
-    manage::remove(&world.env, "api", None).expect("removed");
+    manage::remove(&world.env, "api", None, LoadOptions::default()).expect("removed");
     assert!(Credentials::load(&world.env).expect("a store").get(&id).is_none());
 }
 
@@ -170,9 +170,12 @@ fn the_texts_of_refusals_are_exact() {
             text(try_add(&world, "n", json!({ "type": "ws", "url": "ws://h" }), user)),
             "Invalid server config: WebSocket is not supported",
         ),
-        (text(manage::remove(&world.env, "nope", None)), "Server \"nope\" not found"),
         (
-            text(manage::remove(&world.env, "theirs", None)),
+            text(manage::remove(&world.env, "nope", None, LoadOptions::default())),
+            "Server \"nope\" not found",
+        ),
+        (
+            text(manage::remove(&world.env, "theirs", None, LoadOptions::default())),
             "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
         ),
     ];
@@ -186,9 +189,9 @@ fn switching_another_programs_server_changes_only_our_user_file() {
     let cursor = r#"{ "mcpServers": { "theirs": { "command": "x", "disabled": true } } }"#;
     let world = World::new().with("~/.cursor/mcp.json", cursor);
     assert_eq!(state(&world, "theirs"), State::Disabled);
-    manage::switch(&world.env, "theirs", Switch::On).expect("on");
+    manage::switch(&world.env, "theirs", Switch::On, LoadOptions::default()).expect("on");
     assert_eq!(state(&world, "theirs"), State::Enabled);
-    manage::switch(&world.env, "theirs", Switch::Off).expect("off");
+    manage::switch(&world.env, "theirs", Switch::Off, LoadOptions::default()).expect("off");
     assert_eq!(state(&world, "theirs"), State::Disabled);
     assert_eq!(read(&world, "~/.cursor/mcp.json"), cursor);
     insta::assert_snapshot!(read(&world, "~/.wharf/mcp.json"), @r#"
@@ -206,12 +209,12 @@ fn switching_an_own_server_keeps_comments_and_trust() {
     let with_comment =
         read(&world, ".wharf/mcp.json").replace("\"mcpServers\"", "// ours\n  \"mcpServers\"");
     world.write(".wharf/mcp.json", &with_comment);
-    manage::switch(&world.env, "fs", Switch::Off).expect("off");
+    manage::switch(&world.env, "fs", Switch::Off, LoadOptions::default()).expect("off");
     assert_eq!(state(&world, "fs"), State::Disabled);
-    manage::switch(&world.env, "fs", Switch::On).expect("on");
+    manage::switch(&world.env, "fs", Switch::On, LoadOptions::default()).expect("on");
     assert_eq!(state(&world, "fs"), State::Enabled);
     assert!(read(&world, ".wharf/mcp.json").contains("// ours"));
-    let again = manage::switch(&world.env, "fs", Switch::On).expect("on");
+    let again = manage::switch(&world.env, "fs", Switch::On, LoadOptions::default()).expect("on");
     assert_eq!((again.path, again.message.as_str()), (None, "Server \"fs\" is already enabled"));
 }
 
@@ -220,7 +223,7 @@ fn removing_ours_says_who_counts_now() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
     add(&world, "fs", json!({ "command": "npx" }), Scope::User);
-    let done = manage::remove(&world.env, "fs", None).expect("removed");
+    let done = manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
     let separator = std::path::MAIN_SEPARATOR_STR;
     assert_eq!(
         done.message.replace(separator, "/"),
@@ -433,4 +436,44 @@ fn an_export_keeps_the_rest_of_the_file_and_a_backup() {
     nope: no such server
     note: plain: "excludeTools" is not copied: all its tools will be offered there
     "#);
+}
+
+#[test]
+fn what_a_setting_or_variable_leaves_out_can_still_be_changed() {
+    let world = World::new()
+        .with(
+            "~/.wharf/config.toml",
+            "discovery.project = false\ndiscovery.disabled = [\"wharf\"]\n",
+        )
+        .with_variable("WHARF_MCP_SERVERS", r#"{ "only": { "command": "x" } }"#);
+    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    manage::switch(&world.env, "fs", Switch::Off, LoadOptions::default()).expect("off");
+    assert!(read(&world, ".wharf/mcp.json").contains("\"enabled\": false"));
+    manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
+    manage::switch(&world.env, "only", Switch::Off, LoadOptions::default()).expect("off");
+    assert_eq!(state(&world, "only"), State::Disabled);
+}
+
+#[test]
+fn without_projects_no_file_of_a_project_is_changed() {
+    let world = World::new();
+    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    let before = read(&world, ".wharf/mcp.json");
+    let options = LoadOptions { without_project: true, ..LoadOptions::default() };
+    let refused = [
+        manage::remove(&world.env, "fs", None, options),
+        manage::switch(&world.env, "fs", Switch::Off, options),
+    ];
+    for result in refused {
+        assert!(matches!(result, Err(ManageError::NotFound { .. })), "{result:?}");
+    }
+    assert_eq!(read(&world, ".wharf/mcp.json"), before);
+}
+
+#[test]
+fn removing_a_server_forgets_the_agreement_to_it() {
+    let world = World::new();
+    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
+    assert!(!read(&world, "~/.wharf/trust.json").contains("npx"));
 }

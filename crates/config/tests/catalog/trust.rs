@@ -145,6 +145,23 @@ fn a_key_cannot_pass_itself_off_as_another_field() {
 }
 
 #[test]
+fn a_text_cannot_pass_itself_off_as_a_value_of_another_kind() {
+    for value in ["5", "true", "null", "[]", "{}"] {
+        for (before, after) in
+            [(value, format!("\"={value}\"")), ("\"=5\"", "\"=\\\"=5\\\"\"".into())]
+        {
+            let plain = |value: &str| format!("{{ \"command\": \"x\", \"args\": {value} }}");
+            let shown = change(&plain(before), &plain(&after));
+            assert!(!shown.contains("Given"), "{before} may become {after}");
+            let hashed =
+                |value: &str| format!("{{ \"command\": \"x\", \"env\": {{ \"A\": {value} }} }}");
+            let shown = change(&hashed(before), &hashed(&after));
+            assert!(!shown.contains("Given"), "the secret {before} may become {after}");
+        }
+    }
+}
+
+#[test]
 fn what_does_not_change_the_definition_does_not_ask_again() {
     let world = World::new().with(FILE, file(r#"{ "command": "x", "args": ["1"] }"#));
     world.trust(&["a"]);
@@ -343,4 +360,14 @@ fn trust_can_be_taken_back() {
     store.save().expect("a file");
     let catalog = world.load();
     assert!(catalog.servers.iter().all(|server| server.trust == Trust::Unknown));
+}
+
+#[test]
+fn a_change_of_a_headers_helper_asks_again() {
+    let entry = r#"{ "mcpServers": { "api": { "url": "https://h.example", "headersHelper": "sh scripts/h.sh" } } }"#;
+    let world = World::new().with(".wharf/mcp.json", entry).with("scripts/h.sh", "echo one");
+    world.trust(&["api"]);
+    assert!(world.load().winner("api").is_some_and(|own| own.trust.is_enough()));
+    world.write("scripts/h.sh", "echo two");
+    assert!(world.load().winner("api").is_some_and(|own| !own.trust.is_enough()));
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use wharf_config::{Catalog, Env, Level, Problem};
 
 use super::check::Check;
+use crate::commands::invocation::is_settings_or_trust;
 
 /// Checks every file that was found. What concerns a single server is told there.
 pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
@@ -23,10 +24,11 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
         checks.extend(problems.map(|problem| of_problem(problem, env)));
     }
     // Files beside the ones with servers: lists of switched-off servers and the like.
-    let is_ours = |path: &Path| path.ends_with("config.toml") || path.ends_with("trust.json");
-    let others = catalog.problems.iter().filter(|problem| {
-        problem.path.as_deref().is_none_or(|path| !seen.contains(path) && !is_ours(path))
-    });
+    let is_told = |path: &Path| seen.contains(path) || is_settings_or_trust(path, catalog, env);
+    let others = catalog
+        .problems
+        .iter()
+        .filter(|problem| problem.path.as_deref().is_none_or(|path| !is_told(path)));
     checks.extend(others.map(|problem| of_problem(problem, env)));
     checks
 }

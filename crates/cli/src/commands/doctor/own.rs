@@ -1,11 +1,13 @@
 //! Looks at Wharf's own files: its folder, the settings, the record of trust, the credentials.
 
+use std::fs::Metadata;
 use std::path::Path;
 
 use wharf_config::{Catalog, CredentialError, Credentials, Env, Problem};
 
 use super::check::Check;
 use super::files::{is_open_to_others, of_problem};
+use crate::commands::invocation::is_settings;
 
 /// Checks Wharf's own files.
 pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
@@ -32,13 +34,31 @@ fn folder(home: &Path, env: &Env) -> Check {
             Check::wrong("home", format!("others can look into {shown}"))
                 .hint(format!("chmod 700 {shown}"))
         }
+        // Whether writing works is known only after it was tried, and looking changes nothing.
+        Ok(about) if !may_owner_write(&about) => {
+            Check::wrong("home", format!("{shown} does not let its owner write"))
+                .hint(format!("chmod 700 {shown}"))
+        }
         Ok(_) => Check::fine("home", format!("{shown} is yours alone")),
     }
 }
 
+#[cfg(unix)]
+fn may_owner_write(about: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    about.permissions().mode() & 0o200 != 0
+}
+
+/// Where there are no such modes, a folder says nothing about it.
+#[cfg(not(unix))]
+fn may_owner_write(_about: &Metadata) -> bool {
+    true
+}
+
 fn settings(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
     let is_settings = |problem: &&Problem| {
-        problem.path.as_deref().is_some_and(|path| path.ends_with("config.toml"))
+        problem.path.as_deref().is_some_and(|path| is_settings(path, catalog, env))
     };
     let wrong: Vec<Check> = catalog
         .problems

@@ -7,7 +7,7 @@ use wharf_config::{Catalog, Credentials, Problem, Server, State};
 
 use super::check::Check;
 use super::{files, own, server, together};
-use crate::commands::invocation::{find, only_defaults};
+use crate::commands::invocation::{WhyDefaults, find, why_defaults};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -72,10 +72,18 @@ fn everything(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failur
     let mut servers: Vec<Check> =
         looked_at.iter().flat_map(|server| server::check(server, &credentials, env)).collect();
     servers.extend(together::check(catalog));
-    if only_defaults(catalog) {
-        let note = Check::note("defaults", "nothing is configured yet, so these are the defaults");
-        servers.push(note.hint("wharf add NAME -- COMMAND…"));
-    }
+    servers.extend(why_defaults(catalog, env).map(|why| {
+        match why {
+            WhyDefaults::NothingConfigured => {
+                Check::note("defaults", "nothing is configured yet, so these are the defaults")
+                    .hint("wharf add NAME -- COMMAND…")
+            }
+            WhyDefaults::Unreadable => Check::note(
+                "defaults",
+                "some files could not be read and no other has servers, so these are the defaults",
+            ),
+        }
+    }));
     let groups = [
         Group { title: "Wharf", checks: own::check(catalog, env) },
         Group { title: "Files", checks: files::check(catalog, env) },

@@ -26,6 +26,7 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
     let literal: Vec<String> = pairs
         .filter(|(_, (name, value))| is_secret_name(name) && is_literal(value))
         .map(|(group, (name, _))| format!("{group}.{name}"))
+        .chain(secret_args(&fields.args))
         .filter(|field| !server.uses.iter().any(|one| one.field == *field))
         .collect();
     (!literal.is_empty()).then(|| {
@@ -33,6 +34,26 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
             format!("a secret is written out in its file ({}), and {why}", literal.join(", "));
         Check::wrong(definition.name.as_str(), message).hint(hint)
     })
+}
+
+/// Names the arguments that are or hold the value of a flag such as `--token`.
+fn secret_args(args: &[Written]) -> impl Iterator<Item = String> {
+    let before = std::iter::once("").chain(args.iter().map(|arg| arg.text.as_str()));
+    let is_secret = |(before, arg): (&str, &Written)| match arg.text.split_once('=') {
+        Some((flag, value)) if flag.starts_with('-') => is_secret_flag(flag) && !value.is_empty(),
+        _ => is_secret_flag(before) && !arg.text.is_empty() && !arg.text.starts_with('-'),
+    };
+    let found = before.zip(args).enumerate().filter(move |(_, pair)| is_secret(*pair));
+    found.map(|(index, _)| format!("args[{index}]"))
+}
+
+/// Tells whether a flag takes a secret, and not where one is or how it is used.
+fn is_secret_flag(word: &str) -> bool {
+    let last = word.rsplit(['-', '_']).next().unwrap_or_default();
+    word.starts_with('-')
+        && !word.contains(['=', ' ', ':'])
+        && names_a_secret(word)
+        && !["auth", "env", "file", "path", "type", "url"].contains(&last)
 }
 
 fn is_secret_name(name: &str) -> bool {

@@ -41,7 +41,13 @@ impl Answer<'_> {
                 (_, Level::Builtin) => format!(
                     "{name} is one of Wharf's defaults: it is there because nothing is configured."
                 ),
-                (Some(TransportKind::Stdio), _) => format!("{name} runs from {from}."),
+                (Some(TransportKind::Stdio), _) => match look(server, self.env) {
+                    Launch::NotFound(command) => {
+                        let command = clean(&command);
+                        format!("{name} would run from {from}, but `{command}` is not found.")
+                    }
+                    Launch::Ready | Launch::UrlConfigured => format!("{name} runs from {from}."),
+                },
                 _ => format!("{name} is used, from {from}."),
             },
             State::Disabled => {
@@ -91,7 +97,10 @@ impl Answer<'_> {
         let path = phrase::path(&source.path, self.env);
         let line = definition.line;
         match source.level {
-            Level::Env => format!("the variable {path}, which replaces all files"),
+            Level::Env if source.provider == "env" => {
+                format!("the variable {path}, which replaces all files")
+            }
+            Level::Env => format!("the variable {path} of {program}"),
             Level::Builtin => "Wharf's defaults".to_owned(),
             Level::User => format!("your {program} file {path} (line {line})"),
             Level::Project => format!("this project's {program} file {path} (line {line})"),
@@ -163,11 +172,15 @@ impl Answer<'_> {
         let step = match server.state {
             State::Enabled => match look(server, self.env) {
                 Launch::NotFound(command) => Some(format!(
-                    "install `{}`, or give its full path in \"command\": it was not found",
+                    "install `{}`, or give its full path in \"command\"",
                     clean(&command)
                 )),
                 Launch::Ready | Launch::UrlConfigured => None,
             },
+            State::Disabled if !server.trust.is_enough() => Some(format!(
+                "to use it: wharf enable {word}, then wharf trust {word} \
+                 to see what it would do and agree"
+            )),
             State::Disabled => Some(format!("to use it: wharf enable {word}")),
             State::Untrusted => {
                 Some(format!("to see what it would do and agree: wharf trust {word}"))

@@ -25,7 +25,8 @@ fn replaced(definition: &Definition, by: &Source, env: &Env) -> String {
             "replaced as a whole by {path}: in {} a project's servers take the place of your own",
             clean(definition.source.provider_name)
         ),
-        _ => format!("hidden by the administrator's file {path}"),
+        Level::Env => format!("replaced as a whole by the variable {path}"),
+        Level::User | Level::Builtin => format!("hidden by the administrator's file {path}"),
     }
 }
 

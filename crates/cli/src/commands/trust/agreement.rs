@@ -1,32 +1,40 @@
 //! Shows exactly what is agreed to: what would be started or contacted, with what.
 //!
-//! Values of variables and headers stay hidden. A value in the command line is hidden only if it
-//! can be nothing but a secret: what looks like one must not hide what would be run.
+//! Values of variables and headers stay hidden. In the command line `hidden` decides: what looks
+//! like a secret must not hide what would be run.
 
-use wharf_config::secret::{MASK, mask_args, mask_url};
+use wharf_config::command;
+use wharf_config::secret::{MASK, mask_url};
 use wharf_config::text::clean;
 use wharf_config::trust::{Difference, Trust};
 use wharf_config::{Approval, Definition, Env, Server, Syntax, Written};
 
+use super::hidden::arguments;
 use crate::ui::{Lines, phrase, style};
 
-/// Variables that decide what is run, whatever the command says.
-const DECIDING: [&str; 14] = [
+/// Variables that decide what is run or fetched, whatever the command says.
+const DECIDING: [&str; 16] = [
     "BASH_ENV",
-    "DYLD_INSERT_LIBRARIES",
+    "CLASSPATH",
     "ENV",
-    "GIT_SSH_COMMAND",
+    "HOME",
+    "IFS",
     "JAVA_TOOL_OPTIONS",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
     "NODE_OPTIONS",
     "NODE_PATH",
     "PATH",
+    "PERL5LIB",
     "PERL5OPT",
     "PYTHONPATH",
     "PYTHONSTARTUP",
+    "RUBYLIB",
     "RUBYOPT",
+    "_JAVA_OPTIONS",
 ];
+
+/// Beginnings of such variables.
+const DECIDING_PREFIXES: [&str; 8] =
+    ["BUN_", "DYLD_", "GIT_", "LD_", "NPM_CONFIG_", "PIP_", "UV_", "YARN_"];
 
 /// Describes a server that came with a project, for the person who is to agree to it.
 pub(super) fn describe(server: &Server, env: &Env) -> String {
@@ -39,6 +47,11 @@ pub(super) fn describe(server: &Server, env: &Env) -> String {
     lines.add(format!("{name} from {place} ({source})"));
     if let Some(command) = &fields.command {
         lines.labelled("command", &phrase::command_line(&command.text, &arguments(definition)));
+        // What it is agreed to start is this file, wherever the name leads later.
+        let program = command::find(&command.text, env, &definition.folder);
+        if let Some(program) = program.filter(|path| path.as_os_str() != command.text.as_str()) {
+            lines.labelled("program", &phrase::path(&program, env));
+        }
     }
     if let Some(cwd) = &fields.cwd {
         lines.labelled("cwd", &clean(&cwd.text));
@@ -88,42 +101,6 @@ fn policy(definition: &Definition, lines: &mut Lines) {
     }
 }
 
-/// Shows the arguments as written, but for values that can be nothing but a secret.
-fn arguments(definition: &Definition) -> Vec<String> {
-    let written: Vec<&str> = definition.fields.args.iter().map(|arg| arg.text.as_str()).collect();
-    let masked = mask_args(written.iter().copied());
-    let pairs = written.into_iter().zip(masked);
-    pairs
-        .map(|(written, masked)| {
-            let address = written.contains("://") && !written.contains(char::is_whitespace);
-            let hidden = hidden_part(written, &masked);
-            if address || hidden.is_none_or(|part| is_only_a_secret(part, definition)) {
-                masked
-            } else {
-                written.to_owned()
-            }
-        })
-        .collect()
-}
-
-/// Returns the part of an argument that its masked form does not show.
-fn hidden_part<'a>(written: &'a str, masked: &str) -> Option<&'a str> {
-    if written == masked {
-        return None;
-    }
-    let shown = masked.strip_suffix(MASK).unwrap_or_default();
-    Some(written.strip_prefix(shown).unwrap_or(written))
-}
-
-/// Tells whether a text can only be a secret: one word of the characters that tokens have, and
-/// not a file that could be run.
-fn is_only_a_secret(text: &str, definition: &Definition) -> bool {
-    let text = text.strip_prefix("Bearer ").unwrap_or(text);
-    let is_token = |c: char| c.is_ascii_alphanumeric() || "-_.~+=".contains(c);
-    let placeholder = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    placeholder.unwrap_or(text).chars().all(is_token) && !definition.folder.join(text).exists()
-}
-
 fn change(difference: &Difference) -> String {
     let field = clean(&difference.field);
     match (&difference.before, &difference.after) {
@@ -141,7 +118,7 @@ fn add_pairs(lines: &mut Lines, label: &str, pairs: &[(String, Written)], betwee
     for (name, value) in pairs {
         let runs = value.syntax.contains(Syntax::RESOLVED) && value.text.starts_with('!');
         let shown = if runs { clean(&value.text) } else { MASK.to_owned() };
-        let decides = label == "env" && DECIDING.contains(&name.to_ascii_uppercase().as_str());
+        let decides = label == "env" && decides_what_runs(&name.to_ascii_uppercase());
         let remark = match (runs, decides) {
             (true, _) => style::odd("  (this command would be run)"),
             (false, true) => style::odd("  (can change which program runs)"),
@@ -149,4 +126,10 @@ fn add_pairs(lines: &mut Lines, label: &str, pairs: &[(String, Written)], betwee
         };
         lines.labelled(label, &format!("{}{between}{shown}{remark}", clean(name)));
     }
+}
+
+fn decides_what_runs(name: &str) -> bool {
+    DECIDING.contains(&name)
+        || DECIDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || name.ends_with("_PROXY")
 }

@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
+use crate::edit::EditError;
 
 fn json(text: &str, change: &Change) -> String {
     edited(text, Notation::Json, change)
@@ -272,6 +273,15 @@ fn texts_are_put_into_a_list_and_taken_out_the_way_it_is_laid_out() {
 }
 
 #[test]
+fn nothing_is_put_into_a_comment_that_a_lone_return_ends() {
+    let text = "{\"off\": [\"a\" // one\r]}";
+    assert_eq!(json(text, &include("off", "b")), "{\"off\": [\"a\", // one\n  \"b\"\r]}");
+    assert_eq!(json(text, &exclude("off", "a")), "{\"off\": [ // one\r]}");
+    let empty = "{\"off\": [ // one\r]}";
+    assert_eq!(json(empty, &include("off", "b")), "{\"off\": [ // one\n  \"b\"\n]}");
+}
+
+#[test]
 fn keys_of_any_kind_are_quoted() {
     let text = apply(
         "{}",
@@ -308,4 +318,16 @@ fn a_file_that_does_not_have_the_shape_is_refused() {
     YAML files are only read, not changed | change the file by hand
     a change needs at least one key | name the key to change
     ");
+}
+
+#[test]
+fn a_value_that_would_be_too_deep_to_be_read_again_is_refused() {
+    let levels = 126;
+    let text = format!("{}1{}", "{\"a\": ".repeat(levels), "}".repeat(levels));
+    let path = vec!["a".to_owned(); levels];
+    let set = |value| Change::Set { path: path.clone(), value };
+    assert!(apply(&text, Notation::Json, &[set(json!({"b": [1]}))]).is_ok());
+    let error = apply(&text, Notation::Json, &[set(json!({"b": [[1]]}))]).unwrap_err();
+    assert!(error.to_string().ends_with("the file could not be read any more"), "{error}");
+    assert!(matches!(error, EditError::WouldBreak { .. }));
 }

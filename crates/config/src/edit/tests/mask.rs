@@ -90,6 +90,24 @@ fn secrets_are_hidden_and_everything_else_is_shown() {
 }
 
 #[test]
+fn the_name_of_a_server_does_not_make_its_secrets_visible() {
+    for name in ["credentialId", "env_vars", "my-env-var", "env_http_headers"] {
+        let text =
+            format!(r#"{{"{name}": {{"env": {{"A": "AKIA0"}}, "args": ["--token", "AKIA0"]}}}}"#);
+        let shown =
+            format!(r#"{{"{name}": {{"env": {{"A": "•••"}}, "args": ["--token", "•••"]}}}}"#);
+        assert_eq!(mask(&text, Notation::Json), shown);
+    }
+}
+
+#[test]
+fn a_comment_may_begin_with_any_letter() {
+    assert_eq!(mask("#été = 1\n", Notation::Toml), "# •••\n");
+    assert_eq!(mask("#=", Notation::Toml), "# •••");
+    assert_eq!(mask("//é=\n1", Notation::Json), "// •••\n1");
+}
+
+#[test]
 fn what_cannot_be_read_is_not_shown() {
     assert_eq!(mask("{\"env\": {\"A\": \"s3cret\"", Notation::Json), NOT_SHOWN);
     assert_eq!(mask("env = s3cret", Notation::Toml), NOT_SHOWN);
@@ -152,6 +170,22 @@ fn a_diff_tells_which_secret_has_another_value() {
            "requestInit": { "Headers": { "X": ["•••"] } },
            "auth": { "type": "bearer", "credentialId": "github", "token": "•••" },
            "command": "npx x --token •••",
+    "#);
+}
+
+#[test]
+fn a_key_that_stands_twice_is_compared_with_itself() {
+    let text = r#"{"env": {"A": "s3cret"}, "env": {"A": "0ther"}}"#;
+    assert_eq!(diff(text, text, Notation::Json, "x"), "");
+    let after = apply(text, Notation::Json, &[set("env/A", json!("third"))]).unwrap();
+    assert_snapshot!(diff(text, &after, Notation::Json, "x"), @r#"
+    --- x
+    +++ x
+    @@ -1 +1 @@
+    -{"env": {"A": "•••"}, "env": {"A": "•••"}}
+    \ No newline at end of file
+    +{"env": {"A": "•••"}, "env": {"A": "••• (changed)"}}
+    \ No newline at end of file
     "#);
 }
 

@@ -306,7 +306,7 @@ fn terminal_escapes_in_names_and_values_never_reach_a_message() {
     warning wrong-type ~/.wharf/mcp.json:5: "env.A\u{1b}[31m" must be a string, not a number; read as text (put the value in quotes)
     warning unusual-name ~/.wharf/mcp.json:2: the name has control characters (use letters, numbers, dash, underscore and dot)
     warning unusual-name ~/.wharf/mcp.json:3: the name has control characters (use letters, numbers, dash, underscore and dot)
-    error invalid ~/.wharf/mcp.json:3: unknown server type "\u{1b}[2Jyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…" (use stdio, http or sse)
+    error invalid ~/.wharf/mcp.json:3: unknown server type "\u{1b}[2Jyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…" (use stdio, http or sse)
     warning unknown-field ~/.wharf/mcp.json:6: unknown field "args\u{1b}" (did you mean "args"?)
     warning duplicate-key ~/.wharf/mcp.json:5: "A\u{1b}[31m" stands twice in one object (first on line 5); the last one counts (remove one of them)
     warning duplicate-key ~/.wharf/mcp.json:5: "keys" stands twice in one object (first on line 4); the last one counts (remove one of them)

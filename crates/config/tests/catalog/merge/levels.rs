@@ -181,6 +181,7 @@ fn a_project_may_only_tighten_settings() {
     assert_snapshot!(world.show(), @r#"
     lmstudio: enabled stdio, lmstudio user ~/.lmstudio/mcp.json:1
     warning not-for-projects [project]/.wharf/config.toml:2: "discovery.project" does not count in a project's file (set it for yourself: wharf config set discovery.project …)
+    warning left-out [project]/.wharf/config.toml:3: this project leaves out the servers of cursor (remove the setting to see them here)
     warning not-for-projects [project]/.wharf/config.toml:4: "discovery.duplicates" does not count in a project's file (set it for yourself: wharf config set discovery.duplicates …)
     warning not-for-projects [project]/.wharf/config.toml:8: "tools.naming" does not count in a project's file (set it for yourself: wharf config set tools.naming …)
     "#);

@@ -1,8 +1,4 @@
-//! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
-//!
-//! They are plain functions, so that `tests/fuzz.rs` can run all of them for a second on every
-//! change; the folder `fuzz` at the root runs the same ones for hours with libFuzzer. To add one,
-//! write it here and name it in [`BODIES`] and in `fuzz/Cargo.toml`.
+//! Any text in each notation: it is read or refused, with a line that is in it.
 
 use std::collections::HashSet;
 
@@ -10,45 +6,8 @@ use serde_json::Value as Json;
 
 use crate::document::{self, MAX_DEPTH, Node, Notation, SyntaxError, Value};
 
-/// All targets.
-pub const BODIES: &[Body] = &[
-    Body { name: "json", run: json, samples: &[SERVERS_JSON, COMMENTS_JSON] },
-    Body { name: "toml", run: toml, samples: &[SERVERS_TOML] },
-    Body { name: "yaml", run: yaml, samples: &[EXTENSIONS_YAML, ANCHORS_YAML, SERVERS_JSON] },
-];
-
-const SERVERS_JSON: &str = include_str!("../fuzz_samples/servers.json");
-const COMMENTS_JSON: &str = include_str!("../fuzz_samples/comments.json");
-const SERVERS_TOML: &str = include_str!("../fuzz_samples/servers.toml");
-const EXTENSIONS_YAML: &str = include_str!("../fuzz_samples/extensions.yaml");
-const ANCHORS_YAML: &str = include_str!("../fuzz_samples/anchors.yaml");
-
-/// One target.
-#[derive(Debug, Clone, Copy)]
-pub struct Body {
-    /// The name of the target.
-    pub name: &'static str,
-    /// Runs it once.
-    pub run: fn(&[u8]),
-    /// Inputs worth mutating.
-    pub samples: &'static [&'static str],
-}
-
-/// Runs the target of a name.
-///
-/// # Panics
-///
-/// If a promise is broken, or there is no target of that name.
-pub fn run(name: &str, bytes: &[u8]) {
-    let body = BODIES.iter().find(|body| body.name == name);
-    assert!(body.is_some(), "no fuzz target is called {name:?}");
-    if let Some(body) = body {
-        (body.run)(bytes);
-    }
-}
-
 /// Reads JSON, and compares with a second reader what both understand.
-pub fn json(bytes: &[u8]) {
+pub(super) fn json(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let ours = read(&text, Notation::Json);
     if let Ok(theirs) = serde_json::from_str::<Json>(&text) {
@@ -57,19 +16,18 @@ pub fn json(bytes: &[u8]) {
 }
 
 /// Reads TOML.
-pub fn toml(bytes: &[u8]) {
+pub(super) fn toml(bytes: &[u8]) {
     drop(read(&String::from_utf8_lossy(bytes), Notation::Toml));
 }
 
 /// Reads YAML.
-pub fn yaml(bytes: &[u8]) {
+pub(super) fn yaml(bytes: &[u8]) {
     drop(read(&String::from_utf8_lossy(bytes), Notation::Yaml));
 }
 
 /// Reads a text and checks everything that is promised about the result.
 fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
-    let last_line = 1 + text.replace("\r\n", "\n").matches(['\n', '\r']).count();
-    let lines = Lines { last: u32::try_from(last_line).unwrap_or(u32::MAX) };
+    let lines = Lines::of(text);
     match document::parse(text, notation) {
         Ok(parsed) => {
             lines.check_node(&parsed.root, 0);
@@ -92,12 +50,18 @@ fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
     }
 }
 
-struct Lines {
+/// The lines of a text.
+pub(super) struct Lines {
     last: u32,
 }
 
 impl Lines {
-    fn check(&self, line: u32) {
+    pub(super) fn of(text: &str) -> Self {
+        let last = 1 + text.replace("\r\n", "\n").matches(['\n', '\r']).count();
+        Self { last: u32::try_from(last).unwrap_or(u32::MAX) }
+    }
+
+    pub(super) fn check(&self, line: u32) {
         assert!((1..=self.last).contains(&line), "line {line} is not in 1..={}", self.last);
     }
 
@@ -118,8 +82,10 @@ impl Lines {
     }
 }
 
+/// Tells whether two readers mean the same.
+///
 /// Numbers are not compared: we keep digits that the other reader rounds.
-fn is_same(ours: &Node, theirs: &Json) -> bool {
+pub(super) fn is_same(ours: &Node, theirs: &Json) -> bool {
     match (&ours.value, theirs) {
         (Value::Null, Json::Null) | (Value::Number(_), Json::Number(_)) => true,
         (Value::Bool(ours), Json::Bool(theirs)) => ours == theirs,

@@ -1,0 +1,393 @@
+//! `wharf import`: from a program or a file into one of ours.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+const CURSOR: &str = r#"{ "mcpServers": {
+  "fs": { "command": "npx", "args": ["${workspaceFolder}"], "env": { "KEY": "s3cret", "B": "${env:B}" } },
+  "web": { "url": "https://w.example/mcp", "headers": { "Authorization": "Bearer ${env:TOKEN}" } },
+  "off": { "command": "npx", "disabled": true },
+  "odd name": { "command": "npx" },
+  "both": { "command": "npx", "url": "https://h" },
+  "asks": { "command": "npx", "env": { "A": "${input:key}" } }
+} }
+"#;
+
+fn world() -> World {
+    World::new().home(".cursor/mcp.json", CURSOR)
+}
+
+#[test]
+fn a_dry_run_shows_everything_and_changes_nothing() {
+    let world = world();
+    assert_snapshot!(world.run("import cursor --dry-run"), @r#"
+    exit 0
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -0,0 +1,29 @@
+    +{
+    +  "mcpServers": {
+    +    "fs": {
+    +      "command": "npx",
+    +      "args": ["[project]"],
+    +      "env": {
+    +        "KEY": "•••",
+    +        "B": "${B}"
+    +      }
+    +    },
+    +    "web": {
+    +      "type": "http",
+    +      "url": "https://w.example/mcp",
+    +      "headers": {
+    +        "Authorization": "•••"
+    +      }
+    +    },
+    +    "off": {
+    +      "command": "npx",
+    +      "enabled": false
+    +    },
+    +    "asks": {
+    +      "command": "npx",
+    +      "env": {
+    +        "A": "${input:key}"
+    +      }
+    +    }
+    +  }
+    +}
+    Would add 4 servers to ~/.wharf/mcp.json.
+    --- stderr
+    warning: "odd name" is not copied: Server name can only contain letters, numbers, dash, underscore and dot
+    warning: "both" is not copied: both "command" and "url" are set
+    "#);
+    assert!(!world.path("home/.wharf").exists());
+}
+
+#[test]
+fn a_programs_servers_are_copied_and_its_file_is_not_touched() {
+    let world = world().home(
+        ".wharf/mcp.json",
+        "{\n  // mine\n  \"mcpServers\": { \"fs\": { \"command\": \"mine\" } }\n}\n",
+    );
+    assert_snapshot!(world.run("import cursor fs off web"), @r#"
+    exit 1
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -1,4 +1,4 @@
+     {
+       // mine
+    -  "mcpServers": { "fs": { "command": "mine" } }
+    +  "mcpServers": { "fs": { "command": "mine" }, "web": {"type": "http", "url": "https://w.example/mcp", "headers": {"Authorization": "•••"}}, "off": {"command": "npx", "enabled": false} }
+     }
+    Added 2 servers to ~/.wharf/mcp.json (before: ~/.wharf/mcp.json.wharf-backup).
+    --- stderr
+    warning: "fs" is not copied: it exists there; use --force to replace it
+    "#);
+    assert_snapshot!(world.read("home/.wharf/mcp.json"), @r#"
+    {
+      // mine
+      "mcpServers": { "fs": { "command": "mine" }, "web": {"type": "http", "url": "https://w.example/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}, "off": {"command": "npx", "enabled": false} }
+    }
+    "#);
+    assert_snapshot!(world.read("home/.wharf/mcp.json.wharf-backup"), @r#"
+    {
+      // mine
+      "mcpServers": { "fs": { "command": "mine" } }
+    }
+    "#);
+    assert_snapshot!(world.run("import cursor fs off --force --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "path": "~/.wharf/mcp.json",
+      "backup": "~/.wharf/mcp.json.wharf-backup",
+      "added": [],
+      "changed": [
+        "fs",
+        "off"
+      ],
+      "skipped": [],
+      "diff": "--- ~/.wharf/mcp.json\n+++ ~/.wharf/mcp.json\n@@ -1,4 +1,4 @@\n {\n   // mine\n-  \"mcpServers\": { \"fs\": { \"command\": \"mine\" }, \"web\": {\"type\": \"http\", \"url\": \"https://w.example/mcp\", \"headers\": {\"Authorization\": \"•••\"}}, \"off\": {\"command\": \"npx\", \"enabled\": false} }\n+  \"mcpServers\": { \"fs\": {\"command\": \"npx\", \"args\": [\"[project]\"], \"env\": {\"KEY\": \"•••\", \"B\": \"${B}\"}}, \"web\": {\"type\": \"http\", \"url\": \"https://w.example/mcp\", \"headers\": {\"Authorization\": \"•••\"}}, \"off\": {\"command\": \"npx\", \"enabled\": false} }\n }\n"
+    }
+    "#);
+    assert_eq!(world.read("home/.cursor/mcp.json"), CURSOR);
+}
+
+#[test]
+fn names_choose_and_a_missing_one_is_a_no() {
+    let world = world();
+    assert_snapshot!(world.run("import cursor web nothing -q"), @r#"
+    exit 1
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -0,0 +1,11 @@
+    +{
+    +  "mcpServers": {
+    +    "web": {
+    +      "type": "http",
+    +      "url": "https://w.example/mcp",
+    +      "headers": {
+    +        "Authorization": "•••"
+    +      }
+    +    }
+    +  }
+    +}
+    Added 1 server to ~/.wharf/mcp.json.
+    "#);
+    assert_snapshot!(world.run("import cursor nothing --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "path": "~/.wharf/mcp.json",
+      "added": [],
+      "changed": [],
+      "skipped": [
+        {
+          "name": "nothing",
+          "why": "no such server"
+        }
+      ],
+      "diff": ""
+    }
+    "#);
+}
+
+#[test]
+fn into_a_project_what_is_copied_is_trusted() {
+    let world = world();
+    assert_snapshot!(world.run("import cursor web --scope project -q"), @r#"
+    exit 0
+    --- stdout
+    --- [project]/.wharf/mcp.json
+    +++ [project]/.wharf/mcp.json
+    @@ -0,0 +1,11 @@
+    +{
+    +  "mcpServers": {
+    +    "web": {
+    +      "type": "http",
+    +      "url": "https://w.example/mcp",
+    +      "headers": {
+    +        "Authorization": "•••"
+    +      }
+    +    }
+    +  }
+    +}
+    Added 1 server to [project]/.wharf/mcp.json.
+    "#);
+    assert_snapshot!(world.run("list -q"), @"
+    exit 0
+    --- stdout
+    NAME      STATE     TRANSPORT  WHAT                      SOURCE           FILE
+    asks      enabled   stdio      npx                       Cursor · user    ~/.cursor/mcp.json
+    both      invalid   unknown    npx                       Cursor · user    ~/.cursor/mcp.json
+    fs        enabled   stdio      npx '${workspaceFolder}'  Cursor · user    ~/.cursor/mcp.json
+    odd name  enabled   stdio      npx                       Cursor · user    ~/.cursor/mcp.json
+    off       disabled  stdio      npx                       Cursor · user    ~/.cursor/mcp.json
+    web       enabled   http       https://w.example/mcp     Wharf · project  .wharf/mcp.json
+    ");
+    assert_snapshot!(world.run_in("home", "import cursor fs --scope project"), @"
+    exit 1
+    --- stderr
+    error: the home folder is not a project
+      hint: use --scope user, or go to the project's folder
+    ");
+}
+
+#[test]
+fn what_is_not_trusted_is_not_copied() {
+    let entry =
+        r#"{ "mcpServers": { "theirs": { "command": "npx", "env": { "A": "${HOME}" } } } }"#;
+    let world = World::new().project(".cursor/mcp.json", entry);
+    assert_snapshot!(world.run("import cursor"), @r#"
+    exit 0
+    --- stdout
+    Nothing to write to ~/.wharf/mcp.json.
+    --- stderr
+    warning: "theirs" is not copied: it is not trusted; run wharf trust theirs
+    "#);
+    assert_snapshot!(world.run("import cursor theirs"), @r#"
+    exit 1
+    --- stdout
+    Nothing to write to ~/.wharf/mcp.json.
+    --- stderr
+    warning: "theirs" is not copied: it is not trusted; run wharf trust theirs
+    "#);
+    assert_snapshot!(world.run("import ./.cursor/mcp.json theirs --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "path": "~/.wharf/mcp.json",
+      "added": [],
+      "changed": [],
+      "skipped": [
+        {
+          "name": "theirs",
+          "why": "it is not trusted; run wharf trust theirs"
+        }
+      ],
+      "diff": ""
+    }
+    "#);
+    assert_snapshot!(world.run("import cursor theirs --trust-project --dry-run"), @r#"
+    exit 0
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -0,0 +1,10 @@
+    +{
+    +  "mcpServers": {
+    +    "theirs": {
+    +      "command": "npx",
+    +      "env": {
+    +        "A": "${HOME}"
+    +      }
+    +    }
+    +  }
+    +}
+    Would add 1 server to ~/.wharf/mcp.json.
+    "#);
+}
+
+#[test]
+fn a_file_can_be_copied_from() {
+    let world = World::new().project(
+        "servers.json",
+        r#"{ "mcpServers": { "a": { "command": "npx", "env": { "A_TOKEN": "s3cret" } }, "b": { "url": "https://b.example?key=s3cret" } } }"#,
+    );
+    assert_snapshot!(world.run("import ./servers.json"), @r#"
+    exit 0
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -0,0 +1,14 @@
+    +{
+    +  "mcpServers": {
+    +    "a": {
+    +      "command": "npx",
+    +      "env": {
+    +        "A_TOKEN": "•••"
+    +      }
+    +    },
+    +    "b": {
+    +      "type": "http",
+    +      "url": "https://b.example?•••"
+    +    }
+    +  }
+    +}
+    Added 2 servers to ~/.wharf/mcp.json.
+    "#);
+    assert_snapshot!(world.read("home/.wharf/mcp.json"), @r#"
+    {
+      "mcpServers": {
+        "a": {
+          "command": "npx",
+          "env": {
+            "A_TOKEN": "s3cret"
+          }
+        },
+        "b": {
+          "type": "http",
+          "url": "https://b.example?key=s3cret"
+        }
+      }
+    }
+    "#);
+    assert_snapshot!(world.run("import servers.json a --force"), @"
+    exit 0
+    --- stdout
+    Replaced 1 server in ~/.wharf/mcp.json (before: ~/.wharf/mcp.json.wharf-backup).
+    ");
+    assert_snapshot!(world.run("import servers.json --force --dry-run"), @"
+    exit 0
+    --- stdout
+    Would replace 2 servers in ~/.wharf/mcp.json.
+    ");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_a_no() {
+    let world = World::new()
+        .project("broken.json", "{ \"mcpServers\": {\n  \"a\": { \"command\": s3cret } } }")
+        .project("list.json", "[\"s3cret\"]")
+        .project("empty.json", "{}")
+        .project("folder/x", "");
+    assert_snapshot!(world.run("import broken.json"), @"
+    exit 1
+    --- stderr
+    error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
+      hint: correct the line; until then nothing of this file is used
+    ");
+    assert_snapshot!(world.run("import broken.json --json"), @"
+    exit 1
+    --- stderr
+    error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
+      hint: correct the line; until then nothing of this file is used
+    ");
+    assert_snapshot!(world.run("import list.json"), @"
+    exit 1
+    --- stderr
+    error: [project]/list.json: line 1: the file must hold an object, not a list
+      hint: put everything into { … }
+    ");
+    assert_snapshot!(world.run("import empty.json"), @"
+    exit 0
+    --- stdout
+    Nothing to write to ~/.wharf/mcp.json.
+    ");
+    assert_snapshot!(world.run("import folder"), @r#"
+    exit 1
+    --- stderr
+    error: "[project]/folder" is a folder, not a file
+      hint: move it away, or put a file in its place
+    "#);
+    assert!(!world.path("home/.wharf/mcp.json").exists());
+}
+
+#[test]
+fn an_unknown_program_is_told_the_known_ones() {
+    assert_snapshot!(World::new().run("import emacs"), @r#"
+    exit 1
+    --- stderr
+    error: unknown program "emacs"
+      hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, air, copilot-jetbrains, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
+    "#);
+    assert_snapshot!(World::new().run("import ./nothing.json --json"), @"
+    exit 1
+    --- stderr
+    error: there is no file [project]/./nothing.json
+    ");
+    assert_snapshot!(World::new().run("import cursor"), @"
+    exit 0
+    --- stdout
+    Nothing to write to ~/.wharf/mcp.json.
+    ");
+}
+
+#[test]
+fn a_broken_file_of_ours_is_left_as_it_is() {
+    let broken = "{ \"mcpServers\": s3cret }";
+    let world = world().home(".wharf/mcp.json", broken);
+    assert_snapshot!(world.run("import cursor web"), @"
+    exit 1
+    --- stderr
+    error: could not edit ~/.wharf/mcp.json
+      cause: the file cannot be read as it is (line 1)
+      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
+      hint: put line 1, column 17 right first; the file was left as it is
+    ");
+    assert_snapshot!(world.run("import cursor web --dry-run --json"), @"
+    exit 1
+    --- stderr
+    error: could not edit ~/.wharf/mcp.json
+      cause: the file cannot be read as it is (line 1)
+      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
+      hint: put line 1, column 17 right first; the file was left as it is
+    ");
+    assert_eq!(world.read("home/.wharf/mcp.json"), broken);
+}

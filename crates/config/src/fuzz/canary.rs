@@ -1,0 +1,65 @@
+//! A secret that is put where secrets belong, to see that nothing ever shows it.
+
+use crate::document::{Node, Value};
+
+/// The secret. No placeholder can swallow it: it begins with a blank.
+pub(super) const CANARY: &str = " s3cret-canary";
+
+/// Adds the secret to all variables and headers, and to nothing else.
+///
+/// A server may be called "env", so what a key begins with tells apart variables and fields: the
+/// fields of all programs begin with a small letter.
+pub(super) fn plant(node: &mut Node) {
+    match &mut node.value {
+        Value::List(items) => items.iter_mut().for_each(plant),
+        Value::Map(map) => {
+            for (key, value) in &mut map.0 {
+                if is_group(&key.text) {
+                    plant_in_group(value);
+                }
+                plant(value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Tells whether all that stands below a key is secret.
+pub(super) fn is_group(key: &str) -> bool {
+    ["env", "environment", "envs", "headers", "http_headers"].contains(&key)
+}
+
+/// Tells whether a text holds the secret already, so that nothing follows from seeing it.
+pub(super) fn is_in(text: &str) -> bool {
+    text.contains(CANARY.trim())
+}
+
+fn plant_in_group(group: &mut Node) {
+    let is_capital = |text: &str| text.starts_with(|first: char| first.is_ascii_uppercase());
+    match &mut group.value {
+        Value::Map(map) => {
+            for (_, value) in map.0.iter_mut().filter(|(key, _)| is_capital(&key.text)) {
+                if let Value::String(text) = &mut value.value {
+                    text.push_str(CANARY);
+                }
+            }
+        }
+        // `NAME=value` or `Name: value`.
+        Value::List(lines) => {
+            for line in lines {
+                if let Value::String(text) = &mut line.value
+                    && is_capital(text)
+                    && text.contains(['=', ':'])
+                {
+                    text.push_str(CANARY);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Fails if the secret can be seen.
+pub(super) fn check_hidden(shown: &str, what: &str) {
+    assert!(!is_in(shown), "{what} shows a secret: {shown}");
+}

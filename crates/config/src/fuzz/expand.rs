@@ -1,0 +1,63 @@
+//! Any text with any placeholders: it can be put together again, and what was replaced is final.
+
+use std::path::Path;
+
+use crate::env::{Env, Platform};
+use crate::expand::{self, Piece, Placeholder, Scope, Syntax};
+use crate::server::Written;
+
+use super::FOLDER;
+use super::canary::{self, CANARY};
+
+/// Takes a text apart and replaces its placeholders, in the syntax of every program.
+pub(super) fn expand(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if canary::is_in(&text) {
+        return;
+    }
+    let env = Env::new(Platform::Linux, FOLDER)
+        .with_home("/nowhere/home")
+        .with_variable("SECRET", CANARY)
+        .with_variable("EMPTY", "")
+        .with_variable(
+            "NESTED",
+            "${SECRET}$SECRET%SECRET%{env:SECRET}$env:SECRET${{secrets.SECRET}}",
+        )
+        .with_variable("HALF", "${SEC")
+        .with_variable("COMMAND", "!$(date)");
+    let folder = Path::new(FOLDER);
+    let scope = Scope { env: &env, folder, file_folder: folder, plugin: Some(folder) };
+    let each = Syntax::all().iter();
+    for syntax in each.chain([Syntax::empty(), Syntax::all()]) {
+        check(&Written { text: text.clone().into_owned(), syntax }, scope);
+    }
+}
+
+fn check(written: &Written, scope: Scope<'_>) {
+    let mut whole = String::new();
+    let (mut placeholders, mut asks_for_the_secret, mut was_text) = (0, false, false);
+    for piece in expand::pieces(written, scope) {
+        let is_text = matches!(piece, Piece::Text(_));
+        let part = match piece {
+            Piece::Text(text) => text,
+            Piece::Placeholder(text, placeholder) => {
+                placeholders += 1;
+                asks_for_the_secret |=
+                    matches!(placeholder, Placeholder::Variable { name: "SECRET", .. });
+                text
+            }
+        };
+        assert!(!part.is_empty(), "a piece is empty");
+        assert!(!(is_text && was_text), "a text is in two pieces");
+        was_text = is_text;
+        whole.push_str(part);
+    }
+    assert_eq!(whole, written.text, "the pieces are not the text");
+    assert_eq!(expand::has_placeholder(written, scope), placeholders > 0);
+    let expanded = expand::expand(written, scope);
+    assert_eq!(expanded.uses.len(), placeholders, "each placeholder is told");
+    assert!(placeholders > 0 || expanded.text == written.text, "plain text was changed");
+    // The other variables only mention it, so it can come from nowhere else.
+    let has_the_secret = expanded.text.contains(CANARY);
+    assert!(asks_for_the_secret || !has_the_secret, "a value was expanded once more");
+}

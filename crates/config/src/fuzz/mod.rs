@@ -1,0 +1,81 @@
+//! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
+//!
+//! They are plain functions, so that `tests/fuzz.rs` can run all of them for a second on every
+//! change; the folder `fuzz` at the root runs the same ones for hours with libFuzzer. To add one,
+//! write it in a file here and name it in [`BODIES`] and in `fuzz/Cargo.toml`.
+
+mod canary;
+mod choice;
+mod documents;
+mod edit;
+mod expand;
+mod formats;
+mod readers;
+mod trust;
+
+/// All targets.
+pub const BODIES: &[Body] = &[
+    Body::new("json", documents::json, &JSON),
+    Body::new("toml", documents::toml, &TOML),
+    Body::new("yaml", documents::yaml, &YAML),
+    Body::new("formats", formats::formats, &ALL),
+    Body::new("expand", expand::expand, &TEXT),
+    Body::new("edit_json", edit::json, &JSON),
+    Body::new("edit_toml", edit::toml, &TOML),
+    Body::new("trust", trust::trust, &ALL),
+];
+
+/// Samples, and the endings of the golden files that go with them.
+type Corpus = (&'static [&'static str], &'static [&'static str]);
+
+const JSON: Corpus = (&[SERVERS_JSON, COMMENTS_JSON, UNSAFE_JSON], &["json", "jsonc"]);
+const TOML: Corpus = (&[SERVERS_TOML], &["toml"]);
+const YAML: Corpus = (&[EXTENSIONS_YAML, ANCHORS_YAML, SERVERS_JSON], &["yaml", "yml"]);
+const TEXT: Corpus = (&[PLACEHOLDERS], &[]);
+const ALL: Corpus = (
+    &[SERVERS_JSON, COMMENTS_JSON, UNSAFE_JSON, SERVERS_TOML, EXTENSIONS_YAML, ANCHORS_YAML],
+    &["json", "jsonc", "toml", "yaml", "yml"],
+);
+
+const SERVERS_JSON: &str = include_str!("../../fuzz_samples/servers.json");
+const COMMENTS_JSON: &str = include_str!("../../fuzz_samples/comments.json");
+const UNSAFE_JSON: &str = include_str!("../../fuzz_samples/unsafe_names.json");
+const SERVERS_TOML: &str = include_str!("../../fuzz_samples/servers.toml");
+const EXTENSIONS_YAML: &str = include_str!("../../fuzz_samples/extensions.yaml");
+const ANCHORS_YAML: &str = include_str!("../../fuzz_samples/anchors.yaml");
+const PLACEHOLDERS: &str = include_str!("../../fuzz_samples/placeholders.txt");
+
+/// The working folder of the targets; there is nothing in it.
+pub const FOLDER: &str = "/nowhere/project";
+
+/// One target.
+#[derive(Debug, Clone, Copy)]
+pub struct Body {
+    /// The name of the target.
+    pub name: &'static str,
+    /// Runs it once.
+    pub run: fn(&[u8]),
+    /// Inputs worth mutating.
+    pub samples: &'static [&'static str],
+    /// Which files of the golden tests are worth it, too, by the end of their names.
+    pub golden: &'static [&'static str],
+}
+
+impl Body {
+    const fn new(name: &'static str, run: fn(&[u8]), (samples, golden): &'static Corpus) -> Self {
+        Self { name, run, samples, golden }
+    }
+}
+
+/// Runs the target of a name.
+///
+/// # Panics
+///
+/// If a promise is broken, or there is no target of that name.
+pub fn run(name: &str, bytes: &[u8]) {
+    let body = BODIES.iter().find(|body| body.name == name);
+    assert!(body.is_some(), "no fuzz target is called {name:?}");
+    if let Some(body) = body {
+        (body.run)(bytes);
+    }
+}

@@ -1,0 +1,109 @@
+//! Any entry of a project: agreeing to it holds for exactly that entry, and keeps no secret.
+
+use crate::document::{Node, Notation, Value};
+use crate::server::Definition;
+use crate::source::Level;
+use crate::trust::{Trust, TrustStore};
+
+use super::canary;
+use super::choice::Choice;
+use super::readers::{MACHINE, READERS, Reader, planted};
+
+/// Agrees to every entry of a text, as a file of some program, and to nothing else.
+pub(super) fn trust(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut choice = Choice::of(bytes);
+    for notation in [Notation::Json, Notation::Toml, Notation::Yaml] {
+        let Some(parsed) = planted(&text, notation) else { continue };
+        let fits = |own: &&Reader| own.file.level == Level::Project && own.notation() == notation;
+        let readers: Vec<&Reader> = READERS.iter().filter(fits).collect();
+        let found = choice.pick(&readers).map(|reader| reader.read(&parsed));
+        for definition in found.into_iter().flat_map(|found| found.definitions) {
+            check(&definition, &mut choice);
+        }
+    }
+}
+
+fn check(definition: &Definition, choice: &mut Choice) {
+    let mut store = TrustStore::default();
+    assert_eq!(store.check(definition, &MACHINE), Trust::Unknown);
+    store.accept(definition, &MACHINE);
+    // What looks like the variables of a server may be one that is called "env".
+    let name = definition.name.as_str().rsplit(':').next().unwrap_or_default();
+    if !canary::is_group(name) {
+        canary::check_hidden(&format!("{store:?}"), "the record of trust");
+    }
+    assert_eq!(store.check(definition, &MACHINE), Trust::Given);
+    let Some(raw) = &definition.raw else { return };
+    let mut places = Vec::new();
+    collect(raw, &mut Vec::new(), &mut places);
+    let Some(place) = choice.pick(&places) else { return };
+    for change in [extend, disguise] {
+        let mut changed = definition.clone();
+        let value = changed.raw.as_mut().and_then(|raw| value_at(raw, place));
+        if !value.is_some_and(change) {
+            continue;
+        }
+        let Trust::Changed(differences) = store.check(&changed, &MACHINE) else {
+            panic!("a change at {place:?} is not seen");
+        };
+        assert!(!differences.is_empty(), "a change at {place:?} is not told");
+    }
+}
+
+/// Makes a value another one of its kind.
+fn extend(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => text.insert(0, 'x'),
+        Value::Number(digits) => digits.push('1'),
+        Value::Bool(truth) => *truth = !*truth,
+        Value::Null => *value = Value::Bool(false),
+        Value::List(_) | Value::Map(_) => return false,
+    }
+    true
+}
+
+/// Makes a value a text that looks like it, where a record might mark the kinds.
+fn disguise(value: &mut Value) -> bool {
+    let text = match value {
+        Value::String(_) => return false,
+        Value::Number(digits) => format!("={digits}"),
+        Value::Bool(truth) => format!("={truth}"),
+        Value::Null => "=null".to_owned(),
+        Value::List(_) => "=[]".to_owned(),
+        Value::Map(_) => "={}".to_owned(),
+    };
+    *value = Value::String(text);
+    true
+}
+
+/// Collects the ways to all values, as positions in lists and maps.
+fn collect(node: &Node, way: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
+    found.push(way.clone());
+    for index in 0.. {
+        let Some(below) = child(node, index) else { return };
+        way.push(index);
+        collect(below, way, found);
+        way.pop();
+    }
+}
+
+fn child(node: &Node, index: usize) -> Option<&Node> {
+    match &node.value {
+        Value::List(items) => items.get(index),
+        Value::Map(map) => map.0.get(index).map(|(_, value)| value),
+        _ => None,
+    }
+}
+
+fn value_at<'a>(node: &'a mut Node, way: &[usize]) -> Option<&'a mut Value> {
+    let mut node = node;
+    for &index in way {
+        node = match &mut node.value {
+            Value::List(items) => items.get_mut(index)?,
+            Value::Map(map) => map.0.get_mut(index).map(|(_, value)| value)?,
+            _ => return None,
+        };
+    }
+    Some(&mut node.value)
+}

@@ -1,0 +1,231 @@
+//! Shows addresses and command lines without the secrets in them.
+//!
+//! What is hidden is guessed from names and shapes, so it errs on the side of hiding. Where a person
+//! decides whether something may run, the command line itself is shown, not this.
+
+use std::borrow::Cow;
+
+use super::{MASK, names_a_secret};
+
+/// Words before a token in a header.
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
+
+/// Shows a URL without its user, password, query and secret fragment.
+pub fn mask_url(url: &str) -> String {
+    let (before_fragment, fragment) = match url.split_once('#') {
+        Some((before, fragment)) => (before, Some(fragment)),
+        None => (url, None),
+    };
+    let (address, query) = match before_fragment.split_once('?') {
+        Some((address, query)) => (address, Some(query)),
+        None => (before_fragment, None),
+    };
+    let start = address.find("//").map_or(0, |at| at + 2);
+    let (scheme, rest) = address.split_at(start);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let mut shown = match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}{MASK}@{host}{path}"),
+        None => address.to_owned(),
+    };
+    if query.is_some() {
+        shown.push('?');
+        shown.push_str(MASK);
+    }
+    // A Unix socket keeps its path behind the `#`; elsewhere a fragment may carry a token.
+    if let Some(fragment) = fragment {
+        let path = fragment.split_once('?').map_or(fragment, |(path, _)| path);
+        shown.push('#');
+        shown.push_str(if path.contains('=') { MASK } else { path });
+    }
+    shown
+}
+
+/// Shows arguments without their secrets: what follows a flag such as `--token`, values of
+/// secret-named settings and headers, the user and query of addresses.
+pub fn mask_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut hide_next = false;
+    let mask = |arg: &'a str| {
+        let shown = if hide_next && !arg.starts_with("--") { MASK.into() } else { mask_text(arg) };
+        hide_next = is_secret_flag(arg);
+        shown.into_owned()
+    };
+    args.into_iter().map(mask).collect()
+}
+
+/// Shows a command. One that holds a whole command line may hold a secret, too.
+pub fn mask_command(command: &str) -> String {
+    mask_text(command).into_owned()
+}
+
+fn is_secret_flag(arg: &str) -> bool {
+    arg.starts_with('-') && !arg.contains(['=', ' ', ':']) && names_a_secret(arg)
+}
+
+/// Masks one argument, which may be a whole command line or a piece of JSON.
+fn mask_text(text: &str) -> Cow<'_, str> {
+    // Nearly every argument has nothing that could introduce a secret.
+    if !text.contains(['=', ':', '{', ' ', '\n', '\t', '@']) {
+        return text.into();
+    }
+    if text.contains('"') && text.contains(':') {
+        let masked = mask_json(text);
+        if masked != text {
+            return masked.into();
+        }
+    }
+    if let Some((name, _)) = header(text) {
+        return format!("{name}: {MASK}").into();
+    }
+    if text.contains(char::is_whitespace) { mask_words(text).into() } else { mask_word(text) }
+}
+
+/// Masks a text of several words, keeping the space between them.
+fn mask_words(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut hides = false;
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let word = piece.trim_end();
+        let bare = word.trim_matches(['"', '\'', '`']);
+        let is_scheme = SCHEMES.iter().any(|scheme| bare.eq_ignore_ascii_case(scheme));
+        if word.is_empty() || (hides && is_scheme) {
+            shown.push_str(piece);
+            continue;
+        }
+        if hides && !bare.starts_with("--") {
+            shown.push_str(MASK);
+            // The quote that ends the argument is no part of the secret.
+            shown.extend(word.chars().last().filter(|last| matches!(last, '"' | '\'')));
+        } else {
+            shown.push_str(&mask_word(word));
+        }
+        shown.push_str(&piece[word.len()..]);
+        let names_header = bare.strip_suffix(':').is_some_and(names_a_secret);
+        hides = names_header || is_secret_flag(bare);
+    }
+    shown
+}
+
+/// Masks one word.
+fn mask_word(word: &str) -> Cow<'_, str> {
+    let bare = word.trim_start_matches(['"', '\'', '`']);
+    if let Some((name, _)) = header(bare).filter(|(_, value)| !value.is_empty()) {
+        let quote = &word[..word.len() - bare.len()];
+        return format!("{quote}{name}: {MASK}").into();
+    }
+    if let Some((name, value)) = word.split_once('=') {
+        // The name of a query's field comes after the address, not before it.
+        if !name.contains("://") && names_a_secret(name) {
+            return format!("{name}={MASK}").into();
+        }
+        if value.contains("//") && !name.contains("://") {
+            return format!("{name}={}", mask_url(value)).into();
+        }
+    }
+    let has_user = || word.contains("//") && word.contains('@');
+    if word.contains("://") || has_user() { mask_url(word).into() } else { word.into() }
+}
+
+/// Reads `Name: value` where the name is that of a secret.
+fn header(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(':')?;
+    let is_name = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    (is_name && !value.starts_with("//") && names_a_secret(name)).then_some((name, value))
+}
+
+/// Masks the values of secret-named keys in a piece of JSON.
+fn mask_json(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('"') {
+        let Some(end) = end_of_string(after) else { break };
+        let (name, tail) = (&after[..end], &after[end + 1..]);
+        shown.push_str(before);
+        shown.push('"');
+        shown.push_str(name);
+        shown.push('"');
+        rest = tail;
+        let value = tail.trim_start().strip_prefix(':').map(str::trim_start);
+        let value = value.and_then(|value| value.strip_prefix('"'));
+        if let Some(value) = value.filter(|_| names_a_secret(name)) {
+            shown.push_str(&tail[..tail.len() - value.len()]);
+            shown.push_str(MASK);
+            rest = end_of_string(value).map_or("", |end| &value[end..]);
+            if let Some(after_quote) = rest.strip_prefix('"') {
+                shown.push('"');
+                rest = after_quote;
+            }
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Finds the quote that ends a string, past escaped ones.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_user_query_and_secret_fragment() {
+        let cases = [
+            ("https://a.example/mcp", "https://a.example/mcp"),
+            ("https://u:p@a.example/mcp?key=1#x", "https://•••@a.example/mcp?•••#x"),
+            ("https://a.example?key=a@b", "https://a.example?•••"),
+            ("https://a.example/mcp#token=abc", "https://a.example/mcp#•••"),
+            ("//user:abc@a.example/x", "//•••@a.example/x"),
+            ("unix:///run/x.sock#/mcp", "unix:///run/x.sock#/mcp"),
+            ("unix:///run/x.sock#/mcp?key=1", "unix:///run/x.sock#/mcp"),
+            ("not a url", "not a url"),
+        ];
+        for (url, shown) in cases {
+            assert_eq!(mask_url(url), shown);
+        }
+    }
+
+    #[test]
+    fn arguments_are_shown_without_their_secrets() {
+        let cases: [(&[&str], &[&str]); 20] = [
+            (&["-y", "@scope/pkg@1.0", "a b"], &["-y", "@scope/pkg@1.0", "a b"]),
+            (&["--token", "abc", "x"], &["--token", "•••", "x"]),
+            (&["--token", "-abc"], &["--token", "•••"]),
+            (&["--key", "sk-1"], &["--key", "•••"]),
+            (&["--api-key=abc"], &["--api-key=•••"]),
+            (&["OPENAI_KEY=sk-1"], &["OPENAI_KEY=•••"]),
+            (&["--token", "--verbose"], &["--token", "--verbose"]),
+            (&["--header", "Authorization: Bearer abc"], &["--header", "Authorization: •••"]),
+            (&["Authorization: Basic dXNlcjpwYXNz=="], &["Authorization: •••"]),
+            (&["Authorization:Bearer sk-1"], &["Authorization: •••"]),
+            (&["X-Api-Key:abc"], &["X-Api-Key: •••"]),
+            (&["https://h/sse?key=1"], &["https://h/sse?•••"]),
+            (&["--url=https://u:p@h/"], &["--url=https://•••@h/"]),
+            (&["--config={\"apiKey\":\"x\",\"a\":1}"], &["--config={\"apiKey\":\"•••\",\"a\":1}"]),
+            (&["{\"token\": \"x\\\"y\"}"], &["{\"token\": \"•••\"}"]),
+            (
+                &["curl -H 'Authorization: Bearer X' https://u:p@h/x?k=1 | foo"],
+                &["curl -H 'Authorization: Bearer •••' https://•••@h/x?••• | foo"],
+            ),
+            (&["run --password x --verbose"], &["run --password ••• --verbose"]),
+            (&["TOKEN=x run"], &["TOKEN=••• run"]),
+            (&["C:\\tools\\x.exe", "host:8080"], &["C:\\tools\\x.exe", "host:8080"]),
+            (&["a=b", "--dir=/x y"], &["a=b", "--dir=/x y"]),
+        ];
+        for (args, shown) in cases {
+            assert_eq!(mask_args(args.iter().copied()), shown);
+        }
+    }
+
+    #[test]
+    fn a_command_line_in_place_of_a_command_hides_its_secrets() {
+        assert_eq!(mask_command("/opt/my app/run --token abc"), "/opt/my app/run --token •••");
+    }
+}

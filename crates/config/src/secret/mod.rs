@@ -1,0 +1,47 @@
+//! Values that must not be seen: a type for them, and how texts that may hold one are shown.
+//!
+//! Secret are environment and header values, everything that was expanded or resolved, the user
+//! and query parts of a URL, and what follows a flag such as `--token`.
+
+mod mask;
+mod name;
+
+use std::fmt;
+
+pub use mask::{mask_args, mask_command, mask_url};
+pub use name::names_a_secret;
+
+/// What is shown in place of a secret.
+pub const MASK: &str = "•••";
+
+/// A text that no log, error or listing may contain.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text itself, for the one call that sends or stores it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_never_shows_itself() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), MASK);
+    }
+}

@@ -1,0 +1,105 @@
+//! Tells by its name whether a value is a secret.
+
+/// A word that contains one of these names a secret: `githubtoken`, `apikey`.
+const PARTS: [&str; 6] = ["token", "secret", "passw", "credential", "apikey", "bearer"];
+
+/// A word that is one of these names a secret; inside a longer word they mean something else.
+const WORDS: [&str; 7] =
+    ["pwd", "auth", "authorization", "cookie", "passphrase", "passcode", "jwt"];
+
+/// So does one of these at the end: `--key`, `OPENAI_KEY`, `dbPass`; but not `--key-file`, which is a
+/// path, nor `passEnv`.
+const LAST_WORDS: [&str; 4] = ["key", "keys", "pass", "pat"];
+
+/// Numbers of tokens are no tokens.
+const HARMLESS: [&str; 3] = ["tokens", "tokenizer", "tokenize"];
+
+/// Tells whether a flag or key names a secret: `--api-key`, `GITHUB_TOKEN`, `clientSecret`.
+pub fn names_a_secret(name: &str) -> bool {
+    let mut last = "";
+    for word in words(name) {
+        let is = |known: &&str| word.eq_ignore_ascii_case(known);
+        if WORDS.iter().any(is) {
+            return true;
+        }
+        if PARTS.iter().any(|part| contains(word, part)) && !HARMLESS.iter().any(is) {
+            return true;
+        }
+        last = word;
+    }
+    LAST_WORDS.iter().any(|known| last.eq_ignore_ascii_case(known))
+}
+
+/// Splits a name at everything that is no letter or digit, and where capitals begin.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    let parts = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+    parts.flat_map(|part| {
+        let bytes = part.as_bytes();
+        let is_start =
+            move |at: usize| bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase();
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            if from >= part.len() {
+                return None;
+            }
+            let to = (from + 1..part.len()).find(|at| is_start(*at)).unwrap_or(part.len());
+            let word = &part[from..to];
+            from = to;
+            Some(word)
+        })
+    })
+}
+
+fn contains(word: &str, part: &str) -> bool {
+    let part = part.as_bytes();
+    word.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_whether_it_is_that_of_a_secret() {
+        let secret = [
+            "--token",
+            "API_KEY",
+            "clientSecret",
+            "Authorization",
+            "x-auth",
+            "AUTH",
+            "--key",
+            "OPENAI_KEY",
+            "--access_key",
+            "accessKey",
+            "--pass",
+            "--pat",
+            "GITHUBTOKEN",
+            "Cookie",
+            "--passphrase",
+            "apikey",
+            "X-Api-Key",
+            "dbPassword",
+            "--pwd",
+        ];
+        for name in secret {
+            assert!(names_a_secret(name), "{name}");
+        }
+        let harmless = [
+            "--author",
+            "AUTHOR_NAME",
+            "path",
+            "",
+            "--verbose",
+            "--max-tokens",
+            "keyboard",
+            "--key-file",
+            "compass",
+            "--pattern",
+            "日本",
+        ];
+        for name in harmless {
+            assert!(!names_a_secret(name), "{name}");
+        }
+    }
+}

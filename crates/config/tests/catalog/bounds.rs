@@ -1,0 +1,101 @@
+//! What a project can make us read is bounded, and what it may decide is little.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+/// Far above what any of these takes, far below what they took before there were bounds.
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn a_project_cannot_put_the_defaults_in_place_of_the_persons_servers() {
+    let world = World::new()
+        .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "mine": { "command": "x" } } }"#)
+        .with(".wharf/config.toml", "[discovery]\ndisabled = [\"cursor\"]\n");
+    assert_snapshot!(world.show(), @"warning left-out [project]/.wharf/config.toml:2: this project leaves out the servers of cursor (remove the setting to see them here)");
+}
+
+#[test]
+fn a_name_that_no_program_has_is_reported() {
+    let world = World::new()
+        .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "mine": { "command": "x" } } }"#)
+        .with("~/.wharf/config.toml", "[discovery]\ndisabled = [\"cursr\"]\n");
+    assert_snapshot!(world.show(), @r#"
+    mine: enabled stdio, cursor user ~/.cursor/mcp.json:1
+    warning unknown-program ~/.wharf/config.toml:2: no program is called "cursr" (did you mean "cursor"?)
+    "#);
+}
+
+#[test]
+fn a_large_file_of_a_project_is_not_read() {
+    let mut text = "{ \"mcpServers\": {".to_owned();
+    while text.len() < 5 * 1024 * 1024 {
+        write!(text, "\"s{}\": {{}},", text.len()).expect("text");
+    }
+    text.push_str("} }");
+    let started = Instant::now();
+    let world = World::new()
+        .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "good": { "command": "x" } } }"#)
+        .with(".mcp.json", &text)
+        .with(".wharf/config.toml", "# much\n".repeat(50_000));
+    assert_snapshot!(world.show_problems(), @"
+    error too-large [project]/.wharf/config.toml: too large for settings; not read (keep nothing but settings in it)
+    error too-large [project]/.mcp.json: larger than 4096 KiB; a project's file of this size is not read (move what is not about servers to another file)
+    ");
+    assert!(started.elapsed() < SOON);
+}
+
+#[test]
+fn a_manifest_cannot_name_one_file_a_thousand_times() {
+    let servers: Vec<String> =
+        (0..500).map(|number| format!("\"s{number}\": {{ \"command\": \"x\" }}")).collect();
+    let names = vec!["\"a.json\""; 8_000].join(",");
+    let world = World::new().with("a.json", format!("{{ {} }}", servers.join(","))).with(
+        ".claude-plugin/plugin.json",
+        format!("{{ \"name\": \"p\", \"mcpServers\": [{names}] }}"),
+    );
+    let started = Instant::now();
+    assert_eq!(world.load().servers.len(), 500);
+    assert!(started.elapsed() < SOON);
+}
+
+#[test]
+fn long_lists_of_switches_take_no_long_time() {
+    let servers: Vec<String> =
+        (0..5_000).map(|number| format!("\"s{number}\": {{ \"command\": \"x\" }}")).collect();
+    let names: Vec<String> = (0..5_000).map(|number| format!("\"t{number}\"")).collect();
+    let tools: Vec<String> = (0..5_000).map(|number| format!("\"s{number}_t*\": false")).collect();
+    let (servers, names, tools) = (servers.join(","), names.join(","), tools.join(","));
+    let world = World::new()
+        .with(
+            ".omp/mcp.json",
+            format!("{{ \"mcpServers\": {{ {servers} }}, \"disabledServers\": [{names}] }}"),
+        )
+        .with(".mcp.json", format!("{{ \"mcpServers\": {{ {servers} }} }}"))
+        .with(".claude/settings.json", format!("{{ \"disabledMcpjsonServers\": [{names}] }}"))
+        .with("opencode.json", format!("{{ \"mcp\": {{ {servers} }}, \"tools\": {{ {tools} }} }}"));
+    let started = Instant::now();
+    assert_eq!(world.load().servers.len(), 15_000);
+    assert!(started.elapsed() < SOON);
+}
+
+#[test]
+fn every_text_of_an_entry_is_expanded() {
+    let world = World::new().with_variable("TEAM", "core").with(
+        "~/.wharf/mcp.json",
+        r#"{ "mcpServers": { "api": { "url": "https://h.example", "account": "${TEAM}", "prefix": "${TEAM}_x",
+            "oauth": { "scope": "${TEAM} read", "redirectUri": "http://localhost/${NOT_SET}" } } } }"#,
+    );
+    let catalog = world.load();
+    let server = catalog.winner("api").expect("a server");
+    let spec = server.spec.as_ref().expect("a spec");
+    let oauth = spec.oauth.as_ref().expect("how to sign in");
+    assert_eq!(
+        (spec.account.as_deref(), spec.policy.prefix.as_deref(), oauth.scope.as_deref()),
+        (Some("core"), Some("core_x"), Some("core read"))
+    );
+    assert_eq!(server.problems.len(), 1, "{:?}", server.problems);
+}
