@@ -4,6 +4,8 @@
 //! run. A failure names the seed of the case, and `WHARF_FUZZ_SEED` begins with that case again.
 //! Beside the samples of a target, the files of the golden tests are mutated.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -164,7 +166,7 @@ fn quoted(input: &[u8], start: usize) -> Option<std::ops::Range<usize>> {
     let quote =
         |from: usize| Some(from + input.get(from..)?.iter().position(|byte| *byte == b'"')?);
     // Behind an odd number of quotes a text has begun.
-    let is_inside = input[..start].iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+    let is_inside = input[..start].split(|byte| *byte == b'"').count() % 2 == 0;
     let open = if is_inside { quote(quote(start)? + 1)? } else { quote(start)? };
     Some(open..quote(open + 1)? + 1)
 }

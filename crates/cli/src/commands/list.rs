@@ -14,11 +14,11 @@ use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 
 /// List every server, whichever program's file it is in
 ///
-/// Shows for each name the definition that counts, its state, and the file it comes from.
-/// Nothing is connected or started. States: enabled, disabled (somebody switched it off),
-/// untrusted (it came with this project; see `wharf trust`), invalid (its entry does not say
-/// enough), and with --all also "shadowed by" (whose definition has its name) and "duplicate of"
-/// (the name under which the same server is used).
+/// Shows for each name the definition that counts, its state, and the file it comes from, as far
+/// as the terminal has room. Nothing is connected or started. States: enabled, disabled (somebody
+/// switched it off), untrusted (it came with this project; see `wharf trust`), invalid (its entry
+/// does not say enough), and with --all also "shadowed by" (whose definition has its name) and
+/// "duplicate of" (the name under which the same server is used).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
   wharf list --project ~/work/app
   wharf list --json | jq -r '.servers[].name'")]
 pub(crate) struct ListArgs {
-    /// Also show the shadowed and by whom, and the duplicates and of what
+    /// Also show what is shadowed and by whom, and duplicates
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -73,7 +73,7 @@ fn table(servers: &[&Server], env: &Env) -> Table {
         Column::text("TRANSPORT"),
         Column::text("WHAT").yielding_to(24),
         Column::parts("SOURCE"),
-        Column::path("FILE").yielding_to(18),
+        Column::path("FILE").yielding_to(18).or_left_out(),
     ]);
     for server in servers {
         let view = ServerView::of(server);

@@ -1,8 +1,8 @@
 //! Columns that fit the terminal.
 //!
-//! On a terminal columns give way until a row fits: first those that are said to, then the widest.
-//! Elsewhere nothing is cut; only the padding has a limit, so that one long value does not blow up
-//! every row.
+//! On a terminal columns give way until a row fits: first those that are said to, then one that can
+//! be done without is left out, then the widest. Elsewhere nothing is cut; only the padding has a
+//! limit, so that one long value does not blow up every row.
 
 use std::borrow::Cow;
 
@@ -16,6 +16,9 @@ const GAP: &str = "  ";
 /// A column never gets narrower than this.
 const NARROWEST: usize = 8;
 
+/// Below this little can be read, so something else has to give way.
+const READABLE: usize = 12;
+
 /// How far cells are padded where nothing is cut.
 const WIDEST_PADDING: usize = 60;
 
@@ -26,12 +29,13 @@ pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
 }
 
-/// A header, what matters in its cells, and whether it gives way before the others.
+/// A header, what matters in its cells, and how far it gives way before the others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     header: &'static str,
     keeps: Keeps,
     yields_to: Option<usize>,
+    may_go: bool,
 }
 
 /// Which part of a cell is kept when it is cut.
@@ -68,22 +72,27 @@ impl Cell {
 impl Column {
     /// Makes a column of texts whose beginning matters.
     pub(crate) const fn text(header: &'static str) -> Self {
-        Self { header, keeps: Keeps::Beginning, yields_to: None }
+        Self { header, keeps: Keeps::Beginning, yields_to: None, may_go: false }
     }
 
     /// Makes a column of paths, whose end matters.
     pub(crate) const fn path(header: &'static str) -> Self {
-        Self { header, keeps: Keeps::End, yields_to: None }
+        Self { keeps: Keeps::End, ..Self::text(header) }
     }
 
     /// Makes a column of texts such as `Cursor · project`, whose last part matters.
     pub(crate) const fn parts(header: &'static str) -> Self {
-        Self { header, keeps: Keeps::LastPart, yields_to: None }
+        Self { keeps: Keeps::LastPart, ..Self::text(header) }
     }
 
     /// Lets the column give way before the others, at first down to a width.
     pub(crate) const fn yielding_to(self, width: usize) -> Self {
         Self { yields_to: Some(width), ..self }
+    }
+
+    /// Lets the column be left out where others would have to be cut.
+    pub(crate) const fn or_left_out(self) -> Self {
+        Self { may_go: true, ..self }
     }
 
     fn cut(self, text: &str, width: usize) -> Cow<'_, str> {
@@ -154,7 +163,7 @@ impl Table {
     /// Lays the table out for a terminal, or without a limit. A column without a word is left out.
     pub(crate) fn render(mut self, width: Option<usize>, colours: Colours) -> String {
         self.drop_empty_columns();
-        let layout = Layout { widths: self.widths(width), cuts: width.is_some(), colours };
+        let layout = Layout { widths: self.fit(width), cuts: width.is_some(), colours };
         let mut text = String::new();
         let header = self.columns.iter().map(|column| (column.header, style::faint as Paint));
         self.line(&mut text, header, &layout);
@@ -168,11 +177,15 @@ impl Table {
     fn drop_empty_columns(&mut self) {
         for index in (0..self.columns.len()).rev() {
             if !self.rows.is_empty() && self.rows.iter().all(|row| row[index].text.is_empty()) {
-                self.columns.remove(index);
-                for row in &mut self.rows {
-                    row.remove(index);
-                }
+                self.drop_column(index);
             }
+        }
+    }
+
+    fn drop_column(&mut self, index: usize) {
+        self.columns.remove(index);
+        for row in &mut self.rows {
+            row.remove(index);
         }
     }
 
@@ -204,13 +217,9 @@ impl Table {
         text.push('\n');
     }
 
-    fn widths(&self, limit: Option<usize>) -> Vec<usize> {
-        let natural = |(index, column): (usize, &Column)| {
-            let cells = self.rows.iter().filter_map(|row| row.get(index));
-            let widest = cells.map(|cell| columns(&cell.text)).max().unwrap_or(0);
-            widest.max(columns(column.header))
-        };
-        let mut widths: Vec<usize> = self.columns.iter().enumerate().map(natural).collect();
+    /// Decides how wide each column is.
+    fn fit(&mut self, limit: Option<usize>) -> Vec<usize> {
+        let mut widths = self.natural_widths();
         let Some(limit) = limit else {
             return widths.into_iter().map(|width| width.min(WIDEST_PADDING)).collect();
         };
@@ -225,17 +234,37 @@ impl Table {
             over -= given;
         }
         let yields = |index: usize| self.columns[index].yields_to.is_some();
-        over = narrow(&mut widths, over, yields);
-        narrow(&mut widths, over, |_| true);
+        over = narrow(&mut widths, over, READABLE, yields);
+        if over > 0 {
+            if let Some(index) = self.columns.iter().position(|column| column.may_go) {
+                self.drop_column(index);
+                return self.fit(Some(limit));
+            }
+            narrow(&mut widths, over, NARROWEST, |_| true);
+        }
         widths
+    }
+
+    fn natural_widths(&self) -> Vec<usize> {
+        let natural = |(index, column): (usize, &Column)| {
+            let cells = self.rows.iter().filter_map(|row| row.get(index));
+            let widest = cells.map(|cell| columns(&cell.text)).max().unwrap_or(0);
+            widest.max(columns(column.header))
+        };
+        self.columns.iter().enumerate().map(natural).collect()
     }
 }
 
 /// Takes from the widest of some columns until enough is gained; returns what is missing then.
-fn narrow(widths: &mut [usize], mut over: usize, may_yield: impl Fn(usize) -> bool) -> usize {
+fn narrow(
+    widths: &mut [usize],
+    mut over: usize,
+    floor: usize,
+    may_yield: impl Fn(usize) -> bool,
+) -> usize {
     while over > 0 {
         let some = widths.iter_mut().enumerate().filter(|(index, _)| may_yield(*index));
-        let widest = some.map(|(_, width)| width).max().filter(|width| **width > NARROWEST);
+        let widest = some.map(|(_, width)| width).max().filter(|width| **width > floor);
         let Some(widest) = widest else { break };
         *widest -= 1;
         over -= 1;
@@ -297,8 +326,8 @@ fs      npx -y @m…  …/mcp.json
     fn some_columns_give_way_before_the_others() {
         let columns = [
             Column::parts("SOURCE"),
-            Column::text("WHAT").yielding_to(12),
-            Column::path("FILE").yielding_to(10),
+            Column::text("WHAT").yielding_to(16),
+            Column::path("FILE").yielding_to(14).or_left_out(),
         ];
         let check = |width: usize, expected: &str| {
             let mut table = Table::new(&columns);
@@ -308,10 +337,12 @@ fs      npx -y @m…  …/mcp.json
             assert_eq!(text.lines().last(), Some(expected), "{width}");
         };
         check(61, "Claude Code · project  npx -y some-server  ~/.claude/mcp.json");
-        check(55, "Claude Code · project  npx -y some…  ~/.claude/mcp.json");
-        check(47, "Claude Code · project  npx -y some…  …/mcp.json");
-        check(43, "Claude Code · project  npx -y s…  …mcp.json");
-        check(35, "Claude… · project  npx -y …  …cp.json");
-        check(20, "Claude …  npx -y …  …cp.json");
+        check(59, "Claude Code · project  npx -y some-ser…  ~/.claude/mcp.json");
+        check(55, "Claude Code · project  npx -y some-ser…  …aude/mcp.json");
+        check(49, "Claude Code · project  npx -y some…  …de/mcp.json");
+        check(48, "Claude Code · project  npx -y some-server");
+        check(35, "Claude Code · project  npx -y some…");
+        check(30, "Claud… · project  npx -y some…");
+        check(20, "Claude C…  npx -y s…");
     }
 }

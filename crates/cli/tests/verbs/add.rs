@@ -176,9 +176,9 @@ fn the_scope_can_be_named() {
     assert_snapshot!(world.run("list --all -q"), @"
     exit 0
     --- stdout
-    NAME  STATE     TRANSPORT  WHAT  SOURCE           FILE
-    a     enabled   stdio      npx   Wharf · project  .wharf/mcp.json
-    a     shadowed  stdio      npx   Wharf · user     ~/.wharf/mcp.json
+    NAME  STATE                        TRANSPORT  WHAT  SOURCE           FILE
+    a     enabled                      stdio      npx   Wharf · project  .wharf/mcp.json
+    a     shadowed by Wharf · project  stdio      npx   Wharf · user     ~/.wharf/mcp.json
     ");
 }
 
@@ -355,7 +355,7 @@ fn a_server_that_is_switched_off_stays_off_when_it_is_added() {
     assert_snapshot!(world.run("add a -- npx"), @r#"
     exit 0
     --- stdout
-    Added server "a" in [project]/.wharf/mcp.json
+    Added server "a" in [project]/.wharf/mcp.json; it stays off until `wharf enable a`
     "#);
     assert_snapshot!(world.run("list -q"), @"
     exit 0

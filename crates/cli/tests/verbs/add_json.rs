@@ -212,7 +212,7 @@ fn an_entry_that_is_switched_off_must_be_right_too() {
     assert_snapshot!(world.run_words(&["add-json", "a", r#"{ "enabled": false, "command": "x" }"#]), @r#"
     exit 0
     --- stdout
-    Added server "a" in [project]/.wharf/mcp.json
+    Added server "a" in [project]/.wharf/mcp.json; it stays off until `wharf enable a`
     "#);
     assert_snapshot!(world.run("list -q"), @"
     exit 0

@@ -271,14 +271,14 @@ fn a_place_that_cannot_be_written_is_named() {
     --- stderr
     error: "~/.wharf/run/write.lock" cannot be locked
       cause: Not a directory (os error 20)
-      hint: check who may write its folder
+      hint: "~/.wharf" must be a folder; move away what is there
     "#);
     assert_snapshot!(world.run("add a -- npx"), @r#"
     exit 1
     --- stderr
     error: "~/.wharf/run/write.lock" cannot be locked
       cause: Not a directory (os error 20)
-      hint: check who may write its folder
+      hint: "~/.wharf" must be a folder; move away what is there
     "#);
     assert_eq!(world.read("home/.wharf"), "a file");
     assert!(!world.path("project/.wharf").exists());
@@ -294,7 +294,7 @@ fn a_place_that_cannot_be_written_is_named() {
     --- stderr
     error: "[project]/file/below/run/write.lock" cannot be locked
       cause: Not a directory (os error 20)
-      hint: check who may write its folder
+      hint: "[project]/file/below" must be a folder; move away what is there
     "#);
     assert!(!world.path("project/.wharf").exists());
     let world = World::new().home(".wharf/mcp.json/folder", "");

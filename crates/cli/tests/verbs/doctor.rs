@@ -294,3 +294,79 @@ fn a_machine_without_a_home_is_told() {
     1 thing to put right.
     ");
 }
+
+#[test]
+fn the_settings_of_another_program_are_not_ours() {
+    let world = World::new().home(".codex/config.toml/x", "");
+    assert_snapshot!(world.run("doctor -q"), @r#"
+    exit 1
+    --- stdout
+    Wharf
+      ok  home: ~/.wharf is made when it is needed
+      ok  settings: none of your own, so the defaults count
+      ok  trust: nothing of a project is trusted yet
+      ok  credentials: none are stored
+
+    Files
+      !!  ~/.codex/config.toml: "config.toml" is a folder, not a file
+          hint: move it away, or put a file in its place
+
+    Servers
+      --  context7: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      --  github: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      ok  thinking: `wharf` is there
+      --  defaults: some files could not be read and no other has servers, so these are the defaults
+
+    1 thing to put right.
+    "#);
+}
+
+#[test]
+fn a_home_that_cannot_be_written_to_is_found() {
+    let world = World::new().home(".wharf/mcp.json", "{}");
+    let set_mode = |mode| {
+        set_permissions(world.path("home/.wharf"), Permissions::from_mode(mode)).unwrap();
+    };
+    set_mode(0o500);
+    let shown = world.run("doctor");
+    set_mode(0o700);
+    let lines: Vec<&str> = shown.lines().skip(3).take(2).collect();
+    assert_snapshot!(lines.join("\n"), @"
+    !!  home: ~/.wharf does not let its owner write
+        hint: chmod 700 ~/.wharf
+    ");
+}
+
+#[test]
+fn a_secret_in_an_argument_is_found() {
+    let world = World::new().programs(&["npx"]).variable("KEY", "k").project(
+        ".mcp.json",
+        r#"{ "mcpServers": {
+  "a": { "command": "npx", "args": ["pkg", "--token", "s3cret", "--api-key=s3cret"] },
+  "b": { "command": "npx", "args": ["pkg", "--token", "${KEY}", "--api-key=${KEY}", "--password"] },
+  "c": { "command": "npx", "args": ["--always-auth", "pkg", "--token-file", "x", "--max-tokens=5"] } } }"#,
+    );
+    assert_snapshot!(world.run("doctor --trust-project"), @"
+    exit 1
+    --- stdout
+    Wharf
+      ok  home: ~/.wharf is made when it is needed
+      ok  settings: none of your own, so the defaults count
+      ok  trust: nothing of a project is trusted yet
+      ok  credentials: none are stored
+
+    Files
+      ok  [project]/.mcp.json: read for mcp.json
+
+    Servers
+      ok  a: `npx` is there
+      !!  a: a secret is written out in its file (args[2], args[3]), and everybody who has the project has it
+          hint: write ${NAME} there and set the variable
+      ok  b: `npx` is there
+      ok  c: `npx` is there
+
+    1 thing to put right.
+    ");
+}

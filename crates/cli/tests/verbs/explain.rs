@@ -377,3 +377,53 @@ fn json_says_why_and_what_was_expanded() {
     }
     "#);
 }
+
+#[test]
+fn a_variable_replaces_a_programs_files() {
+    let entry = r#"{ "mcp_servers": { "fs": { "command": "npx" } } }"#;
+    let world = World::new()
+        .programs(&["npx"])
+        .home(".config/co-cli/settings.json", entry)
+        .variable("CO_CLI_MCP_SERVERS", r#"{ "fs": { "command": "npx" } }"#);
+    assert_snapshot!(world.run("explain fs"), @r#"
+    exit 0
+    --- stdout
+    "fs" runs from the variable CO_CLI_MCP_SERVERS of co-cli.
+
+    2 definitions of this name, the first one counts:
+      1. variable  CO_CLI_MCP_SERVERS
+         first, so it has the name
+      2. co-cli · user  ~/.config/co-cli/settings.json:1
+         replaced as a whole by the variable CO_CLI_MCP_SERVERS
+    "#);
+}
+
+#[test]
+fn what_is_not_found_does_not_run() {
+    let world = World::new()
+        .home(".cursor/mcp.json", r#"{ "mcpServers": { "a": { "command": "nowhere" } } }"#);
+    assert_snapshot!(world.run("explain a"), @r#"
+    exit 0
+    --- stdout
+    "a" would run from your Cursor file ~/.cursor/mcp.json (line 1), but `nowhere` is not found.
+    It is defined nowhere else.
+
+    Next: install `nowhere`, or give its full path in "command"
+    "#);
+}
+
+#[test]
+fn what_is_off_and_untrusted_needs_two_steps() {
+    let world = World::new().project(
+        ".cursor/mcp.json",
+        r#"{ "mcpServers": { "a": { "command": "npx", "disabled": true } } }"#,
+    );
+    assert_snapshot!(world.run("explain a"), @r#"
+    exit 0
+    --- stdout
+    "a" is off: it is switched off by "disabled". It is defined in this project's Cursor file [project]/.cursor/mcp.json (line 1).
+    It is defined nowhere else.
+
+    Next: to use it: wharf enable a, then wharf trust a to see what it would do and agree
+    "#);
+}

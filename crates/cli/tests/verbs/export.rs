@@ -484,14 +484,19 @@ fn a_broken_file_of_theirs_is_left_as_it_is() {
       cause: a text must stand in double quotes; only `true`, `false` and `null` need none
       hint: put line 1, column 17 right first; the file was left as it is
     ");
-    assert_snapshot!(world.run("export cursor web --dry-run --json"), @"
+    assert_snapshot!(world.run("export cursor web --dry-run --json"), @r#"
     exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "could not edit ~/.cursor/mcp.json"
+    }
     --- stderr
     error: could not edit ~/.cursor/mcp.json
       cause: the file cannot be read as it is (line 1)
       cause: a text must stand in double quotes; only `true`, `false` and `null` need none
       hint: put line 1, column 17 right first; the file was left as it is
-    ");
+    "#);
     assert_snapshot!(world.run("export codex web"), @"
     exit 1
     --- stderr
@@ -509,5 +514,25 @@ fn a_broken_file_of_theirs_is_left_as_it_is() {
     error: "~/.cursor/mcp.json" cannot be written
       cause: File exists (os error 17)
       hint: "~/.cursor" must be a folder; move away what is there
+    "#);
+}
+
+#[test]
+fn a_refusal_is_a_document_too() {
+    let world = World::new()
+        .home(".wharf/mcp.json", r#"{ "mcpServers": { "a": { "command": "npx" } } }"#)
+        .home(".cursor/mcp.json", "{");
+    assert_snapshot!(world.run("export cursor --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "could not edit ~/.cursor/mcp.json"
+    }
+    --- stderr
+    error: could not edit ~/.cursor/mcp.json
+      cause: the file cannot be read as it is (line 1)
+      cause: the file ends inside the object of line 1
+      hint: put line 1, column 2 right first; the file was left as it is
     "#);
 }

@@ -175,7 +175,7 @@ fn the_state_has_its_reason() {
       timeout        30 s
       approval       ask (every call)
     --- stderr
-    warning: ~/.cursor/mcp.json:6: "half": stdio server requires "command"
+    error: ~/.cursor/mcp.json:6: "half": stdio server requires "command"
       hint: add "command" (the program to start), or "url" for a remote server
     "#);
 }

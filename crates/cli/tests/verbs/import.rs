@@ -323,12 +323,17 @@ fn a_file_that_cannot_be_read_is_a_no() {
     error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
       hint: correct the line; until then nothing of this file is used
     ");
-    assert_snapshot!(world.run("import broken.json --json"), @"
+    assert_snapshot!(world.run("import broken.json --json"), @r#"
     exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "[project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)"
+    }
     --- stderr
     error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
       hint: correct the line; until then nothing of this file is used
-    ");
+    "#);
     assert_snapshot!(world.run("import list.json"), @"
     exit 1
     --- stderr
@@ -357,11 +362,16 @@ fn an_unknown_program_is_told_the_known_ones() {
     error: unknown program "emacs"
       hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, air, copilot-jetbrains, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
     "#);
-    assert_snapshot!(World::new().run("import ./nothing.json --json"), @"
+    assert_snapshot!(World::new().run("import ./nothing.json --json"), @r#"
     exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "there is no file [project]/./nothing.json"
+    }
     --- stderr
     error: there is no file [project]/./nothing.json
-    ");
+    "#);
     assert_snapshot!(World::new().run("import cursor"), @"
     exit 0
     --- stdout
@@ -381,13 +391,47 @@ fn a_broken_file_of_ours_is_left_as_it_is() {
       cause: a text must stand in double quotes; only `true`, `false` and `null` need none
       hint: put line 1, column 17 right first; the file was left as it is
     ");
-    assert_snapshot!(world.run("import cursor web --dry-run --json"), @"
+    assert_snapshot!(world.run("import cursor web --dry-run --json"), @r#"
     exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "could not edit ~/.wharf/mcp.json"
+    }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
       cause: the file cannot be read as it is (line 1)
       cause: a text must stand in double quotes; only `true`, `false` and `null` need none
       hint: put line 1, column 17 right first; the file was left as it is
-    ");
+    "#);
     assert_eq!(world.read("home/.wharf/mcp.json"), broken);
+}
+
+#[test]
+fn a_refusal_is_a_document_too() {
+    let world = World::new().home(".wharf/mcp.json", "{").home(".cursor/mcp.json", CURSOR);
+    assert_snapshot!(world.run("import nothing --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "unknown program \"nothing\""
+    }
+    --- stderr
+    error: unknown program "nothing"
+      hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, air, copilot-jetbrains, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
+    "#);
+    assert_snapshot!(world.run("import cursor --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "message": "could not edit ~/.wharf/mcp.json"
+    }
+    --- stderr
+    error: could not edit ~/.wharf/mcp.json
+      cause: the file cannot be read as it is (line 1)
+      cause: the file ends inside the object of line 1
+      hint: put line 1, column 2 right first; the file was left as it is
+    "#);
 }

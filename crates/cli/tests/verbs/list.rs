@@ -83,7 +83,7 @@ fn the_table_shows_every_state() {
     remote  enabled    http       https://example.com/mcp?•••  Cursor · user     ~/.cursor/mcp.json
     theirs  untrusted  stdio      uvx                          Cursor · project  .cursor/mcp.json
     --- stderr
-    warning: ~/.cursor/mcp.json:6: "half": stdio server requires "command"
+    error: ~/.cursor/mcp.json:6: "half": stdio server requires "command"
       hint: add "command" (the program to start), or "url" for a remote server
     warning: ~/.cursor/mcp.json:8: "needs": variable "UNSET" is not set; "args[0]" keeps its placeholder
       hint: set UNSET
@@ -99,16 +99,16 @@ fn all_adds_the_shadowed_and_the_duplicates() {
     assert_snapshot!(every_state().run("ls --all -q"), @"
     exit 0
     --- stdout
-    NAME    STATE      TRANSPORT  WHAT                         SOURCE              FILE
-    fs      enabled    stdio      npx -y server-fs 'a b'       Cursor · user       ~/.cursor/mcp.json
-    half    invalid    unknown    (nothing)                    Cursor · user       ~/.cursor/mcp.json
-    needs   enabled    stdio      uvx '${UNSET}'               Cursor · user       ~/.cursor/mcp.json
-    off     disabled   stdio      npx                          Cursor · user       ~/.cursor/mcp.json
-    remote  enabled    http       https://example.com/mcp?•••  Cursor · user       ~/.cursor/mcp.json
-    same    duplicate  stdio      npx -y server-fs 'a b'       Cursor · user       ~/.cursor/mcp.json
-    theirs  untrusted  stdio      uvx                          Cursor · project    .cursor/mcp.json
-    theirs  shadowed   stdio      uvx                          Cursor · user       ~/.cursor/mcp.json
-    theirs  shadowed   stdio      npx                          mcp.json · project  .mcp.json
+    NAME    STATE                         TRANSPORT  WHAT                         SOURCE              FILE
+    fs      enabled                       stdio      npx -y server-fs 'a b'       Cursor · user       ~/.cursor/mcp.json
+    half    invalid                       unknown    (nothing)                    Cursor · user       ~/.cursor/mcp.json
+    needs   enabled                       stdio      uvx '${UNSET}'               Cursor · user       ~/.cursor/mcp.json
+    off     disabled                      stdio      npx                          Cursor · user       ~/.cursor/mcp.json
+    remote  enabled                       http       https://example.com/mcp?•••  Cursor · user       ~/.cursor/mcp.json
+    same    duplicate of fs               stdio      npx -y server-fs 'a b'       Cursor · user       ~/.cursor/mcp.json
+    theirs  untrusted                     stdio      uvx                          Cursor · project    .cursor/mcp.json
+    theirs  shadowed by Cursor · project  stdio      uvx                          Cursor · user       ~/.cursor/mcp.json
+    theirs  shadowed by Cursor            stdio      npx                          mcp.json · project  .mcp.json
     ");
 }
 
@@ -140,27 +140,27 @@ fn ten_programs_are_all_shown_with_all() {
     assert_snapshot!(ten_programs().run("list --all"), @"
     exit 0
     --- stdout
-    NAME          STATE      TRANSPORT  WHAT              SOURCE              FILE
-    claude-own    enabled    stdio      claude-own        Claude Code · user  ~/.claude.json
-    code-own      enabled    stdio      code-own          VS Code · user      ~/.config/Code/User/mcp.json
-    codex-own     enabled    stdio      codex-own         Codex · user        ~/.codex/config.toml
-    cursor-own    enabled    stdio      cursor-own        Cursor · user       ~/.cursor/mcp.json
-    fs            enabled    stdio      npx wharf-own     Wharf · user        ~/.wharf/mcp.json
-    fs            shadowed   stdio      npx omp-own       oh-my-pi · user     ~/.omp/agent/mcp.json
-    fs            shadowed   stdio      npx claude-own    Claude Code · user  ~/.claude.json
-    fs            shadowed   stdio      npx codex-own     Codex · user        ~/.codex/config.toml
-    fs            shadowed   stdio      npx gemini-own    Gemini CLI · user   ~/.gemini/settings.json
-    fs            shadowed   stdio      npx cursor-own    Cursor · user       ~/.cursor/mcp.json
-    fs            shadowed   stdio      npx windsurf-own  Windsurf · user     ~/.codeium/windsurf/mcp_config.json
-    fs            shadowed   stdio      npx zed-own       Zed · user          ~/.config/zed/settings.json
-    fs            shadowed   stdio      npx code-own      VS Code · user      ~/.config/Code/User/mcp.json
-    fs            shadowed   stdio      npx project-own   mcp.json · project  .mcp.json
-    gemini-own    enabled    stdio      gemini-own        Gemini CLI · user   ~/.gemini/settings.json
-    omp-own       enabled    stdio      omp-own           oh-my-pi · user     ~/.omp/agent/mcp.json
-    project-own   untrusted  stdio      project-own       mcp.json · project  .mcp.json
-    wharf-own     enabled    stdio      wharf-own         Wharf · user        ~/.wharf/mcp.json
-    windsurf-own  enabled    stdio      windsurf-own      Windsurf · user     ~/.codeium/windsurf/mcp_config.json
-    zed-own       enabled    stdio      zed-own           Zed · user          ~/.config/zed/settings.json
+    NAME          STATE              TRANSPORT  WHAT              SOURCE              FILE
+    claude-own    enabled            stdio      claude-own        Claude Code · user  ~/.claude.json
+    code-own      enabled            stdio      code-own          VS Code · user      ~/.config/Code/User/mcp.json
+    codex-own     enabled            stdio      codex-own         Codex · user        ~/.codex/config.toml
+    cursor-own    enabled            stdio      cursor-own        Cursor · user       ~/.cursor/mcp.json
+    fs            enabled            stdio      npx wharf-own     Wharf · user        ~/.wharf/mcp.json
+    fs            shadowed by Wharf  stdio      npx omp-own       oh-my-pi · user     ~/.omp/agent/mcp.json
+    fs            shadowed by Wharf  stdio      npx claude-own    Claude Code · user  ~/.claude.json
+    fs            shadowed by Wharf  stdio      npx codex-own     Codex · user        ~/.codex/config.toml
+    fs            shadowed by Wharf  stdio      npx gemini-own    Gemini CLI · user   ~/.gemini/settings.json
+    fs            shadowed by Wharf  stdio      npx cursor-own    Cursor · user       ~/.cursor/mcp.json
+    fs            shadowed by Wharf  stdio      npx windsurf-own  Windsurf · user     ~/.codeium/windsurf/mcp_config.json
+    fs            shadowed by Wharf  stdio      npx zed-own       Zed · user          ~/.config/zed/settings.json
+    fs            shadowed by Wharf  stdio      npx code-own      VS Code · user      ~/.config/Code/User/mcp.json
+    fs            shadowed by Wharf  stdio      npx project-own   mcp.json · project  .mcp.json
+    gemini-own    enabled            stdio      gemini-own        Gemini CLI · user   ~/.gemini/settings.json
+    omp-own       enabled            stdio      omp-own           oh-my-pi · user     ~/.omp/agent/mcp.json
+    project-own   untrusted          stdio      project-own       mcp.json · project  .mcp.json
+    wharf-own     enabled            stdio      wharf-own         Wharf · user        ~/.wharf/mcp.json
+    windsurf-own  enabled            stdio      windsurf-own      Windsurf · user     ~/.codeium/windsurf/mcp_config.json
+    zed-own       enabled            stdio      zed-own           Zed · user          ~/.config/zed/settings.json
     --- stderr
     11 servers: 10 enabled, 1 untrusted. 9 more are shadowed.
     hint: to use what came with this project: wharf trust project-own

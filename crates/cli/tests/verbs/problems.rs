@@ -25,15 +25,15 @@ fn each_file_says_what_is_wrong() {
     NAME  STATE    TRANSPORT  WHAT  SOURCE        FILE
     good  enabled  stdio      npx   Wharf · user  ~/.wharf/mcp.json
     --- stderr
-    warning: ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
+    error: ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
       hint: correct the line; until then nothing of this file is used
-    warning: ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
+    error: ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
       hint: write "mcpServers": { "name": { … } }
     warning: ~/.wharf/config.toml:2: "discovery.project" must be true or false; ignored
       hint: correct the value, or remove it
     warning: ~/.wharf/mcp.json:1: "good": unknown field "argz"
       hint: did you mean "args"?
-    warning: ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
+    error: ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
       hint: correct the file, or delete it and trust again
     1 server: 1 enabled.
     "#);
@@ -82,6 +82,7 @@ fn a_damaged_record_of_trust_is_not_overwritten() {
     --- stderr
     "p" from [project]/.mcp.json:1 (mcp.json)
       command        npx
+      program        [world]/bin/npx
     error: the record of what you trust cannot be read: ~/.wharf/trust.json
       hint: correct the file, or delete it and trust again
     "#);
@@ -108,4 +109,46 @@ fn without_anything_to_look_at_there_is_one_error() {
     error: no such working folder: [project]/nowhere
       hint: give a folder that exists with --project
     ");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_nothing() {
+    let world = World::new().programs(&["npx"]).home(".cursor/mcp.json", "{");
+    assert_snapshot!(world.run("list"), @"
+    exit 0
+    --- stdout
+    NAME      STATE    TRANSPORT  WHAT                                        SOURCE
+    context7  enabled  stdio      npx -y @upstash/context7-mcp@latest         Wharf defaults
+    github    enabled  stdio      npx -y @modelcontextprotocol/server-github  Wharf defaults
+    thinking  enabled  stdio      wharf mcp thinking                          Wharf defaults
+    --- stderr
+    error: ~/.cursor/mcp.json:1: not valid JSON: the file ends inside the object of line 1 (column 2)
+      hint: correct the line; until then nothing of this file is used
+    3 servers: 3 enabled.
+    Some files could not be read (see above) and no other has servers, so these are Wharf's defaults.
+    ");
+    assert_snapshot!(world.run("doctor"), @"
+    exit 1
+    --- stdout
+    Wharf
+      ok  home: ~/.wharf is made when it is needed
+      ok  settings: none of your own, so the defaults count
+      ok  trust: nothing of a project is trusted yet
+      ok  credentials: none are stored
+
+    Files
+      !!  ~/.cursor/mcp.json:1: not valid JSON: the file ends inside the object of line 1 (column 2)
+          hint: correct the line; until then nothing of this file is used
+
+    Servers
+      ok  context7: `npx` is there
+      ok  github: `npx` is there
+      ok  thinking: `wharf` is there
+      --  defaults: some files could not be read and no other has servers, so these are the defaults
+
+    1 thing to put right.
+    ");
+    // A file of ours without servers is none that servers could be missing from.
+    let world = World::new().home(".wharf/trust.json", "{");
+    assert!(world.run("list").contains("Nothing is configured yet"));
 }

@@ -69,7 +69,7 @@ fn the_help_of_a_verb_has_examples() {
     Usage: wharf list [OPTIONS]
 
     Options:
-          --all   Also show the shadowed and the duplicates
+          --all   Also show what is shadowed and by whom, and duplicates
       -h, --help  Print help (see more with '--help')
 
     Common options:

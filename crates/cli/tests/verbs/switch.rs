@@ -262,3 +262,23 @@ fn a_list_that_is_no_list_is_left_alone() {
     ");
     assert_eq!(world.read("home/.wharf/mcp.json"), odd);
 }
+
+#[test]
+fn adding_what_is_switched_off_says_so() {
+    let world = World::new().home(".wharf/mcp.json", r#"{ "disabledServers": ["a"] }"#);
+    assert_snapshot!(world.run("add a -- npx"), @r#"
+    exit 0
+    --- stdout
+    Added server "a" in [project]/.wharf/mcp.json; it stays off until `wharf enable a`
+    "#);
+    assert_snapshot!(world.run("add a --force --json -- npx"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "name": "a",
+      "path": "[project]/.wharf/mcp.json",
+      "message": "Replaced server \"a\" in [project]/.wharf/mcp.json; it stays off until `wharf enable a`"
+    }
+    "#);
+}

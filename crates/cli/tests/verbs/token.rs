@@ -191,3 +191,17 @@ fn a_damaged_store_is_not_overwritten() {
     assert_eq!(world.read("home/.wharf/credentials.json"), damaged);
     assert!(!world.path("project/.wharf/mcp.json").exists());
 }
+
+#[test]
+fn a_token_is_given_once() {
+    let world = World::new();
+    assert_snapshot!(world.run_words(&[
+        "add", "a", "--url", "https://a.example", "--token", "b", "--header", "Authorization=Bearer c",
+    ]), @"
+    exit 2
+    --- stderr
+    error: --token and an Authorization header with a token cannot be used together
+      hint: give one of them
+    ");
+    assert!(!world.path("project/.wharf").exists());
+}

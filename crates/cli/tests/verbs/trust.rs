@@ -32,6 +32,7 @@ fn trusting_shows_what_is_agreed_to() {
     --- stderr
     "fs" from [project]/.wharf/mcp.json:2 (Wharf)
       command        npx -y 'server fs' --token •••
+      program        [world]/bin/npx
       cwd            sub
       env            KEY=•••
       env            NODE_OPTIONS=•••  (can change which program runs)
@@ -123,6 +124,7 @@ fn a_change_asks_again_and_shows_the_difference() {
     --- stderr
     "fs" from [project]/.wharf/mcp.json:1 (Wharf)
       command        uvx -y 'server fs' --token •••
+      program        [world]/bin/uvx
       env            KEY=•••
       changed since you agreed to it:
         approval: gone, was never

@@ -1,6 +1,6 @@
 //! Removes a server from one of Wharf's own files, and its token with it.
 
-use crate::catalog::{Catalog, LoadOptions, Server};
+use crate::catalog::{Catalog, LoadOptions, Server, load};
 use crate::edit::Change;
 use crate::env::Env;
 use crate::source::Level;
@@ -30,7 +30,9 @@ pub fn remove(
         own.definition.source.provider == "wharf" && wanted(own.definition.source.level)
     });
     let Some(own) = own else {
-        let other = catalog.winner(name);
+        // A variable may define it; that is not seen when files are looked at for editing.
+        let current = load(env, options)?;
+        let other = current.winner(name).or_else(|| catalog.winner(name));
         return Err(match other.map(|other| &other.definition.source) {
             Some(source) if source.provider != "wharf" => ManageError::Elsewhere {
                 name: name.to_owned(),
