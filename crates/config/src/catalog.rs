@@ -2,12 +2,10 @@
 //!
 //! Nothing that was found is lost. [`load`] is the one way to get a catalog.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::discover::{self, Found};
-use crate::document::Node;
 use crate::env::Env;
 use crate::exa;
 use crate::formats;
@@ -18,6 +16,7 @@ use crate::server::{Definition, ServerName, ServerSpec, TransportKind};
 use crate::settings::Settings;
 use crate::source::{Level, Source};
 use crate::spec::FieldUse;
+use crate::switches::Switches;
 use crate::trust::{Trust, TrustStore};
 
 /// Every server of a person, as seen from one folder.
@@ -157,7 +156,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let (trust_store, trust_problem) = TrustStore::load(env);
     problems.extend(trust_problem);
     let found = find(env, options, &settings)?;
-    let lists = Lists::of(env, &found, &mut problems);
+    let switches = Switches::of(env, &found, &mut problems);
     problems.extend(found.problems);
     let mut definitions = found.definitions;
     if definitions.is_empty() && gets_defaults(env, &settings) {
@@ -173,8 +172,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let judged = definitions.into_iter().map(judge).collect();
     let rules = Rules {
         env,
-        disabled: &lists.disabled,
-        enabled: &lists.enabled,
+        switches: &switches,
         keep_duplicates: settings.says("discovery.duplicates", "keep"),
         native_web_search: options.native_web_search,
     };
@@ -214,73 +212,6 @@ fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, D
         Some(problem) => Err(failed(problem.message.clone(), problem.line.unwrap_or(1), 1)),
         None => Ok(found),
     }
-}
-
-/// The names that our user file switches on and off.
-#[derive(Default)]
-struct Lists {
-    disabled: BTreeSet<String>,
-    enabled: BTreeSet<String>,
-}
-
-impl Lists {
-    fn of(env: &Env, found: &Found, problems: &mut Vec<Problem>) -> Self {
-        let mut lists = Self::default();
-        // A variable or a setting may have left our own file unread.
-        let mut scan = discover::Scan::new(env, Vec::new());
-        let mut document = |path: &Path| match found.documents.get(path) {
-            Some(known) => known.clone(),
-            None => scan.document(path),
-        };
-        if let Some(path) = env.wharf_home().map(|home| home.join("mcp.json")) {
-            // What is wrong with the file itself has been said when its servers were read.
-            if let Some(root) = document(&path) {
-                let mut names = |key| names_in(root.get(key), key, &path, problems);
-                lists.disabled = names("disabledServers");
-                lists.enabled = names("enabledServers");
-            }
-        }
-        let ours = |file: &&Arc<Source>| file.provider == "wharf" && file.level == Level::Project;
-        for file in found.files.iter().filter(ours) {
-            let Some(root) = document(&file.path) else { continue };
-            for key in ["disabledServers", "enabledServers"] {
-                if let Some(node) = root.get(key) {
-                    let instead = if key == "disabledServers" { "false" } else { "true" };
-                    problems.push(
-                        Problem::warning(
-                            "not-for-projects",
-                            format!("\"{key}\" counts only in your own file"),
-                        )
-                        .in_file(&file.path)
-                        .on_line(node.line)
-                        .hint(format!("use \"enabled\": {instead} in the entry")),
-                    );
-                }
-            }
-        }
-        lists
-    }
-}
-
-fn names_in(
-    node: Option<&Node>,
-    key: &str,
-    path: &Path,
-    problems: &mut Vec<Problem>,
-) -> BTreeSet<String> {
-    let Some(node) = node else { return BTreeSet::new() };
-    let names: Option<BTreeSet<String>> = node
-        .as_list()
-        .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
-    names.unwrap_or_else(|| {
-        problems.push(
-            Problem::error("wrong-type", format!("\"{key}\" must be a list of names"))
-                .in_file(path)
-                .on_line(node.line)
-                .hint(format!("write \"{key}\": [\"name\"]")),
-        );
-        BTreeSet::new()
-    })
 }
 
 impl Catalog {

@@ -40,6 +40,7 @@ pub mod settings;
 mod source;
 mod spec;
 pub mod store;
+mod switches;
 pub mod text;
 pub mod trust;
 mod validate;

@@ -4,8 +4,8 @@
 //! invalid, disabled or untrusted keeps its name, so nothing slips in unseen from below.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::catalog::{Server, State};
@@ -17,15 +17,14 @@ use crate::secret::Secret;
 use crate::server::{ConfigValue, Definition, ServerName, Transport};
 use crate::source::{Level, Source};
 use crate::spec;
+use crate::switches::Switches;
 use crate::trust::Trust;
 
 /// What decides beside the definitions themselves.
 pub(crate) struct Rules<'a> {
     pub(crate) env: &'a Env,
-    /// Names the person switched off in our user file, whatever the source.
-    pub(crate) disabled: &'a BTreeSet<String>,
-    /// Names the person switched on over another program's off switch.
-    pub(crate) enabled: &'a BTreeSet<String>,
+    /// What the person switched on and off in our user file.
+    pub(crate) switches: &'a Switches,
     /// Whether the same server under two names is connected twice.
     pub(crate) keep_duplicates: bool,
     /// Whether Exa servers are handled by the session's own web search.
@@ -75,10 +74,10 @@ fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
     let mut server = Server::new(definition, trust);
     let name = server.definition.name.as_str();
     let off = match &server.definition.off {
-        _ if rules.disabled.contains(name) => {
+        _ if rules.switches.disabled.contains(name) => {
             Some("listed in \"disabledServers\" of your own file".to_owned())
         }
-        Some(off) if off.by_other_program && rules.enabled.contains(name) => None,
+        Some(off) if off.by_other_program && rules.switches.enabled.contains(name) => None,
         Some(off) => Some(off.reason.clone()),
         None => None,
     };

@@ -167,7 +167,7 @@ impl<'t> File<'t> {
     /// Begins a file in which there is no value yet, below the comments that are there.
     fn begin(&self, value: &Value) -> String {
         let newline = source::line_ending(self.text);
-        let comments = self.text.trim_end();
+        let comments = &self.text[..source::trimmed_length(self.text)];
         let gap = if comments.is_empty() { "" } else { newline };
         let object = self.render(value, &Style::Lines { indentation: String::new() });
         format!("{comments}{gap}{object}{newline}")

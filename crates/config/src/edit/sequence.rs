@@ -151,7 +151,7 @@ impl Sequence<'_> {
 
     /// Returns the blanks and line ends in front of an item, if no comment needs them.
     fn blank_before(&self, item: &Range<usize>) -> Range<usize> {
-        let start = self.text[..item.start].trim_end().len();
+        let start = source::trimmed_length(&self.text[..item.start]);
         let comment = self.comments_in(self.range.start..item.start).last();
         match comment {
             Some(comment)

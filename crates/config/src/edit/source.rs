@@ -45,6 +45,12 @@ pub(super) fn line_ending(text: &str) -> &'static str {
     if windows * 2 > all { "\r\n" } else { "\n" }
 }
 
+/// Returns the length of a text without the blanks and line ends it ends with. Other spaces are not
+/// left out: they may belong to a comment, and are nothing that could stand anywhere else.
+pub(super) fn trimmed_length(text: &str) -> usize {
+    text.trim_end_matches([' ', '\t', '\r', '\n']).len()
+}
+
 /// Returns where the line of a position begins.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |end| end + 1)

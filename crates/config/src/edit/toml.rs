@@ -207,7 +207,7 @@ fn lines_of(text: &str, entry: &Entry<'_>) -> Range<usize> {
 
 /// Returns a section with the blank lines that set it off.
 fn with_blank_lines(text: &str, section: &Section) -> Range<usize> {
-    let before = text[..section.start].trim_end().len();
+    let before = source::trimmed_length(&text[..section.start]);
     if before == 0 {
         return 0..skip_blank_lines(text, source::next_line(text, section.end));
     }

@@ -81,7 +81,7 @@ fn add_tables(
 }
 
 fn add_at_end(text: &str, added: &str, gap: &str) -> String {
-    let end = text.trim_end().len();
+    let end = source::trimmed_length(text);
     if end == 0 {
         return format!("{added}{}", source::line_ending(text));
     }

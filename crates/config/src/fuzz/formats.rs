@@ -1,13 +1,12 @@
 //! Any text as each file of each program, from its reader to the listing.
 
-use std::collections::BTreeSet;
-
 use crate::catalog::{Server, State};
 use crate::discover::Found;
 use crate::document::{Node, Notation};
 use crate::formats::Shape;
 use crate::merge::{self, Rules};
 use crate::problem::Problem;
+use crate::switches::Switches;
 use crate::text::is_unsafe;
 use crate::trust::Trust;
 use crate::view::ServerView;
@@ -52,11 +51,10 @@ fn check_found(found: Found, lines: &Lines) {
     found.problems.iter().for_each(|problem| check_problem(problem, lines));
     canary::check_hidden(&format!("{:?}", found.definitions), "a definition");
     let judged = found.definitions.into_iter().map(|own| (own, Trust::Given)).collect();
-    let none = BTreeSet::new();
+    let switches = Switches::default();
     let rules = Rules {
         env: &MACHINE,
-        disabled: &none,
-        enabled: &none,
+        switches: &switches,
         keep_duplicates: false,
         native_web_search: true,
     };

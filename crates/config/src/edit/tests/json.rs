@@ -282,6 +282,12 @@ fn nothing_is_put_into_a_comment_that_a_lone_return_ends() {
 }
 
 #[test]
+fn a_space_of_another_kind_stays_in_its_comment() {
+    let text = "// one\u{a0}";
+    assert_eq!(json(text, &set("a", json!(1))), "// one\u{a0}\n{\n  \"a\": 1\n}\n");
+}
+
+#[test]
 fn keys_of_any_kind_are_quoted() {
     let text = apply(
         "{}",

@@ -224,6 +224,13 @@ fn keys_that_need_quotes_get_them() {
 }
 
 #[test]
+fn a_space_of_another_kind_stays_in_its_comment() {
+    let comment = "# one\u{a0}";
+    assert_eq!(toml(comment, &set("a", json!(1))), "# one\u{a0}\na = 1");
+    assert_eq!(toml(&format!("{comment}\n[b]\nc = 1\n"), &remove("b")), "# one\u{a0}\n");
+}
+
+#[test]
 fn a_file_that_does_not_have_the_shape_is_refused() {
     let refused = [
         refusal("a = \n", Notation::Toml, server("a")),
