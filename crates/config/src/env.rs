@@ -103,7 +103,7 @@ impl Env {
     /// Returns the folder for Wharf's own files: `WHARF_HOME`, else `~/.wharf`.
     pub fn wharf_home(&self) -> Option<PathBuf> {
         match self.filled_variable("WHARF_HOME") {
-            Some(folder) => Some(self.cwd.join(folder)),
+            Some(folder) => Some(self.path_from(folder, &self.cwd)),
             None => self.home.as_ref().map(|home| home.join(".wharf")),
         }
     }

@@ -157,6 +157,16 @@ fn locate(
                 Level::Env => vec![PathBuf::from(file.place.linux)],
                 _ => place::found(&file.place, scan.env, folder, shelves),
             };
+            // Two places of a program can be the same, depending on variables.
+            let is_new = |path: &PathBuf, located: &[Located]| {
+                !located.iter().any(|own| {
+                    own.path == *path
+                        && own.program.id == program.id
+                        && own.file.standing == file.standing
+                })
+            };
+            let paths: Vec<PathBuf> =
+                paths.into_iter().filter(|path| is_new(path, located)).collect();
             located.extend(paths.into_iter().enumerate().map(|(found, path)| {
                 let rank = first_rank(program, index, file.standing);
                 let rank = Rank { distance, file: file_index, found, ..rank };

@@ -18,7 +18,7 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("agent-plugins", "Agent Plugins")
 };
 
-const READERS: &[&str] = &["VS Code", "Copilot CLI", "oh-my-pi"];
+const READERS: &[&str] = &["VS Code", "Copilot CLI", "oh-my-pi", "Pi"];
 
 fn read(root: &Node, reading: &mut Reading<'_>) {
     let path = reading.source.path.clone();

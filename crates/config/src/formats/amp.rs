@@ -15,6 +15,7 @@ pub(super) const PROGRAM: Program = Program {
             "{appdata}/amp/settings.json",
         )
         .servers(KEY),
+        user_on("~/.config/amp/settings.json", "~/.config/amp/settings.json", "").servers(KEY),
     ],
     ..Program::new("amp", "Amp")
 };

@@ -34,6 +34,7 @@ pub(super) const PROGRAM: Program = Program {
         variable(VARIABLES[1]),
         project(".co-cli/settings.json").servers(&["mcp_servers"]),
         user("{xdg}/co-cli/settings.json").servers(&["mcp_servers"]),
+        user("~/.config/co-cli/settings.json").servers(&["mcp_servers"]),
     ],
     project_replaces_user: true,
     ..Program::new("co-cli", "co-cli")

@@ -107,7 +107,7 @@ impl<'a> Entry<'a> {
 
     fn launch(&mut self, word: &str, node: &Node) -> bool {
         match word {
-            "type" | "transport" | "transportType" => self.fields.kind = self.text(word, node),
+            "type" | "transport" | "transportType" => self.fields.kind = self.trimmed(word, node),
             "command" | "cmd" => self.command(word, node),
             "args" | "arguments" => {
                 let args = self.arguments(word, node);
@@ -334,11 +334,14 @@ impl<'a> Entry<'a> {
         let Some(command) = &self.fields.command else { return };
         let text = &command.text;
         let first = text.split_whitespace().next().unwrap_or_default();
+        let is_quoted = first.starts_with(['"', '\'']);
+        // A path may have spaces in it; one in quotes says where it ends.
         let is_path = first.contains(['/', '\\']) || first.starts_with('~');
-        if first.len() == text.len() || !self.fields.args.is_empty() || is_path {
+        if first.len() == text.len() || !self.fields.args.is_empty() || (is_path && !is_quoted) {
             return;
         }
-        let Some(words) = shlex::split(text).filter(|words| words.len() > 1) else { return };
+        let words = self.words(text).filter(|words| words.len() > 1 || is_quoted);
+        let Some(words) = words else { return };
         let syntax = command.syntax;
         let mut words = words.into_iter().map(|text| Written { text, syntax });
         self.fields.command = words.next();

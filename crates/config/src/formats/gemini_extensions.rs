@@ -38,6 +38,7 @@ fn read(root: &Node, reading: &mut Reading<'_>) {
 }
 
 fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    gemini::apply_to_extensions(scan, definitions);
     for path in paths(&RULES, scan.env, &scan.env.cwd) {
         let Some(root) = scan.document(&path) else { continue };
         for definition in definitions.iter_mut() {

@@ -16,6 +16,8 @@ pub(super) const PROGRAM: Program = Program {
         project("kilo.json").read_by(read),
         project(".kilo/kilo.jsonc").read_by(read),
         project(".kilo/kilo.json").read_by(read),
+        project(".kilocode/kilo.jsonc").read_by(read),
+        project(".kilocode/kilo.json").read_by(read),
         project(".kilocode/mcp.json").read_by(read),
         user("{xdg}/kilo/kilo.jsonc").read_by(read),
         user("{xdg}/kilo/kilo.json").read_by(read),
@@ -26,6 +28,8 @@ pub(super) const PROGRAM: Program = Program {
 fn read(root: &Node, reading: &mut Reading<'_>) {
     opencode::read(root, reading);
     if let Some(older) = root.get("mcpServers") {
+        // The extension came from Roo Code, which counts in seconds.
+        reading.dialect = reading.dialect.in_seconds();
         reading.servers(older, "mcpServers");
     }
 }

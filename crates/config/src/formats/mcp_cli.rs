@@ -3,6 +3,9 @@
 use super::program::{Program, user};
 
 pub(super) const PROGRAM: Program = Program {
-    files: &[user("{xdg}/mcp/mcp_servers.json").loose()],
+    files: &[
+        user("{xdg}/mcp/mcp_servers.json").loose(),
+        user("~/.config/mcp/mcp_servers.json").loose(),
+    ],
     ..Program::new("mcp-cli", "mcp-cli")
 };

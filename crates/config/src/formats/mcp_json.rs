@@ -26,12 +26,16 @@ pub(super) const PROGRAM: Program = Program {
         }
     },
     files: &[
-        project("mcp.json").loose(),
+        project("mcp.json").loose().also_read_by(&["oh-my-pi", "pisces", "xcsh"]),
         project(DOTTED).loose().also_read_by(&[
             "Claude Code",
             "Copilot CLI",
             "Warp",
             "JetBrains Air",
+            "oh-my-pi",
+            "pisces",
+            "xcsh",
+            "Pi",
         ]),
     ],
     export: Some(&Style {

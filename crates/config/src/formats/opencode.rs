@@ -40,16 +40,17 @@ pub(super) const PROGRAM: Program = Program {
         user("{xdg}/opencode/config.json").read_by(read),
         user_on("", "", "{localappdata}/opencode/opencode.jsonc").read_by(read),
         user_on("", "", "{localappdata}/opencode/opencode.json").read_by(read),
-        user_on(
-            "/etc/opencode/opencode.json",
-            "/Library/Application Support/opencode/opencode.json",
-            "{programdata}/opencode/opencode.json",
-        )
-        .read_by(read),
+        user_on("", "", "{localappdata}/opencode/config.json").read_by(read),
         user_on(
             "/etc/opencode/opencode.jsonc",
             "/Library/Application Support/opencode/opencode.jsonc",
             "{programdata}/opencode/opencode.jsonc",
+        )
+        .read_by(read),
+        user_on(
+            "/etc/opencode/opencode.json",
+            "/Library/Application Support/opencode/opencode.json",
+            "{programdata}/opencode/opencode.json",
         )
         .read_by(read),
         notice_on(
@@ -109,5 +110,8 @@ fn readings(glob: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// A server may itself be called "servers".
 fn is_map_of_servers(node: &Node) -> bool {
-    node.as_map().is_some_and(|map| map.iter().all(|(_, entry)| entry.as_map().is_some()))
+    let is_entry = node.get("type").is_some_and(|kind| kind.as_str().is_some())
+        || node.get("command").is_some_and(|command| command.as_map().is_none())
+        || node.get("url").is_some_and(|url| url.as_map().is_none());
+    node.as_map().is_some() && !is_entry
 }

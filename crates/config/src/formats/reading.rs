@@ -17,6 +17,10 @@ use super::program::{Dialect, Program, Shape};
 /// Longer names are reported: no program can show them, and most are accidents.
 const LONG_NAME: usize = 256;
 
+/// Words by which an entry is known where no key says that there are servers.
+const ENTRY_WORDS: [&str; 9] =
+    ["command", "cmd", "url", "httpUrl", "serverUrl", "server_url", "baseUrl", "uri", "type"];
+
 /// How many servers one file may define.
 const MOST_SERVERS: usize = 20_000;
 
@@ -96,9 +100,7 @@ impl Reading<'_> {
                 return;
             }
         }
-        let is_entry = |node: &Node| {
-            ["command", "url", "serverUrl", "type"].iter().any(|key| node.get(key).is_some())
-        };
+        let is_entry = |node: &Node| ENTRY_WORDS.iter().any(|key| node.get(key).is_some());
         // A variable holds nothing but servers, however wrong they are.
         let is_variable = self.source.level == Level::Env;
         let is_ours = |map: &&Map| is_variable || map.iter().any(|(_, node)| is_entry(node));
@@ -111,7 +113,8 @@ impl Reading<'_> {
 
     /// Reads a text that is about nothing else: the map may stand under its key or be everything.
     pub(crate) fn servers_or_whole(&mut self, root: &Node) {
-        self.servers(root.get("mcpServers").unwrap_or(root), "mcpServers");
+        let servers = root.get("mcpServers").or_else(|| root.get("mcp_servers")).unwrap_or(root);
+        self.servers(servers, "mcpServers");
     }
 
     /// Reads a map of servers by name.

@@ -1,6 +1,7 @@
 //! Reads single values as the kind a field wants, and says so where the file has another.
 
 use crate::document::{Node, Value};
+use crate::env::Platform;
 use crate::server::Written;
 
 use super::entry::Entry;
@@ -30,10 +31,34 @@ impl Entry<'_> {
         }
     }
 
-    /// Reads a text that may have placeholders.
+    /// Reads a text that may have placeholders and in which white space around it is an accident.
     pub(crate) fn written(&mut self, word: &str, node: &Node) -> Option<Written> {
         let syntax = self.dialect.syntax;
-        self.text(word, node).map(|text| Written { text, syntax })
+        self.trimmed(word, node).map(|text| Written { text, syntax })
+    }
+
+    /// Reads a text without the white space around it.
+    pub(crate) fn trimmed(&mut self, word: &str, node: &Node) -> Option<String> {
+        let text = self.text(word, node)?;
+        let trimmed = text.trim();
+        if trimmed.len() == text.len() {
+            return Some(text);
+        }
+        self.stray_space(word, node, "left out");
+        Some(trimmed.to_owned())
+    }
+
+    fn stray_space(&mut self, word: &str, node: &Node, what: &str) {
+        let message = format!("\"{word}\" begins or ends with white space; {what}");
+        self.warn("stray-space", node.line, word, (message, "remove it in the file"));
+    }
+
+    /// Splits a command line into words. On Windows a backslash is part of a path.
+    pub(super) fn words(&self, line: &str) -> Option<Vec<String>> {
+        match self.env.platform {
+            Platform::Windows => shlex::split(&line.replace('\\', "\\\\")),
+            Platform::Linux | Platform::MacOs => shlex::split(line),
+        }
     }
 
     /// Reads arguments: a list of texts, or one text with spaces.
@@ -43,7 +68,7 @@ impl Entry<'_> {
             let hint = format!("write \"{word}\": [\"…\", \"…\"]");
             let message = format!("\"{word}\" must be a list, not a string; read as words");
             self.warn("wrong-type", node.line, word, (message, hint));
-            let words = shlex::split(line).unwrap_or_else(|| vec![line.to_owned()]);
+            let words = self.words(line).unwrap_or_else(|| vec![line.to_owned()]);
             return words.into_iter().map(|text| Written { text, syntax }).collect();
         }
         self.texts(word, node).into_iter().map(|text| Written { text, syntax }).collect()
@@ -67,10 +92,16 @@ impl Entry<'_> {
         let syntax = self.dialect.syntax;
         if let Some(map) = node.as_map() {
             let pairs = map.iter().filter_map(|(key, value)| {
+                let field = format!("{ours}.{}", key.text);
                 let text = match &value.value {
                     Value::Null => return None,
-                    _ => self.text(&format!("{ours}.{}", key.text), value)?,
+                    // A line end is not allowed in a header at all.
+                    _ if ours == "headers" => self.trimmed(&field, value)?,
+                    _ => self.text(&field, value)?,
                 };
+                if text.trim().len() != text.len() {
+                    self.stray_space(&field, value, "kept");
+                }
                 Some((key.text.clone(), Written { text, syntax }))
             });
             return pairs.collect();

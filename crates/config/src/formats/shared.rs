@@ -10,6 +10,7 @@ pub(super) const PROGRAM: Program = Program {
         project("mcp_config.json").loose(),
         project(".agents/.mcp.json").loose().also_read_by(&["Warp"]),
         user("{xdg}/mcp/mcp.json").loose(),
+        user("~/.config/mcp/mcp.json").loose(),
         user("~/.agents/mcp.json").loose(),
         user("~/.agents/mcp/mcp.json").loose(),
         user("~/.agents/.mcp.json").loose().also_read_by(&["Warp"]),

@@ -9,7 +9,7 @@ use crate::document::Node;
 use crate::server::{Definition, Off};
 use crate::source::Level;
 
-use super::program::{ConfigFile, Shape};
+use super::program::{ConfigFile, Program, Shape};
 
 /// A file that may say more than its servers.
 pub(super) struct StateFile {
@@ -30,7 +30,11 @@ impl StateFile {
 /// too: an administrator's file may hold nothing but a list of names.
 pub(super) fn files(scan: &mut Scan<'_>, definitions: &[Definition]) -> Vec<StateFile> {
     let provider = definitions.first().map(|own| own.source.provider);
-    let Some(program) = provider.and_then(super::program) else { return Vec::new() };
+    provider.and_then(super::program).map(|program| files_of(scan, program)).unwrap_or_default()
+}
+
+/// Reads all files of a program.
+pub(super) fn files_of(scan: &mut Scan<'_>, program: &Program) -> Vec<StateFile> {
     let mut found = Vec::new();
     let readable = |file: &&ConfigFile| !matches!(file.shape, Shape::Notice(_));
     for file in program.files.iter().filter(readable) {

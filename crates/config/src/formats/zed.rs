@@ -15,7 +15,7 @@ pub(super) const PROGRAM: Program = Program {
         project(".zed/settings.json").read_by(read),
         user_on(
             "{xdg}/zed/settings.json",
-            "{xdg}/zed/settings.json",
+            "~/.config/zed/settings.json",
             "{appdata}/Zed/settings.json",
         )
         .read_by(read),
