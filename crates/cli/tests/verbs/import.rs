@@ -360,7 +360,7 @@ fn an_unknown_program_is_told_the_known_ones() {
     exit 1
     --- stderr
     error: unknown program "emacs"
-      hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, air, copilot-jetbrains, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
+      hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, copilot-jetbrains, air, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
     "#);
     assert_snapshot!(World::new().run("import ./nothing.json --json"), @r#"
     exit 1
@@ -419,7 +419,7 @@ fn a_refusal_is_a_document_too() {
     }
     --- stderr
     error: unknown program "nothing"
-      hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, air, copilot-jetbrains, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
+      hint: one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, copilot-jetbrains, air, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json
     "#);
     assert_snapshot!(world.run("import cursor --json"), @r#"
     exit 1

@@ -231,7 +231,11 @@ fn json_has_the_fields_of_the_contract() {
               "Claude Code",
               "Copilot CLI",
               "Warp",
-              "JetBrains Air"
+              "JetBrains Air",
+              "oh-my-pi",
+              "pisces",
+              "xcsh",
+              "Pi"
             ]
           },
           "line": 1,
