@@ -8,6 +8,7 @@ mod place;
 mod scan;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +23,8 @@ use crate::store::{self, StoreError};
 pub(crate) use budget::is_too_large;
 pub(crate) use folders::project_folders;
 pub(crate) use folders::repository_root;
-use place::Shelves;
 pub(crate) use place::paths;
+use place::{FileId, Shelves};
 pub(crate) use scan::{Documents, Scan, notation_of};
 
 /// Everything that the files of this machine define, unsorted.
@@ -33,7 +34,7 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Problem>,
     /// Every file that was there, whatever was in it.
     pub(crate) files: Vec<Arc<Source>>,
-    /// What was read, for who wants to know more of it.
+    /// What was read and may be wanted again.
     pub(crate) documents: Documents,
 }
 
@@ -42,6 +43,8 @@ struct Located {
     program: &'static Program,
     file: &'static ConfigFile,
     path: PathBuf,
+    /// Which file it is, whatever the path; none for a variable.
+    id: Option<FileId>,
     folder: Arc<PathBuf>,
     rank: Rank,
 }
@@ -62,11 +65,15 @@ pub(crate) fn discover(env: &Env, with_projects: bool, left_out: &[String]) -> F
     let mut located = located.into_iter().peekable();
     while let Some(program) = located.peek().map(|next| next.program) {
         let mut definitions = Vec::new();
+        let first = found.files.len();
         while let Some(file) = located.next_if(|next| next.program.id == program.id) {
             let source = read(&mut scan, file, &mut definitions);
             found.files.push(source);
         }
         (program.finish)(&mut scan, &mut definitions);
+        if !program.is_looked_at_again {
+            found.files[first..].iter().for_each(|file| scan.forget(&file.path));
+        }
         found.definitions.append(&mut definitions);
     }
     (found.problems, found.documents) = scan.finish();
@@ -93,7 +100,7 @@ pub(crate) fn read_document(
 ) -> Found {
     let folder = Arc::new(env.cwd.clone());
     let rank = first_rank(program, 0, file.standing);
-    let located = Located { program, file, path: path.to_owned(), folder, rank };
+    let located = Located { program, file, path: path.to_owned(), id: None, folder, rank };
     let mut scan = Scan::new(env, project_folders(env));
     let mut found = Found::default();
     scan.remember(path, parsed);
@@ -116,6 +123,7 @@ pub(crate) fn read_file(env: &Env, path: &Path) -> Result<Option<Found>, StoreEr
         program,
         file: &formats::ANY_FILE,
         path: path.to_owned(),
+        id: None,
         folder: Arc::new(env.cwd.clone()),
         rank: first_rank(program, 0, Standing::User),
     };
@@ -153,9 +161,11 @@ fn locate(
             Level::Env => &[],
         };
         for (distance, folder) in folders.iter().enumerate() {
-            let paths = match file.level {
-                Level::Env => vec![PathBuf::from(file.place.linux)],
-                _ => place::found(&file.place, scan.env, folder, shelves),
+            let paths: Vec<(PathBuf, Option<FileId>)> = if file.level == Level::Env {
+                vec![(PathBuf::from(file.place.linux), None)]
+            } else {
+                let found = place::found(&file.place, scan.env, folder, shelves);
+                found.into_iter().map(|(path, id)| (path, Some(id))).collect()
             };
             // Two places of a program can be the same, depending on variables.
             let is_new = |path: &PathBuf, located: &[Located]| {
@@ -165,12 +175,12 @@ fn locate(
                         && own.file.standing == file.standing
                 })
             };
-            let paths: Vec<PathBuf> =
-                paths.into_iter().filter(|path| is_new(path, located)).collect();
-            located.extend(paths.into_iter().enumerate().map(|(found, path)| {
+            let paths: Vec<(PathBuf, Option<FileId>)> =
+                paths.into_iter().filter(|(path, _)| is_new(path, located)).collect();
+            located.extend(paths.into_iter().enumerate().map(|(found, (path, id))| {
                 let rank = first_rank(program, index, file.standing);
                 let rank = Rank { distance, file: file_index, found, ..rank };
-                Located { program, file, path, folder: Arc::clone(folder), rank }
+                Located { program, file, path, id, folder: Arc::clone(folder), rank }
             }));
         }
     }
@@ -178,38 +188,16 @@ fn locate(
 
 /// A file that is a user file is read once, as that: it cannot come with a repository.
 fn drop_user_files_seen_as_project(located: &mut Vec<Located>) {
-    if !located.iter().any(|file| file.file.level == Level::Project) {
-        return;
-    }
-    let user_files = located.iter().filter(|file| file.file.level == Level::User);
-    let user_files: Vec<FileId> = user_files.filter_map(|file| file_id(&file.path)).collect();
-    let is_user_file =
-        |file: &Located| file_id(&file.path).is_some_and(|id| user_files.contains(&id));
+    let is_at = |level: Level| move |file: &&Located| file.file.level == level;
+    let user_files: HashSet<FileId> =
+        located.iter().filter(is_at(Level::User)).filter_map(|file| file.id.clone()).collect();
+    let is_user_file = |file: &Located| file.id.as_ref().is_some_and(|id| user_files.contains(id));
     located.retain(|file| file.file.level != Level::Project || !is_user_file(file));
-}
-
-/// What tells whether two paths lead to the same file.
-#[cfg(unix)]
-type FileId = (u64, u64);
-#[cfg(not(unix))]
-type FileId = PathBuf;
-
-#[cfg(unix)]
-fn file_id(path: &Path) -> Option<FileId> {
-    use std::os::unix::fs::MetadataExt;
-
-    // One look at the file, where following every folder of its path would be twenty.
-    path.metadata().ok().map(|about| (about.dev(), about.ino()))
-}
-
-#[cfg(not(unix))]
-fn file_id(path: &Path) -> Option<FileId> {
-    path.canonicalize().ok()
 }
 
 /// Reads one file.
 fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>) -> Arc<Source> {
-    let Located { program, file, path, folder, rank } = located;
+    let Located { program, file, path, folder, rank, .. } = located;
     let root = match (file.level, &file.shape) {
         (_, Shape::Notice(text)) => {
             scan.problems.push(Problem::warning("out-of-reach", *text).in_file(&path));

@@ -31,14 +31,38 @@ pub(crate) fn paths(place: &Place, env: &Env, base: &Path) -> Vec<PathBuf> {
 
 /// Returns the paths of a place at which there is something. A link that leads nowhere counts: its
 /// owner will want to know.
-pub(super) fn found(place: &Place, env: &Env, base: &Path, shelves: &Shelves) -> Vec<PathBuf> {
+pub(super) fn found(
+    place: &Place,
+    env: &Env,
+    base: &Path,
+    shelves: &Shelves,
+) -> Vec<(PathBuf, FileId)> {
     let Some((start, rest)) = start(template(place, env), env, base) else { return Vec::new() };
     if shelves.lack(&start, rest) {
         return Vec::new();
     }
-    let mut paths = below((start, rest));
-    paths.retain(|path| path.symlink_metadata().is_ok());
-    paths
+    let there = |path: PathBuf| file_id(&path).map(|id| (path, id));
+    below((start, rest)).into_iter().filter_map(there).collect()
+}
+
+/// What tells whether two paths lead to the same file.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
+
+/// Returns what a path leads to, if there is anything; a link that leads nowhere is itself.
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+
+    let about = path.symlink_metadata().ok()?;
+    let about = if about.is_symlink() { path.metadata().unwrap_or(about) } else { about };
+    Some(FileId((about.dev(), about.ino())))
+}
+
+#[cfg(not(unix))]
+fn file_id(path: &Path) -> Option<FileId> {
+    path.symlink_metadata().ok()?;
+    Some(FileId(path.canonicalize().unwrap_or_else(|_| path.to_owned())))
 }
 
 fn template(place: &Place, env: &Env) -> &'static str {

@@ -78,7 +78,13 @@ impl<'a> Scan<'a> {
         self.documents.insert(path.to_owned(), Some(root));
     }
 
-    /// Returns what is wrong, and everything that was read.
+    /// Lets go of a document that nobody will ask for again; memory that is used anew is cheaper
+    /// than more of it.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.documents.remove(path);
+    }
+
+    /// Returns what is wrong, and what is still kept of what was read.
     pub(crate) fn finish(self) -> (Vec<Problem>, Documents) {
         (self.problems, self.documents)
     }

@@ -46,6 +46,7 @@ const MANAGED_SERVERS: ConfigFile = user_on(
 
 pub(super) const PROGRAM: Program = Program {
     priority: 80,
+    is_looked_at_again: true,
     dialect: Dialect { needs_type: true, ..Dialect::STANDARD },
     finish,
     files: &[

@@ -24,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) dialect: Dialect,
     /// Whether the servers of a project replace the person's, and do not only come first.
     pub(crate) project_replaces_user: bool,
+    /// Whether others look at its files after it is done with them.
+    pub(crate) is_looked_at_again: bool,
     /// Reads the fields of an entry that only this program has.
     pub(crate) own_fields: fn(&Map, &mut Entry<'_>),
     /// How it wants entries written, if servers can be copied to it.
@@ -42,6 +44,7 @@ impl Program {
             files: &[],
             dialect: Dialect::STANDARD,
             project_replaces_user: false,
+            is_looked_at_again: false,
             own_fields: |_, _| {},
             finish: |_, _| {},
             export: None,
