@@ -24,7 +24,7 @@ use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 Examples:
   wharf list
   wharf list --all               also what is shadowed, and by whom
-  wharf list --project ~/work/app
+  wharf list --project ~/app
   wharf list --json | jq -r '.servers[].name'")]
 pub(crate) struct ListArgs {
     /// Also show what is shadowed and by whom, and duplicates

@@ -85,7 +85,7 @@ fn the_help_of_a_verb_has_examples() {
     Examples:
       wharf list
       wharf list --all               also what is shadowed, and by whom
-      wharf list --project ~/work/app
+      wharf list --project ~/app
       wharf list --json | jq -r '.servers[].name'
     ");
 }

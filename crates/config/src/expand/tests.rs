@@ -8,7 +8,7 @@ const SECRET: &str = "value of SECRET";
 
 /// Variables among which some look like placeholders or commands themselves.
 fn env() -> Env {
-    Env::new(Platform::Linux, "/work/project")
+    Env::new(Platform::Linux, "/srv/project")
         .with_home("/home/me")
         .with_variable("SECRET", SECRET)
         .with_variable("EMPTY", "")
@@ -18,7 +18,7 @@ fn env() -> Env {
 
 fn expand_in(text: &str, syntax: Syntax) -> Expanded {
     let env = env();
-    let folder = Path::new("/work/project");
+    let folder = Path::new("/srv/project");
     let plugin = Some(Path::new("/plugins/one"));
     let scope = Scope { env: &env, folder, file_folder: Path::new("/nowhere"), plugin };
     expand(&Written { text: text.to_owned(), syntax }, scope)
@@ -97,7 +97,7 @@ fn each_form_counts_only_where_its_program_has_it() {
 fn folders_are_facts() {
     let editor = [
         ("${userHome}", "/home/me"),
-        ("${workspaceFolder}", "/work/project"),
+        ("${workspaceFolder}", "/srv/project"),
         ("${workspaceFolderBasename}", "project"),
         ("${/}", "/"),
     ];
@@ -200,7 +200,7 @@ proptest! {
     #[test]
     fn any_text_can_be_taken_apart_and_put_together_again(text in text(), syntax in syntax()) {
         let env = env();
-        let folder = Path::new("/work/project");
+        let folder = Path::new("/srv/project");
         let scope = Scope { env: &env, folder, file_folder: Path::new("/nowhere"), plugin: None };
         let written = Written { text: text.clone(), syntax };
         let whole: String = pieces(&written, scope)
@@ -231,7 +231,7 @@ proptest! {
     #[test]
     fn a_value_arrives_as_it_is(value in any::<String>(), syntax in syntax()) {
         let env = env().with_variable("ANY", value.clone());
-        let folder = Path::new("/work/project");
+        let folder = Path::new("/srv/project");
         let scope = Scope { env: &env, folder, file_folder: folder, plugin: None };
         let written = Written { text: "<${ANY}>".to_owned(), syntax: syntax | Syntax::BRACED };
         prop_assert_eq!(expand(&written, scope).text, format!("<{value}>"));

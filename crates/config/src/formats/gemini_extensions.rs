@@ -52,7 +52,7 @@ fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     }
 }
 
-/// Reads a rule such as `!/work/*`: whether the extension is on below that folder.
+/// Reads a rule such as `!/srv/*`: whether the extension is on below that folder.
 fn says(rule: &str, folder: &Path) -> Option<bool> {
     let (on, pattern) = match rule.strip_prefix('!') {
         Some(pattern) => (false, pattern),

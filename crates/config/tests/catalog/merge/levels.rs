@@ -69,23 +69,23 @@ fn mcp_json_comes_before_the_one_with_a_dot() {
 #[test]
 fn outside_a_repository_only_the_working_folder_counts() {
     let world = World::new()
-        .with("/work/.mcp.json", servers(&["above"]))
-        .with("/work/dir/.mcp.json", servers(&["here"]))
-        .working_in("/work/dir");
-    assert_snapshot!(world.show(), @"here: untrusted stdio, mcp-json project [root]/system/work/dir/.mcp.json:1");
+        .with("/srv/.mcp.json", servers(&["above"]))
+        .with("/srv/dir/.mcp.json", servers(&["here"]))
+        .working_in("/srv/dir");
+    assert_snapshot!(world.show(), @"here: untrusted stdio, mcp-json project [root]/system/srv/dir/.mcp.json:1");
 }
 
 #[test]
 fn folders_above_the_root_of_the_repository_do_not_count() {
     let world = World::new()
-        .with("/work/.mcp.json", servers(&["above"]))
-        .with("/work/repository/.git/HEAD", "")
-        .with("/work/repository/.mcp.json", servers(&["root"]))
-        .with("/work/repository/dir/.mcp.json", servers(&["here"]))
-        .working_in("/work/repository/dir");
+        .with("/srv/.mcp.json", servers(&["above"]))
+        .with("/srv/repository/.git/HEAD", "")
+        .with("/srv/repository/.mcp.json", servers(&["root"]))
+        .with("/srv/repository/dir/.mcp.json", servers(&["here"]))
+        .working_in("/srv/repository/dir");
     assert_snapshot!(world.show(), @"
-    here: untrusted stdio, mcp-json project [root]/system/work/repository/dir/.mcp.json:1
-    root: untrusted stdio, mcp-json project [root]/system/work/repository/.mcp.json:1
+    here: untrusted stdio, mcp-json project [root]/system/srv/repository/dir/.mcp.json:1
+    root: untrusted stdio, mcp-json project [root]/system/srv/repository/.mcp.json:1
     ");
 }
 
@@ -124,12 +124,12 @@ fn a_home_folder_in_a_repository_ends_the_project_below_it() {
     let world = World::new()
         .with("~/.git/HEAD", "")
         .with("~/mcp.json", servers(&["home"]))
-        .with("~/work/mcp.json", servers(&["work"]))
-        .with("~/work/here/mcp.json", servers(&["here"]))
-        .working_in("~/work/here");
+        .with("~/srv/mcp.json", servers(&["work"]))
+        .with("~/srv/here/mcp.json", servers(&["here"]))
+        .working_in("~/srv/here");
     assert_snapshot!(world.show(), @"
-    here: untrusted stdio, mcp-json project ~/work/here/mcp.json:1
-    work: untrusted stdio, mcp-json project ~/work/mcp.json:1
+    here: untrusted stdio, mcp-json project ~/srv/here/mcp.json:1
+    work: untrusted stdio, mcp-json project ~/srv/mcp.json:1
     ");
 }
 
