@@ -434,19 +434,11 @@ fn what_came_with_the_project_is_copied_only_if_trusted() {
     warning: "came" is not copied: it is not trusted; run wharf trust came
     "#);
     assert_snapshot!(world.run("export cursor came --trust-project"), @r#"
-    exit 0
+    exit 1
     --- stdout
-    --- ~/.cursor/mcp.json
-    +++ ~/.cursor/mcp.json
-    @@ -0,0 +1,7 @@
-    +{
-    +  "mcpServers": {
-    +    "came": {
-    +      "command": "evil"
-    +    }
-    +  }
-    +}
-    Added 1 server to ~/.cursor/mcp.json.
+    Nothing to write to ~/.cursor/mcp.json.
+    --- stderr
+    warning: "came" is not copied: it is not trusted; run wharf trust came
     "#);
 }
 

@@ -235,22 +235,11 @@ fn what_is_not_trusted_is_not_copied() {
     }
     "#);
     assert_snapshot!(world.run("import cursor theirs --trust-project --dry-run"), @r#"
-    exit 0
+    exit 1
     --- stdout
-    --- ~/.wharf/mcp.json
-    +++ ~/.wharf/mcp.json
-    @@ -0,0 +1,10 @@
-    +{
-    +  "mcpServers": {
-    +    "theirs": {
-    +      "command": "npx",
-    +      "env": {
-    +        "A": "${HOME}"
-    +      }
-    +    }
-    +  }
-    +}
-    Would add 1 server to ~/.wharf/mcp.json.
+    Nothing to write to ~/.wharf/mcp.json.
+    --- stderr
+    warning: "theirs" is not copied: it is not trusted; run wharf trust theirs
     "#);
 }
 
@@ -348,7 +337,7 @@ fn a_file_that_cannot_be_read_is_a_no() {
     assert_snapshot!(world.run("import folder"), @r#"
     exit 1
     --- stderr
-    error: "[project]/folder" is a folder, not a file
+    error: [project]/folder: "folder" is a folder, not a file
       hint: move it away, or put a file in its place
     "#);
     assert!(!world.path("home/.wharf/mcp.json").exists());

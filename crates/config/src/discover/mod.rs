@@ -18,7 +18,6 @@ use crate::formats::{self, ConfigFile, Program, Reading, Shape};
 use crate::problem::Problem;
 use crate::server::Definition;
 use crate::source::{Level, Rank, Source, Standing};
-use crate::store::{self, StoreError};
 
 pub(crate) use budget::is_too_large;
 pub(crate) use folders::project_folders;
@@ -112,11 +111,8 @@ pub(crate) fn read_document(
 }
 
 /// Reads a file that belongs to no program; none if it does not exist.
-pub(crate) fn read_file(env: &Env, path: &Path) -> Result<Option<Found>, StoreError> {
-    let Some(program) = formats::program("shared").filter(|_| path.exists()) else {
-        return Ok(None);
-    };
-    store::read(path)?;
+pub(crate) fn read_file(env: &Env, path: &Path) -> Option<Found> {
+    let program = formats::program("shared").filter(|_| path.exists())?;
     let mut scan = Scan::new(env, Vec::new());
     let mut found = Found::default();
     let file = Located {
@@ -130,7 +126,7 @@ pub(crate) fn read_file(env: &Env, path: &Path) -> Result<Option<Found>, StoreEr
     let source = read(&mut scan, file, &mut found.definitions);
     found.files.push(source);
     (found.problems, found.documents) = scan.finish();
-    Ok(Some(found))
+    Some(found)
 }
 
 fn first_rank(program: &Program, index: usize, standing: Standing) -> Rank {

@@ -18,6 +18,8 @@ use crate::discover::{project_folders, repository_root};
 use crate::document::Notation;
 use crate::edit::{self, Change};
 use crate::env::Env;
+use crate::server::Definition;
+use crate::source::Level;
 use crate::store::{self, Lock};
 use crate::trust::TrustStore;
 
@@ -88,6 +90,14 @@ fn stay_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
         }
     }
     Ok(())
+}
+
+/// The same for the file that a definition was found in.
+fn stay_in_project(definition: &Definition) -> Result<(), ManageError> {
+    match definition.source.level {
+        Level::Project => stay_inside(&definition.folder, &definition.source.path),
+        Level::Env | Level::User | Level::Builtin => Ok(()),
+    }
 }
 
 /// Takes the lock under which files are changed.

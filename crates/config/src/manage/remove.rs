@@ -9,7 +9,8 @@ use crate::trust::TrustStore;
 
 use super::add::{credential_of, forget};
 use super::{
-    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys, not_found,
+    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
+    not_found, stay_in_project,
 };
 
 /// Removes a server. Without a scope it is the one that counts now.
@@ -45,6 +46,7 @@ pub fn remove(
             None => not_found(env, name, &catalog),
         });
     };
+    stay_in_project(&own.definition)?;
     let path = own.definition.source.path.clone();
     let text = store::read(&path)?.unwrap_or_default();
     let credential =

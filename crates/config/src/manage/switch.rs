@@ -14,7 +14,7 @@ use crate::store;
 
 use super::{
     Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
-    not_found, trust_own,
+    not_found, stay_in_project, trust_own,
 };
 
 /// Which way.
@@ -34,6 +34,8 @@ pub fn switch(
     options: LoadOptions,
 ) -> Result<Done, ManageError> {
     let _lock = lock(env)?;
+    // Trust that is given for one run must not be written down as given for good.
+    let options = LoadOptions { trust_project: false, ..options };
     // What counts now is meant; if there is no such name, what would count without a variable or
     // a setting that leaves files out.
     let mut catalog = load(env, options)?;
@@ -111,6 +113,7 @@ fn in_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageErr
     let definition = &server.definition;
     let name = definition.name.as_str();
     let path = &definition.source.path;
+    stay_in_project(definition)?;
     let text = store::read(path)?.unwrap_or_default();
     let uses_disabled =
         native_entry(&text, name).is_some_and(|entry| entry.get("disabled").is_some());

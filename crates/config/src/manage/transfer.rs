@@ -80,7 +80,7 @@ pub struct Note {
 
 /// Copies servers of another program, or of a file, into one of Wharf's own files.
 pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
-    let catalog = load(env, request.options)?;
+    let catalog = see(env, request)?;
     let found = origin(env, request, &catalog)?;
     let mut batch = Batch::new(env, native_file(env, request.scope)?, &["mcpServers"], request)?;
     let mut seen = BTreeSet::new();
@@ -114,7 +114,7 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
 
 /// Copies the servers that Wharf would connect into another program's file.
 pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
-    let catalog = load(env, request.options)?;
+    let catalog = see(env, request)?;
     let unknown = || ManageError::UnknownProgram {
         name: request.program.clone(),
         known: export_targets().map(|(id, _)| id).collect(),
@@ -160,6 +160,11 @@ pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
         .iter()
         .filter(|program| program.export.is_some())
         .map(|program| (program.id, program.name))
+}
+
+/// A copy stays, so trust that is given for one run does not count for it.
+fn see(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
+    Ok(load(env, LoadOptions { trust_project: false, ..request.options })?)
 }
 
 fn exported(server: &Server, env: &Env, style: &Style) -> Result<serde_json::Value, String> {
@@ -235,7 +240,7 @@ fn origin(
         return Ok(found.map(|own| (own.definition.clone(), own.trust.is_enough())).collect());
     }
     // A file that no program keeps: the person named it, so it is theirs.
-    match discover::read_file(env, &path)? {
+    match discover::read_file(env, &path) {
         Some(found) => match found.problems.into_iter().find(Problem::is_error) {
             Some(problem) => Err(ManageError::Problem(Box::new(problem))),
             None => Ok(found.definitions.into_iter().map(|own| (own, true)).collect()),

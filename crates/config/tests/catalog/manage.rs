@@ -345,7 +345,10 @@ fn an_import_keeps_the_meaning_of_every_value() {
 fn an_import_takes_nothing_that_is_not_trusted() {
     let world =
         World::new().with(".cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
-    let transfer = manage::import(&world.env, &request("cursor", Scope::User)).expect("imported");
+    // Nor by trust that is given for one run: the copy would stay.
+    let options = LoadOptions { trust_project: true, ..LoadOptions::default() };
+    let wanted = TransferRequest { options, ..request("cursor", Scope::User) };
+    let transfer = manage::import(&world.env, &wanted).expect("imported");
     insta::assert_snapshot!(shown(&transfer), @"
     added [], changed []
     fs: it is not trusted; run wharf trust fs
@@ -476,4 +479,31 @@ fn removing_a_server_forgets_the_agreement_to_it() {
     add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
     manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
     assert!(!read(&world, "~/.wharf/trust.json").contains("npx"));
+}
+
+#[test]
+fn trust_for_one_run_is_not_written_down_by_a_switch() {
+    let world =
+        World::new().with(".wharf/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
+    let once = LoadOptions { trust_project: true, ..LoadOptions::default() };
+    manage::switch(&world.env, "fs", Switch::Off, once).expect("off");
+    manage::switch(&world.env, "fs", Switch::On, once).expect("on");
+    assert_eq!(state(&world, "fs"), State::Untrusted);
+}
+
+#[cfg(unix)]
+#[test]
+fn nor_does_a_link_lead_a_removal_or_a_switch_out_of_the_project() {
+    let outside = r#"{ "mcpServers": { "fs": { "command": "x" } } }"#;
+    let world = World::new().with("~/elsewhere.json", outside);
+    let link = world.new_path(".wharf/mcp.json");
+    std::os::unix::fs::symlink(world.path("~/elsewhere.json"), link).expect("a link");
+    let refused = [
+        manage::remove(&world.env, "fs", None, LoadOptions::default()),
+        manage::switch(&world.env, "fs", Switch::Off, LoadOptions::default()),
+    ];
+    for result in refused {
+        assert!(matches!(result, Err(ManageError::OutsideProject { .. })), "{result:?}");
+    }
+    assert_eq!(read(&world, "~/elsewhere.json"), outside);
 }
