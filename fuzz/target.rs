@@ -4,4 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| wharf_config::fuzz::run(env!("CARGO_BIN_NAME"), bytes));
+fuzz_target!(|bytes: &[u8]| {
+    let name = env!("CARGO_BIN_NAME");
+    if !wharf_protocol::fuzz::run(name, bytes) {
+        wharf_config::fuzz::run(name, bytes);
+    }
+});

@@ -7,7 +7,11 @@ use crate::Outcome;
 use crate::cargo::Cargo;
 
 /// The crates with benchmarks: folder and package.
-const BENCHED: [(&str, &str); 2] = [("crates/config", "wharf-config"), ("crates/cli", "wharf-cli")];
+const BENCHED: [(&str, &str); 3] = [
+    ("crates/config", "wharf-config"),
+    ("crates/cli", "wharf-cli"),
+    ("crates/testkit", "wharf-testkit"),
+];
 
 /// Runs them; `--bench *` keeps the unit tests out of it.
 pub(crate) fn run(cargo: &Cargo) -> Outcome {

@@ -1,6 +1,7 @@
 //! Runs cargo from the workspace root, with its output going straight to the terminal.
 //!
-//! The only file that starts a program or reads the environment; tasks say what to run.
+//! The only file that reads the environment; tasks say what to run. Other programs are started by
+//! `program.rs`.
 
 use std::env;
 use std::ffi::OsString;
@@ -62,10 +63,51 @@ impl Cargo {
         if status.success() { Ok(()) } else { Err(status.to_string()) }
     }
 
+    /// Builds a binary and returns where it is, wherever cargo was told to put it.
+    pub(crate) fn build(&self, package: &str, binary: &str) -> Result<PathBuf, String> {
+        let output = self
+            .command(&["build", "--locked", "--package", package, "--bin", binary])
+            .arg("--message-format=json-render-diagnostics")
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("could not start cargo: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("could not build `{binary}` ({})", output.status));
+        }
+        executable(&String::from_utf8_lossy(&output.stdout), binary)
+            .ok_or_else(|| format!("cargo did not say where it put `{binary}`"))
+    }
+
     #[expect(clippy::disallowed_methods, reason = "no process tree to guard: Ctrl-C reaches cargo")]
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(&self.root);
         command
+    }
+}
+
+/// Finds a binary's path in cargo's messages, which are one JSON object per line.
+fn executable(messages: &str, binary: &str) -> Option<PathBuf> {
+    messages.lines().rev().find_map(|line| {
+        let (_, rest) = line.split_once(r#""executable":""#)?;
+        // Only a backslash can be escaped in a path that cargo prints, and only on Windows.
+        let path = PathBuf::from(rest.split('"').next()?.replace(r"\\", r"\"));
+        path.file_stem().is_some_and(|stem| stem == binary).then_some(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_is_found_in_cargos_messages() {
+        let messages = r#"{"reason":"compiler-artifact","executable":null,"fresh":true}
+{"reason":"compiler-artifact","executable":"/target/debug/wharf-bench","fresh":true}
+{"reason":"compiler-artifact","executable":"/target/debug/wharf-conformance","fresh":true}
+{"reason":"build-finished","success":true}"#;
+        let found = executable(messages, "wharf-conformance");
+        assert_eq!(found, Some(PathBuf::from("/target/debug/wharf-conformance")));
+        assert_eq!(executable(messages, "wharf"), None);
     }
 }

@@ -1,13 +1,17 @@
 //! `cargo xtask <task>`: the one door for the project's checks; CI goes through it too.
 //!
 //! Exit codes: 0 all is well, 1 a check failed, 2 the task was not understood.
-//! One file per task; `cargo.rs` is the only place that starts a program.
+//! One file or folder per task; `cargo.rs` and `program.rs` are the only places that start a program.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a developer")]
 
 mod bench;
 mod cargo;
+mod conformance;
+mod interop;
+mod program;
 mod test;
+mod tools;
 
 use std::env;
 use std::process::ExitCode;
@@ -17,18 +21,28 @@ use crate::cargo::Cargo;
 const HELP: &str = "\
 The project's checks.
 
-Usage: cargo xtask <TASK>
+Usage: cargo xtask <TASK> [NAME]...
 
 Tasks:
-  test    Run every check: format, lints, tests, doctests, docs, dependencies
-  bench   Run the benchmarks
-  help    Print this help
+  test         Run every check that needs only Rust: format, lints, tests, doctests, docs,
+               dependencies
+  interop      Talk to servers that other people wrote, all or those whose name starts with NAME
+  conformance  Run the official suite against our client, all scenarios or those whose name
+               contains NAME
+  bench        Run the benchmarks
+  help         Print this help
 
-With CI=true a missing rustfmt or clippy is a failure; otherwise it is named as skipped.
+`interop` and `conformance` install what they test with npm and python3 into `.tools`, once.
+With CI=true a missing rustfmt, clippy, npm or python3 is a failure; otherwise what could not run
+is named as skipped.
 
 Examples:
   cargo xtask test
   CI=true cargo xtask test
+  cargo xtask interop
+  cargo xtask interop everything-http git
+  cargo xtask conformance
+  cargo xtask conformance sse-retry
   cargo xtask bench
 ";
 
@@ -43,7 +57,13 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(&Cargo::from_environment()),
         ["bench"] => bench::run(&Cargo::from_environment()),
-        ["test" | "bench", argument, ..] => {
+        ["interop", ref names @ ..] if are_names(names) => {
+            interop::run(&Cargo::from_environment(), names)
+        }
+        ["conformance", ref names @ ..] if are_names(names) => {
+            conformance::run(&Cargo::from_environment(), names)
+        }
+        ["test" | "bench" | "interop" | "conformance", argument, ..] => {
             return misunderstood(&format!("unexpected argument `{argument}`"));
         }
         [task, ..] => return misunderstood(&format!("unknown task `{task}`")),
@@ -58,6 +78,11 @@ fn main() -> ExitCode {
 enum Outcome {
     Passed,
     Failed,
+}
+
+/// Tells names from options, of which there are none.
+fn are_names(arguments: &[&str]) -> bool {
+    !arguments.iter().any(|argument| argument.starts_with('-'))
 }
 
 fn misunderstood(what: &str) -> ExitCode {

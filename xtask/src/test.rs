@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::cargo::{Cargo, MissingTools};
+use crate::tools;
 
 /// Runs all checks and prints the summary.
 pub(crate) fn run(cargo: &Cargo) -> Outcome {
@@ -29,6 +30,7 @@ pub(crate) fn run(cargo: &Cargo) -> Outcome {
         })
         .collect();
     print!("\n{}", summary(&finished, started.elapsed()));
+    print!("{}", other_tasks(tools::missing_node(), tools::missing_python()));
     if finished.iter().any(|check| matches!(check.verdict, Verdict::Failed(_))) {
         Outcome::Failed
     } else {
@@ -185,6 +187,26 @@ fn summary(finished: &[Finished], took: Duration) -> String {
     text
 }
 
+/// Names the checks that are not made here because they install programs first, and those that
+/// this machine cannot make at all.
+fn other_tasks(node: Option<String>, python: Option<String>) -> String {
+    let tasks = [
+        ("conformance", node.clone()),
+        ("interop, servers on Node", node),
+        ("interop, servers on Python", python),
+    ];
+    let (cannot, can): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|(_, why)| why.is_some());
+    let mut text: String = cannot
+        .iter()
+        .flat_map(|(name, why)| ["skipped: ", name, ": ", why.as_deref().unwrap_or_default(), "\n"])
+        .collect();
+    if !can.is_empty() {
+        let names: Vec<&str> = can.iter().map(|(name, _)| *name).collect();
+        text.extend(["not part of `test`: ", &names.join("; "), "\n"]);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +279,17 @@ ok          1.2 s  format
 FAILED      1.2 s  lints: exit status: 101
 skipped     1.2 s  dependencies: no cargo-deny
 1 ok, 1 failed, 1 skipped in 4.0 s
+"
+        );
+    }
+
+    #[test]
+    fn what_needs_other_programs_is_named_and_why_it_cannot_run() {
+        assert_eq!(
+            other_tasks(None, Some("python3 is not installed".into())),
+            "\
+skipped: interop, servers on Python: python3 is not installed
+not part of `test`: conformance; interop, servers on Node
 "
         );
     }

@@ -75,12 +75,9 @@ fn every_sample_keeps_the_promises_as_it_is() {
 fn every_target_can_be_run_by_libfuzzer() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/Cargo.toml");
     let manifest = std::fs::read_to_string(path).unwrap();
-    let listed = manifest.lines().filter_map(|line| {
-        let (name, _) = line.trim().strip_prefix("{ name = \"")?.split_once('"')?;
-        Some(name.to_owned())
-    });
-    let names: Vec<_> = BODIES.iter().map(|body| body.name.to_owned()).collect();
-    assert_eq!(listed.collect::<Vec<_>>(), names);
+    for body in BODIES {
+        assert!(manifest.contains(&format!("{{ name = \"{}\"", body.name)), "{}", body.name);
+    }
 }
 
 /// Returns the samples of a target and the golden files it wants.

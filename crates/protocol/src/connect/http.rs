@@ -1,0 +1,93 @@
+//! Connects to a server over HTTP: Streamable HTTP if it can, else HTTP+SSE.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::probing::{Found, peer, probe};
+use super::{ConnectError, ConnectOptions, HttpFlavor, HttpSpec};
+use crate::era::{Era, Negotiation, Probe, Revision};
+use crate::peer::{Core, Handler, Peer, RequestError, Wire};
+use crate::transport::http_sse::HttpSse;
+use crate::transport::streamable::Streamable;
+use crate::transport::{Door, Link};
+
+/// How long the legacy stream may take to stand before we go on without waiting for it.
+const STREAM: Duration = Duration::from_millis(500);
+
+/// Connects to a server at a URL.
+pub async fn connect_http(
+    spec: &HttpSpec,
+    options: &ConnectOptions,
+    handler: Arc<dyn Handler>,
+) -> Result<Peer, ConnectError> {
+    let connecting = async {
+        match spec.flavor {
+            HttpFlavor::Any => streamable_first(spec, options, &handler).await,
+            HttpFlavor::EventStream => match event_stream(spec, options, &handler).await {
+                Err(RequestError::Status { .. } | RequestError::Nonsense(_)) => {
+                    streamable_first(spec, options, &handler).await
+                }
+                other => other,
+            },
+        }
+    };
+    match tokio::time::timeout(options.timeout, connecting).await {
+        Ok(Ok(peer)) => Ok(peer),
+        Ok(Err(error)) => Err(ConnectError::failed(error, String::new())),
+        Err(_) => Err(ConnectError::TimedOut { limit: options.timeout, stderr: String::new() }),
+    }
+}
+
+async fn streamable_first(
+    spec: &HttpSpec,
+    options: &ConnectOptions,
+    handler: &Arc<dyn Handler>,
+) -> Result<Peer, RequestError> {
+    let core = Core::new(Arc::clone(handler), options.limits);
+    let http = Streamable::new(Arc::clone(&core), door(spec), spec.target.clone());
+    let wire = Wire::new(core, Link::Streamable(Arc::clone(&http)));
+    let (mut negotiation, first) = Negotiation::begin(options.remembered);
+    match probe(&wire, &mut negotiation, first, options).await {
+        Ok(Found::Settled { revision, result }) => {
+            if revision.era() == Era::Legacy {
+                http.open_stream(STREAM).await;
+            }
+            Ok(peer(wire, revision, result, options))
+        }
+        Ok(Found::EventStream(error)) => {
+            wire.close().await;
+            // If that fails as well, the newer transport's reason is the one to show.
+            event_stream(spec, options, handler).await.map_err(|_| error)
+        }
+        Ok(Found::Restart(_)) => Err(RequestError::Cut),
+        Err(error) => {
+            wire.close().await;
+            Err(error)
+        }
+    }
+}
+
+async fn event_stream(
+    spec: &HttpSpec,
+    options: &ConnectOptions,
+    handler: &Arc<dyn Handler>,
+) -> Result<Peer, RequestError> {
+    let core = Core::new(Arc::clone(handler), options.limits);
+    let http = HttpSse::open(Arc::clone(&core), door(spec), &spec.target).await?;
+    let wire = Wire::new(core, Link::EventStream(http));
+    let (mut negotiation, first) = legacy(options);
+    match probe(&wire, &mut negotiation, first, options).await? {
+        Found::Settled { revision, result } => Ok(peer(wire, revision, result, options)),
+        Found::Restart(_) | Found::EventStream(_) => Err(RequestError::Cut),
+    }
+}
+
+/// Only legacy servers have this transport.
+fn legacy(options: &ConnectOptions) -> (Negotiation, Probe) {
+    let remembered = options.remembered.filter(|revision| revision.era() == Era::Legacy);
+    Negotiation::begin(Some(remembered.unwrap_or(Revision::LATEST_LEGACY)))
+}
+
+fn door(spec: &HttpSpec) -> Door {
+    Door::new(spec.client.clone(), Arc::clone(&spec.authorizer))
+}

@@ -1,0 +1,82 @@
+//! What a caller says about a connection before it is made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::era::Revision;
+use crate::peer::Limits;
+use crate::transport::process::{Grace, Launch, LogSink};
+use crate::transport::{Authorizer, HttpClient, Target};
+use crate::view::send::{ClientCapabilities, ClientInfo};
+
+/// Who connects, and with how much patience.
+#[derive(Clone)]
+pub struct ConnectOptions {
+    /// Who we are.
+    pub client: ClientInfo,
+    /// What we can do for a server.
+    pub capabilities: ClientCapabilities,
+    /// The revision the server spoke last time; it is tried first.
+    pub remembered: Option<Revision>,
+    /// What the server may cost.
+    pub limits: Limits,
+    /// How long connecting may take in all.
+    pub timeout: Duration,
+    /// How long a server may be silent on the modern question until it is asked the legacy one, too.
+    pub silence: Duration,
+}
+
+impl ConnectOptions {
+    /// Connects as `client`, with nothing to offer to servers.
+    pub fn new(client: ClientInfo) -> Self {
+        Self {
+            client,
+            capabilities: ClientCapabilities::default(),
+            remembered: None,
+            limits: Limits::default(),
+            timeout: Duration::from_secs(60),
+            silence: Duration::from_secs(3),
+        }
+    }
+}
+
+/// A server that is started.
+#[derive(Clone)]
+pub struct StdioSpec {
+    /// What to start.
+    pub launch: Launch,
+    /// How patiently it is ended.
+    pub grace: Grace,
+    /// Gets everything the server writes to its error output.
+    pub log: Option<LogSink>,
+}
+
+impl StdioSpec {
+    /// Starts `launch`, with the usual patience and no log.
+    pub fn new(launch: Launch) -> Self {
+        Self { launch, grace: Grace::default(), log: None }
+    }
+}
+
+/// A server that is reached over HTTP.
+#[derive(Clone)]
+pub struct HttpSpec {
+    /// Where it is.
+    pub target: Target,
+    /// The client to reach it with; one client serves many servers.
+    pub client: HttpClient,
+    /// Adds headers to requests and deals with challenges.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// Which of the HTTP transports to try.
+    pub flavor: HttpFlavor,
+}
+
+/// Which of the two HTTP transports a server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpFlavor {
+    /// Streamable HTTP first, then HTTP+SSE.
+    #[default]
+    Any,
+    /// HTTP+SSE first, as the configuration says so; then Streamable HTTP.
+    EventStream,
+}

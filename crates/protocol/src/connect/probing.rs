@@ -1,0 +1,145 @@
+//! Asks the probes that the negotiation wants and reports what came of them.
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use super::ConnectOptions;
+use crate::Json;
+use crate::era::{Era, Negotiation, Probe, Revision, Sign, Step};
+use crate::peer::{Deadline, Dialect, Peer, Profile, Question, RequestError, Warning, Wire};
+use crate::transport::Link;
+use crate::view::send;
+use crate::view::{DiscoverResult, InitializeResult};
+
+/// What probing came to.
+pub(super) enum Found {
+    /// The server's revision and its first words.
+    Settled { revision: Revision, result: Json },
+    /// The process has to be started again.
+    Restart(Probe),
+    /// The last transport to try is HTTP+SSE; this is why the others failed.
+    EventStream(RequestError),
+}
+
+/// Probes over `wire`, beginning with `first`.
+pub(super) async fn probe(
+    wire: &Wire,
+    negotiation: &mut Negotiation,
+    first: Probe,
+    options: &ConnectOptions,
+) -> Result<Found, RequestError> {
+    let mut asked = FuturesUnordered::new();
+    asked.push(ask(wire, first, options));
+    let mut is_quiet = true;
+    let mut last = RequestError::Nonsense("no usable answer".into());
+    loop {
+        let (step, probe) = tokio::select! {
+            Some((probe, answer)) = asked.next() => {
+                is_quiet = false;
+                let step = match answer {
+                    Ok(result) => negotiation.next(Sign::Answered(probe, Ok(&result))),
+                    Err(error) => {
+                        let step = refused(negotiation, probe, &error);
+                        last = error;
+                        step.ok_or(())
+                            .map_err(|()| last.clone())?
+                    }
+                };
+                (step, Some(probe))
+            }
+            () = tokio::time::sleep(options.silence), if is_quiet => {
+                is_quiet = false;
+                (negotiation.next(Sign::Silence), None)
+            }
+        };
+        match step {
+            Step::Ask(probe) => asked.push(ask(wire, probe, options)),
+            Step::Restart(probe) => return Ok(Found::Restart(probe)),
+            Step::Wait if !asked.is_empty() => {}
+            Step::TryEventStream => return Ok(Found::EventStream(last)),
+            Step::Settled { revision, result, oddity } => {
+                if let Some(oddity) = oddity {
+                    wire.core.warnings.add(Warning::Odd(oddity.into()));
+                }
+                if let Link::Streamable(http) = &wire.link {
+                    http.settle(revision);
+                }
+                if probe.is_some_and(|probe| matches!(probe, Probe::Initialize(_))) {
+                    wire.tell("notifications/initialized", None).await?;
+                }
+                return Ok(Found::Settled { revision, result });
+            }
+            Step::Wait | Step::GiveUp => return Err(last),
+        }
+    }
+}
+
+/// Reports a failed probe; `None` if the failure has nothing to do with eras.
+fn refused(negotiation: &mut Negotiation, probe: Probe, error: &RequestError) -> Option<Step> {
+    match error {
+        RequestError::Refused(refusal) => Some(negotiation.next(Sign::Answered(probe, Err(refusal)))),
+        RequestError::Status { status, .. } if status.is_client_error() => {
+            Some(negotiation.next(Sign::TurnedAway(probe)))
+        }
+        RequestError::Nonsense(_) => Some(negotiation.next(Sign::Answered(probe, Ok(&Json::null())))),
+        RequestError::Lost { .. } => Some(negotiation.next(Sign::Gone)),
+        _ => None,
+    }
+}
+
+async fn ask(
+    wire: &Wire,
+    probe: Probe,
+    options: &ConnectOptions,
+) -> (Probe, Result<Json, RequestError>) {
+    let (method, params) = match probe {
+        Probe::Discover(revision) => {
+            let dialect = dialect(revision, options);
+            ("server/discover", dialect.params(None, None, &[]))
+        }
+        Probe::Initialize(revision) => {
+            let params = send::initialize(revision, &options.capabilities, &options.client);
+            ("initialize", Some(params))
+        }
+    };
+    let question = Question {
+        id: wire.core.next_id(),
+        method,
+        params: params.as_ref(),
+        deadline: Deadline::never(),
+        observer: None,
+        headers: &[],
+    };
+    (probe, wire.ask(question).await)
+}
+
+fn dialect(revision: Revision, options: &ConnectOptions) -> Dialect {
+    Dialect::new(revision, &options.capabilities, &options.client)
+}
+
+/// Makes the peer for a server that has introduced itself.
+pub(super) fn peer(wire: Wire, revision: Revision, result: Json, options: &ConnectOptions) -> Peer {
+    let profile = match revision.era() {
+        Era::Modern => {
+            let view = DiscoverResult::read(result.clone());
+            Profile {
+                revision,
+                server: view.server_info(),
+                capabilities: view.capabilities(),
+                instructions: view.instructions().map(String::from),
+                answer: result,
+            }
+        }
+        Era::Legacy => {
+            let view = InitializeResult::read(result.clone());
+            Profile {
+                revision,
+                server: view.server_info(),
+                capabilities: view.capabilities(),
+                instructions: view.instructions().map(String::from),
+                answer: result,
+            }
+        }
+    };
+    Peer::new(wire, profile, dialect(revision, options))
+}

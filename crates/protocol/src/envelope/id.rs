@@ -1,0 +1,107 @@
+//! Request ids, and how an id that comes back is matched with the one that was sent.
+
+use std::fmt;
+
+use bytestring::ByteString;
+use serde::{Serialize, Serializer};
+
+use crate::json::text_of;
+
+/// An id of the other side: a number or a text, kept so that it can be sent back unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Id {
+    /// An integer.
+    Number(i64),
+    /// A text.
+    Text(ByteString),
+    /// A number that is no small integer, as its digits.
+    Odd(ByteString),
+}
+
+impl Id {
+    /// Reads an id; `None` for `null` and for what cannot be an id.
+    pub(crate) fn from_json(text: &str) -> Option<Self> {
+        if let Ok(number) = text.parse() {
+            return Some(Self::Number(number));
+        }
+        match text.as_bytes().first()? {
+            b'"' => text_of(text).map(|text| Self::Text(text.as_ref().into())),
+            b'-' | b'0'..=b'9' => Some(Self::Odd(text.into())),
+            _ => None,
+        }
+    }
+
+    /// Returns the number we sent, if this is one of its disguises: servers echo `1` as `"1"` or `1.0`.
+    pub fn as_ours(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => u64::try_from(*number).ok(),
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Odd(digits) => {
+                let value: f64 = digits.parse().ok()?;
+                // Above 2^53 a float no longer tells neighbours apart; ids do not get that far.
+                let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "just checked"
+                )]
+                is_whole.then_some(value as u64)
+            }
+        }
+    }
+}
+
+impl From<u64> for Id {
+    fn from(number: u64) -> Self {
+        i64::try_from(number).map_or_else(|_| Self::Odd(number.to_string().into()), Self::Number)
+    }
+}
+
+/// Writes the id as JSON.
+impl fmt::Display for Id {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(formatter),
+            Self::Odd(digits) => formatter.write_str(digits),
+            Self::Text(text) => {
+                let quoted = serde_json::to_string::<str>(text).map_err(|_| fmt::Error)?;
+                formatter.write_str(&quoted)
+            }
+        }
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        crate::Json::trusted(self.to_string()).serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_echoed_id_is_recognised_in_every_disguise() {
+        for echo in ["7", "\"7\"", "7.0", "7e0", "0.7e1"] {
+            assert_eq!(Id::from_json(echo).unwrap().as_ours(), Some(7), "{echo}");
+        }
+        for stranger in ["7.5", "\"seven\"", "-7", "1e99"] {
+            assert_eq!(Id::from_json(stranger).unwrap().as_ours(), None, "{stranger}");
+        }
+    }
+
+    #[test]
+    fn an_id_goes_back_as_it_came() {
+        for text in ["7", "\"a\\\"b\"", "7.50", "-1", "99999999999999999999"] {
+            assert_eq!(Id::from_json(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_an_id_is_none() {
+        for text in ["null", "true", "[1]", "{}"] {
+            assert_eq!(Id::from_json(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! JSON-RPC messages: read leniently, written strictly.
+//!
+//! Parameters and results stay text ([`Json`](crate::Json)); only the envelope around them is taken
+//! apart. A line may also hold a batch.
+
+mod id;
+mod message;
+mod read;
+mod write;
+
+pub use id::Id;
+pub use message::{Message, Notification, Request, Response, RpcError, code};
+pub use read::{Malformed, Received, read};
+pub use write::{failure, notification, request, success};

@@ -1,0 +1,254 @@
+//! Takes the envelope of a message apart and leaves its content alone.
+//!
+//! One pass over the text finds the members; nothing inside `params`, `result` or `data` is
+//! decoded. What is no message is [`Malformed`], which says why but never quotes the text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::{Id, Message, Notification, Request, Response, RpcError};
+use crate::Json;
+use crate::json::text_of;
+
+/// What one line, one body or one event held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Received {
+    /// A message.
+    One(Message),
+    /// A batch, as the revision 2025-03-26 has them; items that are no messages are counted only.
+    Many {
+        /// The messages, in order.
+        messages: Vec<Message>,
+        /// How many items were none.
+        malformed: usize,
+    },
+}
+
+/// Says why a text is no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// A banner or a log line, for example.
+    #[error("not JSON")]
+    NotJson,
+    /// A structured log line, for example.
+    #[error("JSON, but not a JSON-RPC message")]
+    NotAMessage,
+}
+
+/// Reads one text: a message or a batch.
+///
+/// Bytes that are no UTF-8 are replaced rather than refused: one broken character in a long
+/// answer is no reason to lose the answer.
+pub fn read(text: Bytes) -> Result<Received, Malformed> {
+    let text = ByteString::try_from(text.clone())
+        .unwrap_or_else(|_| String::from_utf8_lossy(&text).into_owned().into());
+    read_text(&text)
+}
+
+fn read_text(text: &ByteString) -> Result<Received, Malformed> {
+    let start = text.trim_start();
+    if start.starts_with('[') {
+        return read_batch(text);
+    }
+    if !start.starts_with('{') {
+        return Err(Malformed::NotJson);
+    }
+    read_one(text).map(Received::One)
+}
+
+fn read_batch(text: &ByteString) -> Result<Received, Malformed> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
+    let whole = items.len();
+    let messages: Vec<Message> =
+        items.into_iter().filter_map(|item| read_one(&text.slice_ref(item.get())).ok()).collect();
+    let malformed = whole - messages.len();
+    if messages.is_empty() {
+        Err(Malformed::NotAMessage)
+    } else {
+        Ok(Received::Many { messages, malformed })
+    }
+}
+
+fn read_one(text: &ByteString) -> Result<Message, Malformed> {
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
+    let part = |raw: &RawValue| Json::trusted(text.slice_ref(raw.get()));
+    let is_set = |raw: &&RawValue| raw.get() != "null";
+
+    let id = envelope.id.and_then(|raw| Id::from_json(raw.get()));
+    if let Some(method) = envelope.method {
+        let method = match text_of(method.get()).ok_or(Malformed::NotAMessage)? {
+            Cow::Borrowed(plain) => text.slice_ref(plain),
+            Cow::Owned(unescaped) => unescaped.into(),
+        };
+        let params = envelope.params.filter(is_set).map(part);
+        return Ok(match id {
+            Some(id) => Message::Request(Request { id, method, params }),
+            None => Message::Notification(Notification { method, params }),
+        });
+    }
+    // Some servers write `"error": null` beside a result.
+    let outcome = match (envelope.error.filter(is_set), envelope.result) {
+        (Some(error), _) => Err(RpcError::from_json(&part(error))),
+        (None, Some(result)) => Ok(part(result)),
+        (None, None) => return Err(Malformed::NotAMessage),
+    };
+    Ok(Message::Response(Response { id, outcome }))
+}
+
+/// The members of a message; of duplicates the last counts, what is unknown is passed over.
+#[derive(Default)]
+struct Envelope<'a> {
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Key {
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    #[serde(other)]
+    Other,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Walk;
+
+        impl<'de> Visitor<'de> for Walk {
+            type Value = Envelope<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut envelope = Envelope::default();
+                while let Some(key) = map.next_key()? {
+                    let value: &RawValue = map.next_value()?;
+                    match key {
+                        Key::Id => envelope.id = Some(value),
+                        Key::Method => envelope.method = Some(value),
+                        Key::Params => envelope.params = Some(value),
+                        Key::Result => envelope.result = Some(value),
+                        Key::Error => envelope.error = Some(value),
+                        Key::Other => {}
+                    }
+                }
+                Ok(envelope)
+            }
+        }
+
+        deserializer.deserialize_map(Walk)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &'static str, expected: &str) {
+        let found = match read(Bytes::from_static(text.as_bytes())) {
+            Ok(Received::One(message)) => show(&message),
+            Ok(Received::Many { messages, malformed }) => {
+                let shown: Vec<_> = messages.iter().map(show).collect();
+                format!("{} | {malformed} malformed", shown.join(" | "))
+            }
+            Err(why) => why.to_string(),
+        };
+        assert_eq!(found, expected, "{text}");
+    }
+
+    fn show(message: &Message) -> String {
+        let text = |json: &Option<Json>| {
+            json.as_ref().map_or_else(|| "-".to_owned(), |json| json.as_str().to_owned())
+        };
+        match message {
+            Message::Request(it) => format!("request {} {} {}", it.id, it.method, text(&it.params)),
+            Message::Notification(it) => format!("notification {} {}", it.method, text(&it.params)),
+            Message::Response(Response { id, outcome }) => {
+                let id = id.as_ref().map_or_else(|| "-".to_owned(), Id::to_string);
+                match outcome {
+                    Ok(result) => format!("result {id} {}", result.as_str()),
+                    Err(error) => format!("error {id} {} {}", error, text(&error.data)),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_are_told_apart_by_their_members() {
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b": 1}}"#,
+            r#"request 1 a {"b": 1}"#,
+        );
+        check(r#"{"method":"a"}"#, "notification a -");
+        check(r#"{"method":"a","id":null,"params":null}"#, "notification a -");
+        check(r#"{"result":{"x":[1 , 2]},"id":"7","more":true}"#, r#"result "7" {"x":[1 , 2]}"#);
+        check(r#"{"id":1,"result":null}"#, "result 1 null");
+        check(
+            r#"{"id":1,"error":{"code":-1,"message":"m","data":[1]}}"#,
+            "error 1 m (code -1) [1]",
+        );
+        check(r#"{"id":1,"meth\u006fd":"a\/b"}"#, "request 1 a/b -");
+    }
+
+    #[test]
+    fn odd_answers_are_understood() {
+        check(r#"{"id":1,"result":{},"error":null}"#, "result 1 {}");
+        check(r#"{"id":null,"error":"went wrong"}"#, "error - went wrong (code -32603) -");
+        check(r#"{"id":1,"error":{"code":"-32601"}}"#, "error 1 no message (code -32601) -");
+        check(
+            r#"{"id":1,"error":{"code":-32601.0,"message":1}}"#,
+            "error 1 no message (code -32601) -",
+        );
+        check(r#"{"id":1,"id":2,"result":1}"#, "result 2 1");
+        check(r#"{"id":[1],"result":1}"#, "result - 1");
+    }
+
+    #[test]
+    fn a_batch_keeps_its_good_items() {
+        check(
+            r#"[{"id":1,"result":1},5,{"level":"info"},{"method":"n"}]"#,
+            "result 1 1 | notification n - | 2 malformed",
+        );
+        check("[]", "JSON, but not a JSON-RPC message");
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_apart() {
+        check("Server listening on stdio", "not JSON");
+        check("", "not JSON");
+        check("42", "not JSON");
+        check(r#"{"level":"info"}"#, "JSON, but not a JSON-RPC message");
+        check(r#"{"id":1,"result":{"#, "not JSON");
+        check(r#"{"method":5,"id":1}"#, "JSON, but not a JSON-RPC message");
+    }
+
+    #[test]
+    fn a_broken_character_does_not_lose_the_message() {
+        let text = Bytes::from_static(b"{\"id\":1,\"result\":\"a\xffb\"}");
+        let Ok(Received::One(Message::Response(response))) = read(text) else {
+            panic!("no response")
+        };
+        assert_eq!(response.outcome.unwrap().to_text().unwrap(), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn nesting_without_end_is_only_text() {
+        let text = format!(r#"{{"id":1,"result":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        assert!(matches!(read(text.into()), Ok(Received::One(Message::Response(_)))));
+    }
+}

@@ -1,0 +1,82 @@
+//! Writes messages. The parts are JSON already, so writing is putting texts side by side.
+
+use serde::Serialize;
+
+use super::{Id, RpcError};
+use crate::Json;
+
+/// Writes a request with a number as its id; `method` must be a plain name.
+pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
+    let mut text = opened(method.len() + params.map_or(0, |params| params.as_str().len()) + 64);
+    text.extend_from_slice(b",\"id\":");
+    text.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
+    named(&mut text, method, params);
+    text
+}
+
+/// Writes a notification.
+pub fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
+    let mut text = opened(method.len() + params.map_or(0, |params| params.as_str().len()) + 48);
+    named(&mut text, method, params);
+    text
+}
+
+/// Writes the answer to a request that went well.
+pub fn success(id: &Id, result: &Json) -> Vec<u8> {
+    let mut text = opened(result.as_str().len() + 64);
+    text.extend_from_slice(b",\"id\":");
+    text.extend_from_slice(id.to_string().as_bytes());
+    text.extend_from_slice(b",\"result\":");
+    text.extend_from_slice(result.as_str().as_bytes());
+    text.push(b'}');
+    text
+}
+
+/// Writes the answer to a request that did not; without an id if the request had none to read.
+pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        code: i64,
+        message: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<&'a Json>,
+    }
+
+    let body = Body { code: error.code, message: &error.message, data: error.data.as_ref() };
+    let body = serde_json::to_vec(&body).unwrap_or_else(|_| b"{\"code\":-32603}".to_vec());
+    let mut text = opened(body.len() + 64);
+    if let Some(id) = id {
+        text.extend_from_slice(b",\"id\":");
+        text.extend_from_slice(id.to_string().as_bytes());
+    }
+    text.extend_from_slice(b",\"error\":");
+    text.extend_from_slice(&body);
+    text.push(b'}');
+    text
+}
+
+/// Starts a message; one more byte than asked leaves room for the line end.
+fn opened(capacity: usize) -> Vec<u8> {
+    let mut text = Vec::with_capacity(capacity + 1);
+    text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
+    text
+}
+
+fn named(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
+    text.extend_from_slice(b",\"method\":");
+    text.extend_from_slice(quoted(method).as_bytes());
+    if let Some(params) = params {
+        text.extend_from_slice(b",\"params\":");
+        text.extend_from_slice(params.as_str().as_bytes());
+    }
+    text.push(b'}');
+}
+
+/// The method as a JSON string; the ordinary ones need no escaping.
+fn quoted(method: &str) -> String {
+    if method.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\') {
+        format!("\"{method}\"")
+    } else {
+        serde_json::Value::from(method).to_string()
+    }
+}

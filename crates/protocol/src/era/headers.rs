@@ -1,0 +1,229 @@
+//! Parameters that travel as headers too, so that proxies can route by them (2026-07-28, HTTP).
+//!
+//! A tool's schema marks a property with `x-mcp-header`; its value is then repeated in a header
+//! `Mcp-Param-…`. A header holds less than JSON, so anything but plain visible text goes as Base64.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderName, HeaderValue};
+use serde_json::Value;
+
+use crate::{Json, Members};
+
+const ANNOTATION: &str = "x-mcp-header";
+const SENTINEL: (&str, &str) = ("=?base64?", "?=");
+/// Marks deeper than this are not looked for; such a schema has other problems.
+const DEPTH: usize = 32;
+
+/// A parameter of a tool that is repeated in a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderParameter {
+    header: HeaderName,
+    path: Vec<String>,
+}
+
+/// Why the marks in a schema cannot be followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadMark {
+    /// The name cannot be part of a header.
+    #[error("`x-mcp-header` is no header name")]
+    Name,
+    /// Two properties claim one header.
+    #[error("`x-mcp-header` names one header twice")]
+    Twice,
+    /// Only texts, integers and booleans fit into a header.
+    #[error("`x-mcp-header` is on a property that is no string, integer or boolean")]
+    Kind,
+    /// The property cannot be found by name alone.
+    #[error("`x-mcp-header` is not on a plain property")]
+    Place,
+}
+
+impl HeaderParameter {
+    /// Reads the marks in the schema of a tool's arguments.
+    pub fn read(schema: &Json) -> Result<Vec<Self>, BadMark> {
+        if memchr::memmem::find(schema.as_str().as_bytes(), ANNOTATION.as_bytes()).is_none() {
+            return Ok(Vec::new());
+        }
+        // What is nested too deeply to be read cannot be followed either.
+        let schema: Value = schema.decode().map_err(|_| BadMark::Place)?;
+        let mut found = Vec::new();
+        visit(&schema, &mut Vec::new(), &mut found)?;
+        Ok(found)
+    }
+
+    /// Returns the header for a call; none if the argument is missing or `null`.
+    pub fn header(&self, arguments: &Json) -> Option<(HeaderName, HeaderValue)> {
+        let (last, parents) = self.path.split_last()?;
+        let mut object = arguments.as_str();
+        for name in parents {
+            object = Members::of(object)?.get(name)?.get();
+        }
+        let members = Members::of(object)?;
+        let raw = members.get(last)?.get();
+        let text = match raw.as_bytes().first()? {
+            b'"' => members.text(last)?.into_owned(),
+            b'{' | b'[' | b'n' => return None,
+            _ => raw.to_owned(),
+        };
+        Some((self.header.clone(), header_value(&text)?))
+    }
+}
+
+fn visit(
+    schema: &Value,
+    path: &mut Vec<String>,
+    found: &mut Vec<HeaderParameter>,
+) -> Result<(), BadMark> {
+    let Some(object) = schema.as_object() else { return Ok(()) };
+    if let Some(mark) = object.get(ANNOTATION) {
+        let parameter = parameter(mark, object.get("type"), path)?;
+        if found.iter().any(|other| other.header == parameter.header) {
+            return Err(BadMark::Twice);
+        }
+        found.push(parameter);
+    }
+    for (key, value) in object {
+        if let ("properties", Some(properties)) = (key.as_str(), value.as_object())
+            && path.len() < DEPTH
+        {
+            for (name, property) in properties {
+                path.push(name.clone());
+                visit(property, path, found)?;
+                path.pop();
+            }
+        } else if key != ANNOTATION && holds_mark(value) {
+            return Err(BadMark::Place);
+        }
+    }
+    Ok(())
+}
+
+fn parameter(
+    mark: &Value,
+    kind: Option<&Value>,
+    path: &[String],
+) -> Result<HeaderParameter, BadMark> {
+    let name = mark.as_str().filter(|name| !name.is_empty()).ok_or(BadMark::Name)?;
+    let header = HeaderName::try_from(format!("mcp-param-{name}")).map_err(|_| BadMark::Name)?;
+    if !matches!(kind.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
+        return Err(BadMark::Kind);
+    }
+    if path.is_empty() {
+        return Err(BadMark::Place);
+    }
+    Ok(HeaderParameter { header, path: path.to_vec() })
+}
+
+/// Tells whether a schema below `value` has a mark; a default or an example cannot have one.
+fn holds_mark(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            object.contains_key(ANNOTATION)
+                || object
+                    .iter()
+                    .filter(|(key, _)| !matches!(key.as_str(), "default" | "const" | "enum" | "examples"))
+                    .any(|(_, value)| holds_mark(value))
+        }
+        Value::Array(items) => items.iter().any(holds_mark),
+        _ => false,
+    }
+}
+
+/// Writes a text as a header: plain where that is possible, else as Base64 between sentinels.
+pub fn header_value(text: &str) -> Option<HeaderValue> {
+    let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+        && !text.starts_with(' ')
+        && !text.ends_with(' ')
+        && !(text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1));
+    if is_plain {
+        return HeaderValue::from_str(text).ok();
+    }
+    let (open, close) = SENTINEL;
+    HeaderValue::try_from(format!("{open}{}{close}", STANDARD.encode(text))).ok()
+}
+
+/// Reads a header written by [`header_value`].
+pub fn header_text(value: &HeaderValue) -> Option<String> {
+    let text = std::str::from_utf8(value.as_bytes()).ok()?;
+    let inner = text.strip_prefix(SENTINEL.0).and_then(|rest| rest.strip_suffix(SENTINEL.1));
+    match inner {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
+        None => Some(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(schema: &str) -> Result<Vec<HeaderParameter>, BadMark> {
+        HeaderParameter::read(&schema.parse().unwrap())
+    }
+
+    fn property(mark: &str, kind: &str) -> String {
+        format!(r#"{{"properties":{{"a":{{"type":{kind},"x-mcp-header":{mark}}}}}}}"#)
+    }
+
+    #[test]
+    fn marks_are_found_at_any_depth_of_plain_properties() {
+        let schema = r#"{"properties":{"a":{"properties":{"b":{"type":"string","x-mcp-header":"Deep"}}}}}"#;
+        let found = read(schema).unwrap();
+        let arguments: Json = r#"{"a":{"b":"value"}}"#.parse().unwrap();
+        let (name, value) = found[0].header(&arguments).unwrap();
+        assert_eq!((name.as_str(), value.to_str().unwrap()), ("mcp-param-deep", "value"));
+    }
+
+    #[test]
+    fn bad_marks_are_told_apart() {
+        for mark in ["\"\"", "\"a b\"", "\"a:b\"", "\"R\u{e9}gion\"", "\"a\\tb\"", "5"] {
+            assert_eq!(read(&property(mark, "\"string\"")), Err(BadMark::Name), "{mark}");
+        }
+        for kind in ["\"object\"", "\"array\"", "\"null\"", "\"number\"", "null"] {
+            assert_eq!(read(&property("\"A\"", kind)), Err(BadMark::Kind), "{kind}");
+        }
+        let twice = r#"{"properties":{"a":{"type":"string","x-mcp-header":"X"},"b":{"type":"string","x-mcp-header":"x"}}}"#;
+        assert_eq!(read(twice), Err(BadMark::Twice));
+        let items = r#"{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"X"}}}}"#;
+        assert_eq!(read(items), Err(BadMark::Place));
+    }
+
+    #[test]
+    fn a_schema_without_marks_is_not_even_read() {
+        assert_eq!(read(&format!("{}{}", "[".repeat(200), "]".repeat(200))), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn values_of_every_kind_become_headers() {
+        let check = |argument: &str, expected: Option<&str>| {
+            let parameter = HeaderParameter {
+                header: HeaderName::from_static("mcp-param-a"),
+                path: vec!["a".into()],
+            };
+            let arguments: Json = argument.parse().unwrap();
+            let value = parameter.header(&arguments).map(|(_, value)| value);
+            assert_eq!(value.as_ref().map(|value| value.to_str().unwrap()), expected, "{argument}");
+        };
+        check(r#"{"a":"us-west1"}"#, Some("us-west1"));
+        check(r#"{"a":"us west 1"}"#, Some("us west 1"));
+        check(r#"{"a":""}"#, Some(""));
+        check(r#"{"a":42}"#, Some("42"));
+        check(r#"{"a":false}"#, Some("false"));
+        check(r#"{"a":null}"#, None);
+        check("{}", None);
+        check(r#"{"a":[1]}"#, None);
+        check(r#"{"a":" padded "}"#, Some("=?base64?IHBhZGRlZCA=?="));
+        check(r#"{"a":"a\nb"}"#, Some("=?base64?YQpi?="));
+        check(r#"{"a":"=?base64?YQ==?="}"#, Some("=?base64?PT9iYXNlNjQ/WVE9PT89?="));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_survives_the_way_through_a_header(text in any::<String>()) {
+            let value = header_value(&text).unwrap();
+            prop_assert_eq!(header_text(&value), Some(text));
+        }
+    }
+}

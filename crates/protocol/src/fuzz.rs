@@ -1,0 +1,138 @@
+//! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
+//!
+//! `tests/fuzz.rs` runs all of them for a moment on every change; the folder `fuzz` at the root runs
+//! the same ones for hours with libFuzzer. To add one, name it in [`BODIES`] and in `fuzz/Cargo.toml`.
+
+use bytes::Bytes;
+use http::HeaderValue;
+
+use crate::envelope::{self, Id, Message, Received};
+use crate::era::{HeaderParameter, header_text, header_value};
+use crate::transport::{Line, LineBuffer, check_events};
+use crate::view::fuzz;
+use crate::{Json, Members};
+
+/// One target.
+#[derive(Debug, Clone, Copy)]
+pub struct Body {
+    /// The name of the target.
+    pub name: &'static str,
+    /// Runs it once.
+    pub run: fn(&[u8]),
+    /// Inputs worth mutating.
+    pub samples: &'static [&'static str],
+}
+
+/// All targets.
+pub const BODIES: &[Body] = &[
+    Body { name: "lines", run: lines, samples: &["a\nbb\n\nccc", "{}\r\n{}"] },
+    Body { name: "events", run: check_events, samples: EVENTS },
+    Body { name: "envelope", run: envelope_body, samples: ENVELOPES },
+    Body { name: "headers", run: headers, samples: HEADERS },
+    Body { name: "views", run: fuzz::views, samples: fuzz::SAMPLES },
+];
+
+const EVENTS: &[&str] = &[
+    "id: 1\nretry: 500\ndata: \n\nevent: message\ndata: {\"a\":1}\ndata: more\n\n",
+    "\u{feff}:comment\r\rdata:x\r\n\r\ndata: unfinished",
+];
+const ENVELOPES: &[&str] = &[
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#,
+    r#"{"jsonrpc":"2.0","id":"1","result":{"content":[{"type":"text","text":"\ud83d\ude00"}]}}"#,
+    r#"[{"id":1.0,"error":{"code":"-32601","message":"m","data":[1]}},5,{"method":"n"}]"#,
+];
+const HEADERS: &[&str] = &[
+    "plain",
+    " padded ",
+    "=?base64?YQ==?=",
+    r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}"#,
+];
+
+/// Runs the target of a name; `false` if there is none.
+///
+/// # Panics
+///
+/// If a promise is broken.
+pub fn run(name: &str, bytes: &[u8]) -> bool {
+    let body = BODIES.iter().find(|body| body.name == name);
+    if let Some(body) = body {
+        (body.run)(bytes);
+    }
+    body.is_some()
+}
+
+/// Lines are the same whatever pieces they come in, and nothing is lost below the limit.
+fn lines(bytes: &[u8]) {
+    let limit = usize::from(bytes.first().copied().unwrap_or(7)) + 1;
+    let whole = cut(bytes, limit, bytes.len().max(1));
+    for size in [1, 3, 7] {
+        // Where an oversized line is noticed depends on the pieces; what is a line does not.
+        let pieces = cut(bytes, limit, size);
+        let kept = |lines: &[Line]| -> Vec<Bytes> {
+            let lines = lines.iter();
+            lines.filter_map(|it| if let Line::Whole(it) = it { Some(it.clone()) } else { None }).collect()
+        };
+        assert_eq!(kept(&pieces), kept(&whole), "pieces of {size}");
+        assert_eq!(pieces.len(), whole.len(), "pieces of {size}");
+    }
+    let lengths = whole.iter().all(|line| !matches!(line, Line::Whole(it) if it.len() > limit));
+    assert!(lengths, "a line over the limit was kept");
+}
+
+fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<Line> {
+    let mut buffer = LineBuffer::new(limit);
+    let mut lines = Vec::new();
+    for piece in bytes.chunks(size) {
+        buffer.space().extend_from_slice(piece);
+        buffer.note_read(piece.len());
+        while let Some(line) = buffer.next_line() {
+            lines.push(line);
+        }
+        buffer.relax();
+    }
+    lines.extend(buffer.rest());
+    lines
+}
+
+/// Whatever is read as a message can be written again and is then the same message.
+fn envelope_body(bytes: &[u8]) {
+    let Ok(received) = envelope::read(Bytes::copy_from_slice(bytes)) else { return };
+    let messages = match received {
+        Received::One(message) => vec![message],
+        Received::Many { messages, .. } => messages,
+    };
+    for message in messages {
+        let written = match &message {
+            Message::Notification(it) => envelope::notification(&it.method, it.params.as_ref()),
+            Message::Response(it) => match (&it.id, &it.outcome) {
+                (Some(id), Ok(result)) => envelope::success(id, result),
+                (id, Err(error)) => envelope::failure(id.as_ref(), error),
+                (None, Ok(_)) => continue,
+            },
+            Message::Request(it) => match it.id.as_ours().filter(|id| Id::from(*id) == it.id) {
+                Some(id) => envelope::request(id, &it.method, it.params.as_ref()),
+                None => continue,
+            },
+        };
+        let again = envelope::read(written.into());
+        assert_eq!(again, Ok(Received::One(message)), "it changed on its way");
+    }
+}
+
+/// Any text survives a header, any schema is read, and any header can be looked at.
+fn headers(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let value = header_value(&text);
+    assert_eq!(value.as_ref().and_then(header_text).as_deref(), Some(&*text), "a text changed");
+    if let Ok(value) = HeaderValue::from_bytes(bytes) {
+        drop(header_text(&value));
+    }
+    if let Ok(schema) = Json::parse(text.into_owned())
+        && let Ok(parameters) = HeaderParameter::read(&schema)
+    {
+        for parameter in parameters {
+            drop(parameter.header(&schema));
+        }
+        drop(Members::of(schema.as_str()));
+    }
+}

@@ -1,0 +1,335 @@
+//! JSON as text: one complete value, checked once and never decoded and encoded again on its way.
+//!
+//! A [`Json`] is cheap to clone and to take parts of, because a part shares the buffer of the message
+//! it came in. Whatever a server wrote — key order, unknown members, the digits of a number — is
+//! still there when it leaves. [`Members`] looks into an object without judging what else is in it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytestring::ByteString;
+use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// One complete JSON value as its text.
+///
+/// ```
+/// use wharf_protocol::Json;
+///
+/// let json: Json = r#"{"b": 10000000000000000000001, "a": [1.0]}"#.parse()?;
+/// assert_eq!(json.get("b").unwrap().as_str(), "10000000000000000000001");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(ByteString);
+
+impl Json {
+    /// Returns `{}`.
+    pub fn object() -> Self {
+        Self(ByteString::from_static("{}"))
+    }
+
+    /// Returns `null`.
+    pub fn null() -> Self {
+        Self(ByteString::from_static("null"))
+    }
+
+    /// Encodes a value; fails only for what JSON cannot hold, such as a map with keys that are no text.
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|text| Self(text.into()))
+    }
+
+    /// Checks that `text` is one JSON value and keeps it as it is.
+    pub fn parse(text: impl Into<ByteString>) -> Result<Self, serde_json::Error> {
+        let text = text.into();
+        let json = {
+            let raw: &RawValue = serde_json::from_str(&text)?;
+            text.slice_ref(raw.get())
+        };
+        Ok(Self(json))
+    }
+
+    /// Wraps text that this crate has just written or found inside a checked value.
+    pub(crate) fn trusted(text: impl Into<ByteString>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Decodes the value into `T`, which may borrow from it.
+    pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// Decodes the value into `T`, or `None` if it has another shape.
+    pub fn to<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(&self.0).ok()
+    }
+
+    /// Returns the string this is, with lone surrogates replaced; `None` for anything else.
+    pub fn to_text(&self) -> Option<String> {
+        text_of(&self.0).map(Cow::into_owned)
+    }
+
+    /// Returns the string this is, sharing the buffer if nothing in it is escaped.
+    pub fn to_shared_text(&self) -> Option<ByteString> {
+        Some(match text_of(&self.0)? {
+            Cow::Borrowed(plain) => self.0.slice_ref(plain),
+            Cow::Owned(unescaped) => unescaped.into(),
+        })
+    }
+
+    /// Tells whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Tells whether this is an object.
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Returns a member of an object; of members with the same key, the last.
+    pub fn get(&self, key: &str) -> Option<Self> {
+        self.members()?.get(key).map(|raw| self.part(raw))
+    }
+
+    /// Returns the members of an object, in order.
+    pub fn members(&self) -> Option<Members<'_>> {
+        Members::of(&self.0)
+    }
+
+    /// Returns the items of an array.
+    pub fn items(&self) -> Option<Vec<Self>> {
+        let Items(items) = serde_json::from_str(&self.0).ok()?;
+        Some(items.into_iter().map(|raw| self.part(raw)).collect())
+    }
+
+    /// Returns a part of this value, sharing its buffer.
+    ///
+    /// `part` must come from this value; a stranger is copied.
+    pub fn part(&self, part: &RawValue) -> Self {
+        let (whole, text) = (self.0.as_bytes().as_ptr_range(), part.get());
+        let inside = whole.contains(&text.as_ptr());
+        Self(if inside { self.0.slice_ref(text) } else { ByteString::from(text) })
+    }
+
+    /// Returns a part of this value that was found by its place.
+    ///
+    /// `part` must be the text of one complete value inside this one.
+    pub(crate) fn part_at(&self, part: &str) -> Self {
+        Self(self.0.slice_ref(part))
+    }
+
+    /// Returns a copy in a buffer of its own, for a small part that outlives a large message.
+    pub fn detached(&self) -> Self {
+        Self(ByteString::from(self.as_str()))
+    }
+}
+
+impl std::str::FromStr for Json {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+/// Says only how long it is: the content may be secret.
+impl fmt::Debug for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Json({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(ByteString::from(String::from(Box::<str>::from(raw)))))
+    }
+}
+
+/// The members of an object in the order they were written, not yet decoded.
+#[derive(Debug, Clone)]
+pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Reads the members of the object `text`; `None` if it is no object.
+    pub fn of(text: &'a str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// Returns the last value written for `key`.
+    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
+    }
+
+    /// Returns the string at `key`; `None` if it is missing or something else.
+    pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.get(key).and_then(|raw| text_of(raw.get()))
+    }
+
+    /// Decodes the value at `key`; `None` if it is missing or has another shape.
+    pub fn to<T: Deserialize<'a>>(&self, key: &str) -> Option<T> {
+        self.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok())
+    }
+
+    /// Goes through all members.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(key, value)| (key.as_ref(), *value))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Walk;
+
+        impl<'de> Visitor<'de> for Walk {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(key) = map.next_key::<&RawValue>()? {
+                    let key = text_of(key.get()).ok_or_else(|| de::Error::custom("odd key"))?;
+                    members.push((key, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Walk)
+    }
+}
+
+/// The items of an array, not yet decoded.
+struct Items<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Walk;
+
+        impl<'de> Visitor<'de> for Walk {
+            type Value = Items<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut sequence: A,
+            ) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = sequence.next_element()? {
+                    items.push(item);
+                }
+                Ok(Items(items))
+            }
+        }
+
+        deserializer.deserialize_seq(Walk)
+    }
+}
+
+/// Decodes a JSON string; borrowed when nothing is escaped.
+///
+/// Half of a surrogate pair is no character, but no reason to lose the rest either: it becomes �.
+pub(crate) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    if let Ok(text) = serde_json::from_str::<String>(raw) {
+        return Some(Cow::Owned(text));
+    }
+    let Wobbly(bytes) = serde_json::from_str(raw).ok()?;
+    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A string that may contain lone surrogates, as bytes.
+struct Wobbly(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Wobbly {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Walk;
+
+        impl Visitor<'_> for Walk {
+            type Value = Wobbly;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Wobbly(bytes.to_vec()))
+            }
+        }
+
+        deserializer.deserialize_bytes(Walk)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_part_shares_the_buffer_of_the_whole() {
+        let whole = json(r#"{"a":{"b":1}}"#);
+        let part = whole.get("a").unwrap();
+        assert!(whole.as_str().as_bytes().as_ptr_range().contains(&part.as_str().as_ptr()));
+        assert_eq!(part.as_str(), r#"{"b":1}"#);
+    }
+
+    #[test]
+    fn digits_order_and_unknown_members_survive() {
+        let text = r#"{"z":12345678901234567890123,"a":-0.0,"m":1e400}"#;
+        assert_eq!(serde_json::to_string(&json(text)).unwrap(), text);
+    }
+
+    #[test]
+    fn of_equal_keys_the_last_counts() {
+        assert_eq!(json(r#"{"a":1,"a":2}"#).get("a").unwrap().as_str(), "2");
+    }
+
+    #[test]
+    fn an_escaped_key_is_found_by_its_meaning() {
+        assert_eq!(json(r#"{"\u0061":1}"#).get("a").unwrap().as_str(), "1");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_does_not_lose_the_text() {
+        assert_eq!(json(r#""a\ud800b""#).to_text().unwrap(), "a\u{fffd}\u{fffd}\u{fffd}b");
+    }
+
+    #[test]
+    fn what_is_no_single_value_is_refused() {
+        for text in ["", "1 2", "{", "nul", "[1,]"] {
+            assert!(Json::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_content() {
+        assert_eq!(format!("{:?}", json(r#""secret""#)), "Json(8 bytes)");
+    }
+}

@@ -1,0 +1,217 @@
+//! One function for each question that a client can ask; the words depend on the revision.
+
+use http::{HeaderName, HeaderValue};
+
+use super::{Listing, Peer, RequestError, RequestOptions, Warning};
+use crate::envelope::code;
+use crate::era::{Era, HeaderParameter, Revision};
+use crate::transport::Link;
+use crate::view::send::{self, CompletionRequest, Object};
+use crate::view::{
+    Completion, Deviation, DiscoverResult, LogLevel, Oddity, Prompt, PromptResult, ReadResult,
+    Rejected, Resource, ResourceTemplate, Skill, Tool, ToolResult,
+};
+
+impl Peer {
+    /// Lists all tools. Over HTTP, tools with header marks that cannot be followed are set aside.
+    pub async fn list_tools(&self, options: &RequestOptions) -> Result<Listing<Tool>, RequestError> {
+        let mut listing: Listing<Tool> = self.list("tools/list", options).await?;
+        if self.era() == Era::Modern && matches!(self.0.wire.link, Link::Streamable(_)) {
+            self.learn_headers(&mut listing);
+        }
+        Ok(listing)
+    }
+
+    /// Lists all resources.
+    pub async fn list_resources(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<Resource>, RequestError> {
+        self.list("resources/list", options).await
+    }
+
+    /// Lists all templates of resources.
+    pub async fn list_resource_templates(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<ResourceTemplate>, RequestError> {
+        self.list("resources/templates/list", options).await
+    }
+
+    /// Lists all prompts.
+    pub async fn list_prompts(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<Prompt>, RequestError> {
+        self.list("prompts/list", options).await
+    }
+
+    /// Lists all skills (the extension of SEP-2640); their files are not fetched.
+    pub async fn list_skills(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<Skill>, RequestError> {
+        self.list("skills/list", options).await
+    }
+
+    /// Calls a tool once, whatever happens; answers questions of the server in between.
+    ///
+    /// A request that was refused for its headers was not executed: the tools are listed again, for
+    /// what they say about headers, and the call is sent once more. An answer that promises a task is
+    /// awaited until the task is done.
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: Option<&Object>,
+        options: &RequestOptions,
+    ) -> Result<ToolResult, RequestError> {
+        let params = send::call_tool(name, arguments, None);
+        let headers = self.headers_for(name, arguments);
+        let mut outcome = self.ask_in_rounds("tools/call", &params, options, &headers).await;
+        let is_mismatch = matches!(&outcome, Err(error)
+            if error.refusal().is_some_and(|error| error.code == code::HEADER_MISMATCH));
+        if is_mismatch && matches!(self.0.wire.link, Link::Streamable(_)) {
+            self.list_tools(options).await?;
+            let headers = self.headers_for(name, arguments);
+            outcome = self.ask_in_rounds("tools/call", &params, options, &headers).await;
+        }
+        let result = self.finished("tools/call", outcome?, options).await?;
+        Ok(ToolResult::read(result))
+    }
+
+    /// Reads a resource.
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        options: &RequestOptions,
+    ) -> Result<ReadResult, RequestError> {
+        let params = send::resource(uri);
+        self.ask_in_rounds("resources/read", &params, options, &[]).await.map(ReadResult::read)
+    }
+
+    /// Fetches a prompt with its arguments filled in.
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: &[(String, String)],
+        options: &RequestOptions,
+    ) -> Result<PromptResult, RequestError> {
+        let params = send::get_prompt(name, arguments);
+        self.ask_in_rounds("prompts/get", &params, options, &[]).await.map(PromptResult::read)
+    }
+
+    /// Asks how an argument could go on.
+    pub async fn complete(
+        &self,
+        request: &CompletionRequest,
+        options: &RequestOptions,
+    ) -> Result<Completion, RequestError> {
+        let params = send::complete(request, self.revision());
+        let result = self.request("completion/complete", Some(&params), options).await?;
+        Ok(Completion::read(result))
+    }
+
+    /// Says how much a legacy server should log; a modern one is told with every request.
+    pub async fn set_log_level(
+        &self,
+        level: LogLevel,
+        options: &RequestOptions,
+    ) -> Result<(), RequestError> {
+        if self.era() == Era::Modern {
+            return Err(only_legacy("logging/setLevel"));
+        }
+        let params = send::set_level(level);
+        self.request("logging/setLevel", Some(&params), options).await.map(drop)
+    }
+
+    /// Asks a legacy server to tell when a resource changes.
+    pub async fn subscribe_resource(
+        &self,
+        uri: &str,
+        options: &RequestOptions,
+    ) -> Result<(), RequestError> {
+        self.legacy_resource("resources/subscribe", uri, options).await
+    }
+
+    /// Asks a legacy server to stop telling about a resource.
+    pub async fn unsubscribe_resource(
+        &self,
+        uri: &str,
+        options: &RequestOptions,
+    ) -> Result<(), RequestError> {
+        self.legacy_resource("resources/unsubscribe", uri, options).await
+    }
+
+    /// Asks whether the server is there; a modern one has no `ping` and is asked who it is.
+    pub async fn ping(&self, options: &RequestOptions) -> Result<(), RequestError> {
+        let method = if self.era() == Era::Modern { "server/discover" } else { "ping" };
+        self.request(method, None, options).await.map(drop)
+    }
+
+    /// Asks a modern server again what it offers.
+    pub async fn discover(&self, options: &RequestOptions) -> Result<DiscoverResult, RequestError> {
+        if self.era() == Era::Legacy {
+            return Err(RequestError::Unsendable("the server's revision has no discovery".into()));
+        }
+        self.request("server/discover", None, options).await.map(DiscoverResult::read)
+    }
+
+    /// Tells a legacy server that the folders have changed.
+    pub async fn announce_roots(&self) -> Result<(), RequestError> {
+        if self.era() == Era::Modern {
+            return Ok(());
+        }
+        self.notify("notifications/roots/list_changed", None).await
+    }
+
+    async fn legacy_resource(
+        &self,
+        method: &str,
+        uri: &str,
+        options: &RequestOptions,
+    ) -> Result<(), RequestError> {
+        if self.era() == Era::Modern {
+            return Err(only_legacy(method));
+        }
+        self.request(method, Some(&send::resource(uri)), options).await.map(drop)
+    }
+
+    fn headers_for(&self, tool: &str, arguments: Option<&Object>) -> Vec<(HeaderName, HeaderValue)> {
+        let Some(parameters) = self.mirrored(tool) else { return Vec::new() };
+        let Some(arguments) = arguments else { return Vec::new() };
+        parameters.iter().filter_map(|it| it.header(arguments.as_json())).collect()
+    }
+
+    /// Remembers which parameters are repeated in headers, and drops tools that get it wrong.
+    fn learn_headers(&self, listing: &mut Listing<Tool>) {
+        let mut mirrored = std::collections::HashMap::new();
+        let (items, rejected) = (&mut listing.items, &mut listing.rejected);
+        items.retain(|tool| {
+            let marks = tool.input_schema().map_or(Ok(Vec::new()), |it| HeaderParameter::read(&it));
+            match marks {
+                Ok(marks) if marks.is_empty() => true,
+                Ok(marks) => {
+                    mirrored.insert(tool.name().to_string(), marks.into());
+                    true
+                }
+                Err(bad) => {
+                    let warning = format!("tool \"{}\": {bad}", tool.name());
+                    self.0.wire.core.warnings.add(Warning::Odd(warning));
+                    let why = Oddity {
+                        subject: Some(tool.name().clone()),
+                        within: "inputSchema",
+                        part: "x-mcp-header",
+                        deviation: Deviation::Unknown,
+                    };
+                    rejected.push(Rejected { raw: tool.raw().clone(), why });
+                    false
+                }
+            }
+        });
+        self.0.set_mirrored(mirrored);
+    }
+}
+
+fn only_legacy(method: &str) -> RequestError {
+    RequestError::Unsendable(format!("`{method}` does not exist since {}", Revision::V2026_07_28))
+}

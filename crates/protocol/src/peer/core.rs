@@ -1,0 +1,246 @@
+//! What the transports of a connection share: the table of requests and the routing of messages.
+//!
+//! Transports push everything they read into [`Core::receive`]; answers find the one who waits,
+//! questions of the server become tasks, everything else goes to the handler.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::pending::{Answer, Observer, Pending};
+use super::warning::{Warning, Warnings};
+use super::{Ended, Handler, Limits};
+use crate::Json;
+use crate::envelope::{
+    self, Id, Malformed, Message, Notification, Received, Request, Response, RpcError,
+};
+
+/// The key under which a modern server names the subscription that a notification belongs to.
+pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Says something to the server without waiting for anything.
+pub(crate) trait Speaker: Send + Sync + 'static {
+    /// Sends one message as soon as possible; a session that is over swallows it.
+    fn say(self: Arc<Self>, message: Vec<u8>);
+}
+
+/// The state of one connection that does not depend on its transport.
+pub(crate) struct Core {
+    pub(crate) pending: Pending,
+    pub(crate) warnings: Warnings,
+    pub(crate) limits: Limits,
+    /// Everything that runs for this connection; awaited when it is closed.
+    pub(crate) tasks: TaskTracker,
+    /// Cancelled to end the connection.
+    pub(crate) stop: CancellationToken,
+    /// Cancelled once the session is over.
+    pub(crate) over: CancellationToken,
+    handler: Arc<dyn Handler>,
+    ids: AtomicU64,
+    is_modern: AtomicBool,
+    /// Questions of the server that are being answered.
+    inbound: Mutex<HashMap<Id, CancellationToken>>,
+}
+
+impl Core {
+    pub(crate) fn new(handler: Arc<dyn Handler>, limits: Limits) -> Arc<Self> {
+        Arc::new(Self {
+            pending: Pending::default(),
+            warnings: Warnings::default(),
+            limits,
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            over: CancellationToken::new(),
+            handler,
+            ids: AtomicU64::new(1),
+            is_modern: AtomicBool::new(false),
+            inbound: Mutex::default(),
+        })
+    }
+
+    /// Returns an id that was never used on this connection.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Notes that the server is of the modern era, which has no requests of servers.
+    pub(crate) fn set_modern(&self) {
+        self.is_modern.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the session: everybody who waits learns why.
+    pub(crate) fn end(&self, ended: Ended, unsent: &[u64]) {
+        self.pending.end(&Arc::new(ended), unsent);
+        self.over.cancel();
+        for (_, token) in self.inbound().drain() {
+            token.cancel();
+        }
+    }
+
+    /// Tells the handler that a new session has replaced one that the server forgot.
+    ///
+    /// Whatever was listed may be different now, so it is announced as changed.
+    pub(crate) fn renewed(&self) {
+        for kind in ["tools", "prompts", "resources"] {
+            let method = format!("notifications/{kind}/list_changed").into();
+            self.handler.notified(Notification { method, params: None });
+        }
+    }
+
+    /// Routes one text that a transport read.
+    pub(crate) fn receive<S: Speaker>(
+        self: &Arc<Self>,
+        received: Received,
+        speaker: &Arc<S>,
+    ) {
+        match received {
+            Received::One(message) => self.route(message, speaker),
+            Received::Many { messages, malformed } => {
+                if malformed > 0 {
+                    self.warnings.add(Warning::JunkOutput);
+                }
+                for message in messages {
+                    self.route(message, speaker);
+                }
+            }
+        }
+    }
+
+    /// Takes note of a text that is no message.
+    pub(crate) fn junk(&self, _: Malformed) {
+        self.warnings.add(Warning::JunkOutput);
+    }
+
+    fn route<S: Speaker>(self: &Arc<Self>, message: Message, speaker: &Arc<S>) {
+        match message {
+            Message::Response(response) => self.answered(response),
+            Message::Notification(notification) => self.notified(notification),
+            Message::Request(request) => self.asked(request, speaker),
+        }
+    }
+
+    fn answered(&self, response: Response) {
+        let Some(id) = response.id.as_ref().and_then(Id::as_ours) else {
+            // A server that could not read our id, or forgot it: clear only if one request waits.
+            self.warnings.add(Warning::MissingId);
+            let asker = if response.outcome.is_err() { self.pending.oldest() } else { self.pending.only() };
+            if let Some(id) = asker.filter(|_| response.id.is_none()) {
+                self.pending.answer(id, Answer::Outcome(response.outcome));
+            }
+            return;
+        };
+        let was_awaited = self.pending.answer(id, Answer::Outcome(response.outcome));
+        // An answer to a request that was given up is late, not wrong.
+        if !was_awaited && id >= self.ids.load(Ordering::Relaxed) {
+            self.warnings.add(Warning::StrayAnswer);
+        }
+    }
+
+    fn notified(&self, notification: Notification) {
+        let params = notification.params.as_ref();
+        match notification.method.as_ref() {
+            "notifications/progress" => {
+                if let Some(params) = params {
+                    self.progressed(params);
+                }
+            }
+            "notifications/cancelled" => {
+                if let Some(params) = params {
+                    self.cancelled(params);
+                }
+            }
+            "notifications/subscriptions/acknowledged" => {
+                if let Some(params) = params {
+                    self.acknowledged(params);
+                }
+            }
+            _ => self.handler.notified(notification),
+        }
+    }
+
+    fn progressed(&self, params: &Json) {
+        let Some(id) = id_at(params, "progressToken").and_then(|id| id.as_ours()) else { return };
+        if let Some(Observer::Progress(progress)) = self.pending.observer(id).as_deref() {
+            progress.note(params.clone());
+        }
+    }
+
+    fn acknowledged(&self, params: &Json) {
+        let subscription = params.get("_meta").and_then(|meta| id_at(&meta, SUBSCRIPTION_ID));
+        let Some(id) = subscription.and_then(|id| id.as_ours()) else { return };
+        if let Some(Observer::Acknowledgement(waiting)) = self.pending.observer(id).as_deref() {
+            let sender = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(sender) = sender {
+                // The subscriber may have gone; then the answer will end this entry.
+                drop(sender.send(params.clone()));
+            }
+        }
+    }
+
+    /// A server takes back its own question, or tears down a subscription of ours.
+    fn cancelled(&self, params: &Json) {
+        let Some(id) = id_at(params, "requestId") else { return };
+        if let Some(token) = self.inbound().remove(&id) {
+            token.cancel();
+            return;
+        }
+        if let Some(ours) = id.as_ours()
+            && let Some(Observer::Acknowledgement(_)) = self.pending.observer(ours).as_deref()
+        {
+            self.pending.answer(ours, Answer::Outcome(Ok(Json::object())));
+        }
+    }
+
+    fn asked<S: Speaker>(self: &Arc<Self>, request: Request, speaker: &Arc<S>) {
+        if self.is_modern.load(Ordering::Relaxed) {
+            // A modern server must not ask, and must not be answered.
+            self.warnings.add(Warning::UnexpectedRequest);
+            return;
+        }
+        let Request { id, method, params } = request;
+        if method == "ping" {
+            Arc::clone(speaker).say(envelope::success(&id, &Json::object()));
+            return;
+        }
+        let token = CancellationToken::new();
+        {
+            let mut inbound = self.inbound();
+            if inbound.len() >= self.limits.inbound {
+                drop(inbound);
+                let busy = RpcError::new(envelope::code::INTERNAL, "Too many requests at once");
+                Arc::clone(speaker).say(envelope::failure(Some(&id), &busy));
+                return;
+            }
+            inbound.insert(id.clone(), token.clone());
+        }
+        let reply = self.handler.asked(&method, params);
+        let (core, speaker) = (Arc::clone(self), Arc::clone(speaker));
+        self.tasks.spawn(async move {
+            let outcome = tokio::select! {
+                () = token.cancelled() => return,
+                outcome = reply => outcome,
+            };
+            core.inbound().remove(&id);
+            speaker.say(match &outcome {
+                Ok(result) => envelope::success(&id, result),
+                Err(error) => envelope::failure(Some(&id), error),
+            });
+        });
+    }
+
+    /// Asks the handler on behalf of a server that asks inside a result.
+    pub(crate) fn ask_handler(&self, method: &str, params: Option<Json>) -> super::Reply {
+        self.handler.asked(method, params)
+    }
+
+    fn inbound(&self) -> MutexGuard<'_, HashMap<Id, CancellationToken>> {
+        self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn id_at(object: &Json, key: &str) -> Option<Id> {
+    Id::from_json(object.members()?.get(key)?.get())
+}

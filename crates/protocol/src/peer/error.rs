@@ -1,0 +1,158 @@
+//! Why a request failed, why a session ended, and whether the server can have seen the request.
+
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+
+use crate::envelope::RpcError;
+use crate::transport::HttpError;
+
+/// Why a request has no result.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The server answered with an error.
+    #[error("the server answered: {0}")]
+    Refused(#[source] RpcError),
+    /// The server said nothing for too long.
+    #[error("no answer within {limit:?}")]
+    TimedOut {
+        /// The limit that passed.
+        limit: Duration,
+        /// Whether the request was still waiting to be written.
+        never_sent: bool,
+    },
+    /// The session ended first.
+    #[error("the session ended: {ended}")]
+    Lost {
+        /// How it ended.
+        ended: Arc<Ended>,
+        /// Whether the server provably did not get the request.
+        never_sent: bool,
+    },
+    /// The server wants to know who asks.
+    #[error("the server answered {status}")]
+    Unauthorized {
+        /// 401 or 403.
+        status: StatusCode,
+        /// The `WWW-Authenticate` header, if there was one.
+        challenge: Option<String>,
+    },
+    /// HTTP answered with a status that is no answer to a request.
+    #[error("the server answered {status}{}", shown(excerpt))]
+    Status {
+        /// The status.
+        status: StatusCode,
+        /// The start of the body, if it was text: foreign.
+        excerpt: String,
+    },
+    /// The HTTP exchange failed.
+    #[error("{0}")]
+    Http(#[source] Arc<HttpError>),
+    /// The stream ended before the answer came.
+    #[error("the connection closed before the answer came")]
+    Cut,
+    /// The answer is over the limit for one message.
+    #[error("the answer is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// The answer came, but is none.
+    #[error("the answer makes no sense: {0}")]
+    Nonsense(String),
+    /// The server asked back, and there was no answer to give.
+    #[error("the server asked something that was not answered: {0}")]
+    Unanswered(#[source] RpcError),
+    /// The server kept asking back.
+    #[error("no answer after {0} rounds of questions")]
+    TooManyRounds(usize),
+    /// The request itself is not possible, for example with this revision.
+    #[error("cannot be sent: {0}")]
+    Unsendable(String),
+}
+
+impl RequestError {
+    /// Tells whether the request provably never reached the server.
+    pub fn never_sent(&self) -> bool {
+        match self {
+            Self::TimedOut { never_sent, .. } | Self::Lost { never_sent, .. } => *never_sent,
+            Self::Http(error) => error.never_sent(),
+            Self::Unsendable(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Tells whether the server (or something in front of it) turned the request away unexecuted.
+    pub fn was_turned_away(&self) -> bool {
+        use crate::envelope::code;
+        match self {
+            Self::Unauthorized { .. } => true,
+            Self::Refused(error) => {
+                matches!(error.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
+            }
+            _ => self.never_sent(),
+        }
+    }
+
+    /// Returns the error the server answered with.
+    pub fn refusal(&self) -> Option<&RpcError> {
+        match self {
+            Self::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+fn shown(excerpt: &str) -> String {
+    if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") }
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{reason}")]
+pub struct Ended {
+    /// Why.
+    pub reason: EndReason,
+    /// The last of what the server wrote to its error output: foreign text.
+    pub stderr: String,
+}
+
+/// Why a session ended.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// We closed it.
+    #[error("it was closed")]
+    Closed,
+    /// The process is gone.
+    #[error("the server's process ended ({})", how(status.as_ref()))]
+    Exited {
+        /// How, if it is known.
+        status: Option<ExitStatus>,
+    },
+    /// The process lives, but its output is closed.
+    #[error("the server closed its output")]
+    OutputClosed,
+    /// The process lives, but takes no input any more.
+    #[error("the server closed its input")]
+    InputClosed,
+    /// The server writes, but nothing of it is MCP.
+    #[error("the server writes no MCP messages to its output")]
+    NotMcp,
+    /// A message without an end.
+    #[error("the server sent a message without end")]
+    Endless,
+    /// The event stream of HTTP+SSE closed.
+    #[error("the server's event stream closed")]
+    StreamClosed,
+    /// The HTTP exchange failed.
+    #[error("{0}")]
+    Http(#[source] Arc<HttpError>),
+}
+
+fn how(status: Option<&ExitStatus>) -> String {
+    status.map_or_else(|| "no status".to_owned(), ToString::to_string)
+}

@@ -1,0 +1,208 @@
+//! The handle itself: who is on the other side, and requests in the words of its revision.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+
+use super::dialect::Dialect;
+use super::pending::{Observer, Progress};
+use super::wire::{Question, Wire};
+use super::{Deadline, Ended, Limits, RequestError, Warning};
+use crate::era::{Era, HeaderParameter, Revision};
+use crate::view::{Implementation, ServerCapabilities};
+use crate::{Json, transport};
+
+/// Who a server says it is, and what it speaks.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// The revision that both sides use.
+    pub revision: Revision,
+    /// Name and version of the server.
+    pub server: Implementation,
+    /// What the server offers.
+    pub capabilities: ServerCapabilities,
+    /// How the server wants to be used: foreign text.
+    pub instructions: Option<String>,
+    /// Everything the server said about itself, as it came.
+    pub answer: Json,
+}
+
+/// How one request is made.
+#[derive(Clone, Default)]
+pub struct RequestOptions {
+    /// How long to wait.
+    pub deadline: Deadline,
+    /// Whether the server is asked for progress, and who hears of it.
+    pub progress: ProgressReport,
+    /// Members for `_meta`, each with its value.
+    pub meta: Vec<(String, Json)>,
+}
+
+impl RequestOptions {
+    /// Waits at most `limit`.
+    pub fn within(limit: Duration) -> Self {
+        Self { deadline: Deadline::within(limit), ..Self::default() }
+    }
+}
+
+/// What happens with progress notifications.
+#[derive(Clone, Default)]
+pub enum ProgressReport {
+    /// The server is not asked for any.
+    #[default]
+    Off,
+    /// They only keep the request from timing out.
+    SignsOfLife,
+    /// They also go to a listener, which must return at once.
+    To(Arc<dyn Fn(Json) + Send + Sync>),
+}
+
+/// A connection to a server; clones are cheap and share it.
+///
+/// The session ends when the last clone is dropped, or by [`Peer::close`].
+#[derive(Clone)]
+pub struct Peer(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) wire: Wire,
+    pub(super) profile: Profile,
+    dialect: Dialect,
+    /// Which parameters of which tools travel as headers (2026-07-28 over HTTP).
+    mirrored: Mutex<HashMap<String, Arc<[HeaderParameter]>>>,
+}
+
+impl Peer {
+    pub(crate) fn new(wire: Wire, profile: Profile, dialect: Dialect) -> Self {
+        if profile.revision.era() == Era::Modern {
+            wire.core.set_modern();
+        }
+        Self(Arc::new(Inner { wire, profile, dialect, mirrored: Mutex::default() }))
+    }
+
+    /// Returns what the server said about itself.
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    /// Returns the revision that both sides use.
+    pub fn revision(&self) -> Revision {
+        self.0.profile.revision
+    }
+
+    /// Returns the era that the revision belongs to.
+    pub fn era(&self) -> Era {
+        self.revision().era()
+    }
+
+    /// Returns the transport by name: `stdio`, `http` or `sse`.
+    pub fn transport(&self) -> &'static str {
+        match &self.0.wire.link {
+            transport::Link::Pipe(_) => "stdio",
+            transport::Link::Streamable(_) => "http",
+            transport::Link::EventStream(_) => "sse",
+        }
+    }
+
+    /// Returns the rules that the server broke so far.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.0.wire.core.warnings.all()
+    }
+
+    /// Returns what a server may cost.
+    pub fn limits(&self) -> Limits {
+        self.0.wire.core.limits
+    }
+
+    /// Sends a request and returns the result as it came.
+    ///
+    /// Dropping the future tells the server that nobody waits any more.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        options: &RequestOptions,
+    ) -> Result<Json, RequestError> {
+        self.request_mirrored(method, params, options, &[]).await
+    }
+
+    pub(super) async fn request_mirrored(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        options: &RequestOptions,
+        headers: &[(HeaderName, HeaderValue)],
+    ) -> Result<Json, RequestError> {
+        let progress = match &options.progress {
+            ProgressReport::Off => None,
+            ProgressReport::SignsOfLife => Some(Progress::new(None)),
+            ProgressReport::To(listener) => Some(Progress::new(Some(Arc::clone(listener)))),
+        };
+        let observer = progress.map(|progress| Arc::new(Observer::Progress(progress)));
+        self.ask_observed(method, params, options, (observer, headers)).await
+    }
+
+    pub(super) async fn ask_observed(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        options: &RequestOptions,
+        (observer, headers): (Option<Arc<Observer>>, &[(HeaderName, HeaderValue)]),
+    ) -> Result<Json, RequestError> {
+        let Inner { wire, dialect, .. } = &*self.0;
+        let id = wire.core.next_id();
+        let wants_progress = !matches!(options.progress, ProgressReport::Off);
+        let params = dialect.params(params, wants_progress.then_some(id), &options.meta);
+        let question = Question {
+            id,
+            method,
+            params: params.as_ref(),
+            deadline: options.deadline,
+            observer,
+            headers,
+        };
+        wire.ask(question).await
+    }
+
+    /// Sends a notification.
+    pub async fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), RequestError> {
+        self.0.wire.tell(method, params).await
+    }
+
+    /// Waits until the session is over, and says how it ended.
+    pub async fn ended(&self) -> Arc<Ended> {
+        let core = &self.0.wire.core;
+        loop {
+            core.over.cancelled().await;
+            if let Some(ended) = core.pending.ended() {
+                return ended;
+            }
+        }
+    }
+
+    /// Tells whether the session is over.
+    pub fn has_ended(&self) -> bool {
+        self.0.wire.core.pending.ended().is_some()
+    }
+
+    /// Ends the session and waits until nothing of it is left, neither task nor process.
+    pub async fn close(&self) {
+        self.0.wire.close().await;
+    }
+
+    /// Returns what the server wrote to its error output lately; empty for remote servers.
+    pub fn stderr(&self) -> String {
+        self.0.wire.stderr()
+    }
+
+    pub(super) fn mirrored(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        self.0.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    }
+}
+
+impl Inner {
+    pub(super) fn set_mirrored(&self, mirrored: HashMap<String, Arc<[HeaderParameter]>>) {
+        *self.mirrored.lock().unwrap_or_else(PoisonError::into_inner) = mirrored;
+    }
+}

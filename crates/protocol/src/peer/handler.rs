@@ -1,0 +1,36 @@
+//! What a server may say and ask between our own requests, and who deals with it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::Json;
+use crate::envelope::{Notification, RpcError};
+
+/// The answer to a server's request, in the making.
+pub type Reply = Pin<Box<dyn Future<Output = Result<Json, RpcError>> + Send>>;
+
+/// Receives what a server sends on its own.
+///
+/// Progress of our own requests, pings and cancellations are dealt with before they get here.
+pub trait Handler: Send + Sync + 'static {
+    /// Takes note of something; called in order, and must return at once.
+    fn notified(&self, notification: Notification);
+
+    /// Answers a question: `elicitation/create`, `sampling/createMessage` or `roots/list`.
+    ///
+    /// The future is dropped when the server takes the question back or the session ends.
+    fn asked(&self, method: &str, params: Option<Json>) -> Reply;
+}
+
+/// Ignores all notifications and has no answer to anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHandler;
+
+impl Handler for NoHandler {
+    fn notified(&self, _: Notification) {}
+
+    fn asked(&self, method: &str, _: Option<Json>) -> Reply {
+        let error = RpcError::method_not_found(method);
+        Box::pin(async move { Err(error) })
+    }
+}

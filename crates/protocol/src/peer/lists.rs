@@ -1,0 +1,139 @@
+//! Whole lists, page by page, with guards against servers that never come to an end.
+//!
+//! A cursor that comes back, pages without entries and lists over the limits end the listing; what
+//! was collected by then is kept, and a warning says so.
+
+use std::collections::HashSet;
+
+use super::{Peer, RequestError, RequestOptions, Warning};
+use crate::view::{CacheHints, Entry, Page, Rejected, send};
+
+/// Pages in a row without a single entry, until we stop.
+const EMPTY_PAGES: usize = 100;
+
+/// A whole list.
+#[derive(Debug, Clone)]
+pub struct Listing<T> {
+    /// The entries, in the order of the server.
+    pub items: Vec<T>,
+    /// The entries that cannot be used, each with the reason.
+    pub rejected: Vec<Rejected>,
+    /// How long the list may be kept: the strictest of its pages.
+    pub cache: CacheHints,
+    /// Whether the server had more to say than we wanted to hear.
+    pub is_cut: bool,
+}
+
+impl Peer {
+    /// Fetches all pages of a list.
+    ///
+    /// A listing that already has pages is not lost to a bad cursor: it is begun anew, once.
+    pub(super) async fn list<T: Entry>(
+        &self,
+        method: &str,
+        options: &RequestOptions,
+    ) -> Result<Listing<T>, RequestError> {
+        match self.collect(method, options).await {
+            Err(Interrupted { error: RequestError::Refused(_), at_page }) if at_page > 1 => {
+                self.collect(method, options).await.map_err(|interrupted| interrupted.error)
+            }
+            other => other.map_err(|interrupted| interrupted.error),
+        }
+    }
+
+    async fn collect<T: Entry>(
+        &self,
+        method: &str,
+        options: &RequestOptions,
+    ) -> Result<Listing<T>, Interrupted> {
+        let limits = self.limits();
+        let mut collected = Collected::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let params = send::page(cursor.as_deref());
+            let result = self
+                .request(method, Some(&params), options)
+                .await
+                .map_err(|error| Interrupted { error, at_page: collected.pages + 1 })?;
+            let page: Page<T> = Page::read(&result);
+            for oddity in &page.oddities {
+                self.0.wire.core.warnings.add(Warning::Odd(format!("{method}: {oddity}")));
+            }
+            let next = page.next_cursor.clone();
+            collected.add(page, result.as_str().len());
+            let Some(next) = next else { return Ok(collected.finished()) };
+            let reason = if !collected.cursors.insert(next.clone()) {
+                collected.drop_repeated_page();
+                Some("repeats its cursor")
+            } else if collected.pages >= limits.pages || collected.empty_pages >= EMPTY_PAGES {
+                Some("has too many pages")
+            } else if collected.listing.items.len() >= limits.items || collected.bytes > limits.list {
+                Some("is too long")
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                self.0.wire.core.warnings.add(Warning::Odd(format!("{method} {reason}")));
+                collected.listing.is_cut = true;
+                return Ok(collected.finished());
+            }
+            cursor = Some(next);
+        }
+    }
+}
+
+struct Interrupted {
+    error: RequestError,
+    at_page: usize,
+}
+
+struct Collected<T> {
+    listing: Listing<T>,
+    cursors: HashSet<String>,
+    pages: usize,
+    empty_pages: usize,
+    bytes: usize,
+    /// Where the last page begins.
+    last_page: usize,
+}
+
+impl<T: Entry> Collected<T> {
+    fn new() -> Self {
+        let listing = Listing {
+            items: Vec::new(),
+            rejected: Vec::new(),
+            cache: CacheHints::default(),
+            is_cut: false,
+        };
+        Self { listing, cursors: HashSet::new(), pages: 0, empty_pages: 0, bytes: 0, last_page: 0 }
+    }
+
+    fn add(&mut self, page: Page<T>, bytes: usize) {
+        let Listing { items, rejected, cache, .. } = &mut self.listing;
+        *cache = if self.pages == 0 { page.cache } else { cache.stricter(page.cache) };
+        self.empty_pages = if page.items.is_empty() { self.empty_pages + 1 } else { 0 };
+        self.pages += 1;
+        self.bytes += bytes;
+        self.last_page = items.len();
+        if items.is_empty() {
+            *items = page.items;
+        } else {
+            items.extend(page.items);
+        }
+        rejected.extend(page.rejected);
+    }
+
+    /// A server that ignores cursors sends its first page again and again.
+    fn drop_repeated_page(&mut self) {
+        let items = &mut self.listing.items;
+        let (earlier, last) = items.split_at(self.last_page);
+        let texts: HashSet<&str> = earlier.iter().map(|item| item.raw().as_str()).collect();
+        if !last.is_empty() && last.iter().all(|item| texts.contains(item.raw().as_str())) {
+            items.truncate(self.last_page);
+        }
+    }
+
+    fn finished(self) -> Listing<T> {
+        self.listing
+    }
+}

@@ -1,0 +1,76 @@
+//! Requests that a server answers with questions of its own (2026-07-28, multi round-trip).
+//!
+//! Every question goes to the handler, then the same request is sent again, with a new id, the
+//! answers, and the server's state exactly as it came. How often a server may ask is bounded.
+
+use http::{HeaderName, HeaderValue};
+
+use super::{Peer, RequestError, RequestOptions};
+use crate::era::Era;
+use crate::Json;
+use crate::view::{InputRequest, InputRequired, ResultType, send};
+
+impl Peer {
+    /// Asks, answers what the server asks back, and returns the final result.
+    ///
+    /// A result of the kind `task` is returned as it is.
+    pub(super) async fn ask_in_rounds(
+        &self,
+        method: &str,
+        params: &Json,
+        options: &RequestOptions,
+        headers: &[(HeaderName, HeaderValue)],
+    ) -> Result<Json, RequestError> {
+        let mut result = self.request_mirrored(method, Some(params), options, headers).await?;
+        if self.era() == Era::Legacy {
+            return Ok(result);
+        }
+        for _ in 0..self.limits().rounds {
+            match kind(&result) {
+                ResultType::Complete | ResultType::Task => return Ok(result),
+                ResultType::InputRequired => {}
+                ResultType::Other(kind) => {
+                    let kind: String = kind.chars().take(64).collect();
+                    return Err(RequestError::Nonsense(format!("unknown kind of result `{kind}`")));
+                }
+            }
+            let again = self.with_answers(params, result).await?;
+            result = self.request_mirrored(method, Some(&again), options, headers).await?;
+        }
+        match kind(&result) {
+            ResultType::Complete | ResultType::Task => Ok(result),
+            _ => Err(RequestError::TooManyRounds(self.limits().rounds)),
+        }
+    }
+
+    async fn with_answers(&self, params: &Json, result: Json) -> Result<Json, RequestError> {
+        let asked = InputRequired::read(result);
+        let answers = self.answers(asked.requests()).await?;
+        // The state is the server's own; it goes back byte for byte.
+        Ok(send::with_responses(params, &answers, asked.request_state().as_ref()))
+    }
+
+    /// Answers every question, under the server's own keys.
+    pub(super) async fn answers(
+        &self,
+        questions: Vec<InputRequest>,
+    ) -> Result<Vec<(String, Json)>, RequestError> {
+        let mut answers = Vec::with_capacity(questions.len());
+        for InputRequest { key, method, params } in questions {
+            let answer = self.0.wire.core.ask_handler(&method, params).await;
+            answers.push((key.into(), answer.map_err(RequestError::Unanswered)?));
+        }
+        Ok(answers)
+    }
+}
+
+/// Tells the kind of a result; without a word about it, a result is complete.
+///
+/// Large results are not taken apart for this: what is inside a string cannot look like the key,
+/// as its quotes are escaped there.
+fn kind(result: &Json) -> ResultType {
+    if memchr::memmem::find(result.as_str().as_bytes(), b"\"resultType\"").is_none() {
+        return ResultType::Complete;
+    }
+    ResultType::of(result)
+}

@@ -1,0 +1,264 @@
+//! Compares the YAML at the head of `SKILL.md` with the JSON that the server listed, field by field.
+//!
+//! A server may have written a plain `1.0` as a number or as a text, so a plain scalar agrees with
+//! both. What could make one text mean different things to different readers (aliases, tags,
+//! repeated keys) is not read at all.
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::{Map, Value};
+
+use super::SkillError;
+use crate::view::Skill;
+
+const FENCE: &str = "---";
+/// More than anybody writes at the head of a file.
+const LONGEST: usize = 64 << 10;
+const DEEPEST: usize = 16;
+/// The most of a field's name that is repeated in an error.
+const SHOWN: usize = 64;
+
+/// Checks that `text` begins with the frontmatter that the server listed for the skill.
+pub(super) fn check(skill: &Skill, text: &str) -> Result<(), SkillError> {
+    let uri = || skill.uri().to_string();
+    let none = || SkillError::NoFrontmatter { uri: uri() };
+    let Some(Node::Map(written)) = head(text).and_then(read) else { return Err(none()) };
+    let listed: Map<String, Value> = skill.frontmatter().to().ok_or_else(none)?;
+    match first_difference(&written, &listed) {
+        None => Ok(()),
+        Some(field) => {
+            let field = field.chars().take(SHOWN).collect();
+            Err(SkillError::Frontmatter { uri: uri(), field })
+        }
+    }
+}
+
+/// Returns what stands between the two fences at the start.
+fn head(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (first, rest) = text.split_once('\n')?;
+    if first.trim_end() != FENCE {
+        return None;
+    }
+    let mut length = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == FENCE {
+            return Some(&rest[..length]);
+        }
+        length += line.len();
+        if length > LONGEST {
+            break;
+        }
+    }
+    None
+}
+
+fn first_difference<'a>(
+    written: &'a [(String, Node)],
+    listed: &'a Map<String, Value>,
+) -> Option<&'a str> {
+    let differs = |(key, node): &&(String, Node)| {
+        !listed.get(key).is_some_and(|value| agrees(node, value))
+    };
+    let is_missing = |key: &&String| !written.iter().any(|(name, _)| name == *key);
+    let added = written.iter().find(differs).map(|(key, _)| key.as_str());
+    added.or_else(|| listed.keys().find(is_missing).map(String::as_str))
+}
+
+/// YAML whose scalars nobody has given a type yet.
+#[derive(Debug, PartialEq)]
+enum Node {
+    Plain(String),
+    Quoted(String),
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>),
+}
+
+fn agrees(node: &Node, value: &Value) -> bool {
+    match (node, value) {
+        (Node::Plain(text) | Node::Quoted(text), Value::String(value)) => text == value,
+        (Node::Plain(text), Value::Null) => {
+            matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL")
+        }
+        (Node::Plain(text), Value::Bool(true)) => matches!(text.as_str(), "true" | "True" | "TRUE"),
+        (Node::Plain(text), Value::Bool(false)) => {
+            matches!(text.as_str(), "false" | "False" | "FALSE")
+        }
+        (Node::Plain(text), Value::Number(number)) => is_same_number(text, &number.to_string()),
+        (Node::List(nodes), Value::Array(values)) => {
+            nodes.len() == values.len()
+                && nodes.iter().zip(values).all(|(node, value)| agrees(node, value))
+        }
+        (Node::Map(entries), Value::Object(members)) => {
+            first_difference(entries, members).is_none()
+        }
+        _ => false,
+    }
+}
+
+fn is_same_number(text: &str, other: &str) -> bool {
+    // Whole numbers are compared exactly: as floats, two large ones can look the same.
+    if let (Ok(one), Ok(two)) = (text.parse::<i128>(), other.parse::<i128>()) {
+        return one == two;
+    }
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    match (text.parse::<f64>(), other.parse::<f64>()) {
+        (Ok(one), Ok(two)) => is_number && one.total_cmp(&two).is_eq(),
+        _ => false,
+    }
+}
+
+fn read(text: &str) -> Option<Node> {
+    let mut reader = Reader::default();
+    for event in Parser::new_from_str(text) {
+        reader.take(event.ok()?.0)?;
+    }
+    reader.root
+}
+
+/// Builds the value from the parser's events; `None` for what is not read at all.
+#[derive(Default)]
+struct Reader {
+    open: Vec<Open>,
+    root: Option<Node>,
+}
+
+enum Open {
+    List(Vec<Node>),
+    Map { entries: Vec<(String, Node)>, key: Option<String> },
+}
+
+impl Reader {
+    fn take(&mut self, event: Event<'_>) -> Option<()> {
+        match event {
+            Event::Scalar(text, style, _, None) => {
+                let text = text.into_owned();
+                let is_plain = style == ScalarStyle::Plain;
+                self.place(if is_plain { Node::Plain(text) } else { Node::Quoted(text) })
+            }
+            Event::SequenceStart(_, None) => self.open(Open::List(Vec::new())),
+            Event::MappingStart(_, None) => {
+                self.open(Open::Map { entries: Vec::new(), key: None })
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let node = match self.open.pop()? {
+                    Open::List(nodes) => Node::List(nodes),
+                    Open::Map { entries, .. } => Node::Map(entries),
+                };
+                self.place(node)
+            }
+            Event::Scalar(..)
+            | Event::SequenceStart(..)
+            | Event::MappingStart(..)
+            | Event::Alias(_) => None,
+            _ => Some(()),
+        }
+    }
+
+    fn open(&mut self, open: Open) -> Option<()> {
+        self.open.push(open);
+        (self.open.len() <= DEEPEST).then_some(())
+    }
+
+    fn place(&mut self, node: Node) -> Option<()> {
+        match self.open.last_mut() {
+            // A second document after the first is no part of the frontmatter.
+            None if self.root.is_some() => return None,
+            None => self.root = Some(node),
+            Some(Open::List(nodes)) => nodes.push(node),
+            Some(Open::Map { entries, key }) => match (key.take(), node) {
+                (Some(name), node) => entries.push((name, node)),
+                (None, Node::Plain(name) | Node::Quoted(name)) => {
+                    if entries.iter().any(|(other, _)| *other == name) {
+                        return None;
+                    }
+                    *key = Some(name);
+                }
+                (None, _) => return None,
+            },
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::view::Entry;
+
+    fn skill(frontmatter: &str) -> Skill {
+        let text = format!(r#"{{"uri":"skill://a/SKILL.md","frontmatter":{frontmatter}}}"#);
+        Skill::read(text.parse().unwrap()).unwrap()
+    }
+
+    fn check_head(yaml: &str, listed: &str, expected: &str) {
+        let found = match check(&skill(listed), &format!("---\n{yaml}\n---\n\nBody.\n")) {
+            Ok(()) => "fine".to_owned(),
+            Err(SkillError::Frontmatter { field, .. }) => field,
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(found, expected, "{yaml}");
+    }
+
+    const UNREADABLE: &str = "`skill://a/SKILL.md` has no readable frontmatter";
+
+    #[test]
+    fn every_field_has_to_agree() {
+        let listed = r#"{"name":"a","description":"Does it: all"}"#;
+        check_head("name: a\ndescription: \"Does it: all\"", listed, "fine");
+        check_head("description: >-\n  Does it:\n  all\nname: 'a'", listed, "fine");
+        check_head("name: a\ndescription: Does harm", listed, "description");
+        check_head("name: a", listed, "description");
+        check_head("name: a\ndescription: 'Does it: all'\nmore: x", listed, "more");
+    }
+
+    #[test]
+    fn plain_values_agree_in_every_type_they_can_have() {
+        check_head("v: 1.0", r#"{"v":1.0}"#, "fine");
+        check_head("v: 1.0", r#"{"v":"1.0"}"#, "fine");
+        check_head("v: 1.0", r#"{"v":1}"#, "fine");
+        check_head("v: 9007199254740993", r#"{"v":9007199254740992}"#, "v");
+        check_head("v: inf", r#"{"v":1}"#, "v");
+        check_head("v: true", r#"{"v":true}"#, "fine");
+        check_head("v: yes", r#"{"v":true}"#, "v");
+        check_head("v:", r#"{"v":null}"#, "fine");
+        check_head("v: 'null'", r#"{"v":null}"#, "v");
+        check_head("v: '1'", r#"{"v":1}"#, "v");
+    }
+
+    #[test]
+    fn lists_and_objects_agree_inside() {
+        let yaml = "metadata:\n  author: me\n  tags: [a, b]";
+        check_head(yaml, r#"{"metadata":{"tags":["a","b"],"author":"me"}}"#, "fine");
+        check_head(yaml, r#"{"metadata":{"tags":["a"],"author":"me"}}"#, "metadata");
+        check_head(yaml, r#"{"metadata":{"tags":["a","b"]}}"#, "metadata");
+        check_head(yaml, r#"{"metadata":"me"}"#, "metadata");
+    }
+
+    #[test]
+    fn what_readers_could_understand_differently_is_not_read() {
+        for yaml in ["a: &x 1\nb: *x", "a: !!str 1", "a: 1\na: 1", "[a]", "a: [", "? [a]\n: b"] {
+            check_head(yaml, r#"{"a":1}"#, UNREADABLE);
+        }
+        check_head(&format!("a: {}{}", "[".repeat(17), "]".repeat(17)), "{}", UNREADABLE);
+        check_head(&format!("a: '{}'", "x".repeat(LONGEST)), "{}", UNREADABLE);
+    }
+
+    #[test]
+    fn the_head_is_between_two_fences() {
+        assert_eq!(head("---\na: 1\n---\nbody"), Some("a: 1\n"));
+        assert_eq!(head("\u{feff}---\r\na: 1\r\n---"), Some("a: 1\r\n"));
+        for text in ["", "---", "---\na: 1\n", "a: 1\n---\n", "\n---\na: 1\n---\n", "----\n---\n"] {
+            assert_eq!(head(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,200}") {
+            // Only the absence of a panic counts.
+            let _ = check(&skill(r#"{"name":"a"}"#), &format!("---\n{text}\n---\n"));
+        }
+    }
+}

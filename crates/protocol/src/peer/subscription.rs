@@ -1,0 +1,73 @@
+//! Subscriptions of the modern era: one long request, whose notifications go to the handler.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use tokio::sync::oneshot;
+
+use super::pending::Observer;
+use super::{Deadline, Peer, RequestError, RequestOptions};
+use crate::Json;
+use crate::era::Era;
+use crate::view::{Acknowledged, SubscriptionFilter, send};
+
+/// A subscription that the server has acknowledged; dropping it ends it.
+///
+/// As a future it resolves when the subscription is over: `Ok` if the server ended it in order.
+pub struct Subscription {
+    /// What the server will tell of, which may be less than was asked for.
+    pub acknowledged: Acknowledged,
+    rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>>,
+}
+
+impl Future for Subscription {
+    type Output = Result<(), RequestError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.rest.as_mut().poll(context).map_ok(drop)
+    }
+}
+
+impl Peer {
+    /// Asks a modern server to tell of changes, and waits for its acknowledgement.
+    ///
+    /// What it tells goes to the handler. The returned future must be polled: over HTTP it is the
+    /// one who reads.
+    pub async fn listen(
+        &self,
+        filter: &SubscriptionFilter,
+        options: &RequestOptions,
+    ) -> Result<Subscription, RequestError> {
+        if self.era() == Era::Legacy {
+            let reason = "the server's revision has no subscriptions/listen";
+            return Err(RequestError::Unsendable(reason.into()));
+        }
+        let (sender, acknowledged) = oneshot::channel();
+        let observer = Arc::new(Observer::Acknowledgement(Mutex::new(Some(sender))));
+        let params = send::listen(filter);
+        let peer = self.clone();
+        let endless = RequestOptions { deadline: Deadline::never(), ..options.clone() };
+        let mut rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>> =
+            Box::pin(async move {
+                let how = (Some(observer), &[][..]);
+                peer.ask_observed("subscriptions/listen", Some(&params), &endless, how).await
+            });
+        let limit = options.deadline.idle;
+        let first = async {
+            tokio::select! {
+                biased;
+                Ok(acknowledged) = acknowledged => Ok(acknowledged),
+                outcome = &mut rest => match outcome {
+                    Ok(_) => Err(RequestError::Nonsense("a subscription that ends at once".into())),
+                    Err(error) => Err(error),
+                },
+            }
+        };
+        let acknowledged = tokio::time::timeout(limit, first)
+            .await
+            .map_err(|_| RequestError::TimedOut { limit, never_sent: false })??;
+        Ok(Subscription { acknowledged: Acknowledged::read(&acknowledged), rest })
+    }
+}

@@ -1,0 +1,170 @@
+//! Answers that take their time: tasks, in the way of 2025-11-25 and as an extension since.
+//!
+//! The server is asked at the interval it names. Questions it has in between go to the handler, each
+//! once, even if the server still shows them the next time.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::{Listing, Peer, RequestError, RequestOptions};
+use crate::Json;
+use crate::envelope::RpcError;
+use crate::era::Era;
+use crate::view::send::{self, Object};
+use crate::view::{Task, TaskStatus, ToolResult};
+
+const INTERVAL: Duration = Duration::from_secs(1);
+const SHORTEST: Duration = Duration::from_millis(10);
+const LONGEST: Duration = Duration::from_secs(60);
+
+impl Peer {
+    /// Calls a tool as a task of 2025-11-25 and waits for its result.
+    ///
+    /// `keep` is how long the server should keep the result.
+    pub async fn call_tool_as_task(
+        &self,
+        name: &str,
+        arguments: Option<&Object>,
+        keep: Duration,
+        options: &RequestOptions,
+    ) -> Result<ToolResult, RequestError> {
+        let params = send::call_tool(name, arguments, Some(keep));
+        let result = self.ask_in_rounds("tools/call", &params, options, &[]).await?;
+        self.finished("tools/call", result, options).await.map(ToolResult::read)
+    }
+
+    /// Asks how a task stands.
+    pub async fn get_task(&self, id: &str, options: &RequestOptions) -> Result<Task, RequestError> {
+        let result = self.request("tasks/get", Some(&send::task(id)), options).await?;
+        self.task_in(&result)
+    }
+
+    /// Asks a server to give a task up.
+    pub async fn cancel_task(&self, id: &str, options: &RequestOptions) -> Result<(), RequestError> {
+        self.request("tasks/cancel", Some(&send::task(id)), options).await.map(drop)
+    }
+
+    /// Lists all tasks of a server of 2025-11-25.
+    pub async fn list_tasks(&self, options: &RequestOptions) -> Result<Listing<Task>, RequestError> {
+        self.list("tasks/list", options).await
+    }
+
+    /// Returns the result itself, or waits for the task that it promises.
+    pub(super) async fn finished(
+        &self,
+        method: &str,
+        result: Json,
+        options: &RequestOptions,
+    ) -> Result<Json, RequestError> {
+        // Large results are not taken apart for this.
+        let text = result.as_str().as_bytes();
+        if memchr::memmem::find(text, b"\"taskId\"").is_none() {
+            return Ok(result);
+        }
+        let Some(task) = Task::promised_by(&result) else { return Ok(result) };
+        let mut abandoned = CancelOnDrop { peer: self, id: Some(task.id().to_string()) };
+        let waiting = self.wait_for(method, task, options);
+        let cap = options.deadline.cap;
+        let outcome = match tokio::time::timeout(cap, waiting).await {
+            Ok(outcome) => outcome,
+            Err(_) => return Err(RequestError::TimedOut { limit: cap, never_sent: false }),
+        };
+        abandoned.id = None;
+        outcome
+    }
+
+    async fn wait_for(
+        &self,
+        method: &str,
+        mut task: Task,
+        options: &RequestOptions,
+    ) -> Result<Json, RequestError> {
+        let mut answered = HashSet::new();
+        loop {
+            match task.status() {
+                TaskStatus::Completed => return self.result_of(&task, options).await,
+                TaskStatus::Failed | TaskStatus::Cancelled => {
+                    return match (task.error(), self.era()) {
+                        (Some(error), _) => Err(RequestError::Refused(error)),
+                        // The legacy way tells the failure as the result.
+                        (None, Era::Legacy) => self.result_of(&task, options).await,
+                        (None, Era::Modern) => Err(RequestError::Refused(self.failure(method, &task))),
+                    };
+                }
+                TaskStatus::InputRequired if self.era() == Era::Modern => {
+                    self.answer_task(&task, &mut answered, options).await?;
+                }
+                // A legacy server asks its questions while it is asked for the result.
+                TaskStatus::InputRequired => return self.result_of(&task, options).await,
+                TaskStatus::Working => {}
+            }
+            let interval = task.poll_interval().unwrap_or(INTERVAL).clamp(SHORTEST, LONGEST);
+            tokio::time::sleep(interval).await;
+            task = self.get_task(&task.id().to_string(), options).await?;
+        }
+    }
+
+    async fn answer_task(
+        &self,
+        task: &Task,
+        answered: &mut HashSet<String>,
+        options: &RequestOptions,
+    ) -> Result<(), RequestError> {
+        let mut open = task.requests();
+        open.retain(|question| answered.insert(question.key.to_string()));
+        if open.is_empty() {
+            return Ok(());
+        }
+        let answers = self.answers(open).await?;
+        let params = send::update_task(task.id(), &answers);
+        self.request("tasks/update", Some(&params), options).await.map(drop)
+    }
+
+    async fn result_of(&self, task: &Task, options: &RequestOptions) -> Result<Json, RequestError> {
+        if let Some(result) = task.result() {
+            return Ok(result);
+        }
+        if self.era() == Era::Modern {
+            return Err(RequestError::Nonsense("a finished task without a result".into()));
+        }
+        self.request("tasks/result", Some(&send::task(task.id())), options).await
+    }
+
+    fn task_in(&self, result: &Json) -> Result<Task, RequestError> {
+        use crate::view::Entry;
+        Task::promised_by(result)
+            .or_else(|| Task::read(result.clone()).ok())
+            .ok_or_else(|| RequestError::Nonsense("no task".into()))
+    }
+
+    fn failure(&self, method: &str, task: &Task) -> RpcError {
+        let message = task.status_message().map_or_else(
+            || format!("the task of `{method}` ended without a result"),
+            |message| message.to_string(),
+        );
+        RpcError::new(crate::envelope::code::INTERNAL, message)
+    }
+}
+
+/// Tells the server when nobody waits for a task any more.
+struct CancelOnDrop<'a> {
+    peer: &'a Peer,
+    id: Option<String>,
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        let peer = self.peer.clone();
+        let tasks = peer.0.wire.core.tasks.clone();
+        tasks.spawn(async move {
+            let options = RequestOptions::within(Duration::from_secs(5));
+            let over = peer.0.wire.core.over.clone();
+            tokio::select! {
+                () = over.cancelled() => {}
+                // Whatever the server says to it, there is nothing more to do.
+                _ = peer.cancel_task(&id, &options) => {}
+            }
+        });
+    }
+}

@@ -1,0 +1,128 @@
+//! The client as the service sees it: what it is, what it can do, and the way to its session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::outlet::Outlet;
+use super::session::{Session, SessionId};
+use crate::Json;
+use crate::envelope::{self, RpcError};
+use crate::era::{Era, Revision};
+
+/// A client: of one session in the older era, of one request in the modern one. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client(Arc<Facts>);
+
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) revision: Revision,
+    pub(crate) capabilities: Json,
+    pub(crate) info: Option<Json>,
+    pub(crate) session: Option<Arc<Session>>,
+}
+
+impl Client {
+    pub(crate) fn new(facts: Facts) -> Self {
+        Self(Arc::new(facts))
+    }
+
+    /// Returns a client of which nothing is known yet.
+    pub(crate) fn unknown() -> Self {
+        Self::new(Facts {
+            revision: Revision::LATEST_LEGACY,
+            capabilities: Json::object(),
+            info: None,
+            session: None,
+        })
+    }
+
+    /// Returns the revision spoken with it.
+    pub fn revision(&self) -> Revision {
+        self.0.revision
+    }
+
+    /// Returns the era of that revision.
+    pub fn era(&self) -> Era {
+        self.0.revision.era()
+    }
+
+    /// Returns the capabilities it declared, as they came.
+    pub fn capabilities(&self) -> &Json {
+        &self.0.capabilities
+    }
+
+    /// Tells whether it declared a capability.
+    pub fn can(&self, capability: &str) -> bool {
+        super::scan::member(self.0.capabilities.as_str(), capability).is_some_and(|it| it != "null")
+    }
+
+    /// Returns what it says about itself, as it came.
+    pub fn info(&self) -> Option<&Json> {
+        self.0.info.as_ref()
+    }
+
+    /// Returns its session; modern clients have none.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.0.session.as_ref().map(|session| session.id())
+    }
+
+    pub(crate) fn legacy(&self) -> Option<&Arc<Session>> {
+        self.0.session.as_ref()
+    }
+
+    /// Sends a notification that belongs to no call; only a session can take it.
+    pub fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), SendError> {
+        let session = self.0.session.as_ref().ok_or(SendError::NoSession)?;
+        session.outlet().offer(envelope::notification(method, params));
+        Ok(())
+    }
+
+    /// Asks the client something outside of any call, and waits at most `within` for the answer.
+    ///
+    /// Dropping the future withdraws the question.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        within: Duration,
+    ) -> Result<Json, SendError> {
+        let session = self.0.session.as_ref().ok_or(SendError::NoSession)?;
+        ask(session, session.outlet(), (method, params), within).await
+    }
+}
+
+/// Why something could not be said to a client, or was not answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// A modern client takes questions only as an `input_required` result.
+    #[error("the client has no session, so it can only be answered")]
+    NoSession,
+    /// The connection or the session has ended.
+    #[error("the client is gone")]
+    Gone,
+    /// The call was cancelled.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// No answer came in time.
+    #[error("the client did not answer within {0:?}")]
+    TimedOut(Duration),
+    /// The client answered with an error.
+    #[error("the client refused")]
+    Refused(#[source] RpcError),
+}
+
+pub(crate) async fn ask(
+    session: &Session,
+    outlet: &Outlet,
+    (method, params): (&str, Option<&Json>),
+    within: Duration,
+) -> Result<Json, SendError> {
+    let mut open = session.asks().open(outlet.clone()).ok_or(SendError::Gone)?;
+    let waiting = async {
+        outlet.send(envelope::request(open.id, method, params)).await?;
+        let answer = (&mut open.answer).await.map_err(|_| SendError::Gone)?;
+        answer.map_err(SendError::Refused)
+    };
+    tokio::time::timeout(within, waiting).await.unwrap_or(Err(SendError::TimedOut(within)))
+}

@@ -1,0 +1,151 @@
+//! Headers that repeat what is in the body, so that others can route a request without reading it.
+//!
+//! A value that is no plain text is wrapped as `=?base64?…?=`; whatever disagrees with the body is
+//! refused, because somebody may have decided by the header.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::scan;
+use crate::Json;
+use crate::envelope::{RpcError, code};
+
+/// Begins the names of headers that repeat arguments of a tool.
+const PARAM: &str = "mcp-param-";
+
+/// The `Mcp-Param-*` headers of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParamHeaders(Vec<(HeaderName, HeaderValue)>);
+
+/// The value of a header cannot be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the value is not valid base64 of a text")]
+pub struct MalformedHeader;
+
+impl ParamHeaders {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let is_param = |name: &HeaderName| name.as_str().starts_with(PARAM);
+        let found = headers.iter().filter(|(name, _)| is_param(name));
+        Self(found.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    /// Returns the decoded value of `Mcp-Param-{name}`; `None` if there is no such header.
+    pub fn get(&self, name: &str) -> Option<Result<String, MalformedHeader>> {
+        let is_meant = |header: &HeaderName| {
+            header.as_str().strip_prefix(PARAM).is_some_and(|it| it.eq_ignore_ascii_case(name))
+        };
+        let found = self.0.iter().find(|(header, _)| is_meant(header));
+        found.map(|(_, value)| decoded(value).ok_or(MalformedHeader))
+    }
+
+    /// Goes through all of them, not decoded: for somebody who passes them on.
+    pub fn iter(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Makes the error for a header that does not agree with the body.
+pub fn header_mismatch(what: &str) -> RpcError {
+    RpcError::new(code::HEADER_MISMATCH, format!("Header mismatch: {what}"))
+}
+
+/// Checks that `Mcp-Method` and `Mcp-Name` say what the body says.
+pub(crate) fn agree(
+    headers: &HeaderMap,
+    method: &str,
+    params: Option<&Json>,
+) -> Result<(), RpcError> {
+    let found = headers.get("mcp-method").and_then(decoded);
+    if found.as_deref() != Some(method) {
+        return Err(header_mismatch("Mcp-Method does not match the method"));
+    }
+    let Some(key) = naming_param(method) else { return Ok(()) };
+    let name = params.and_then(|params| scan::part(params, key)?.to_text());
+    let header = headers.get("mcp-name");
+    let agrees = match (header, name) {
+        (Some(header), Some(name)) => decoded(header) == Some(name),
+        // A request without a name is wrong, but not because of its headers.
+        (None, None) => true,
+        _ => false,
+    };
+    if agrees { Ok(()) } else { Err(header_mismatch(&format!("Mcp-Name does not match {key}"))) }
+}
+
+/// Returns the parameter that `Mcp-Name` repeats.
+fn naming_param(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        _ => None,
+    }
+}
+
+/// Decodes a value; `None` if it claims to be base64 and is not.
+fn decoded(value: &HeaderValue) -> Option<String> {
+    let text = std::str::from_utf8(value.as_bytes()).ok()?.trim_matches([' ', '\t']);
+    match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+        Some(coded) => String::from_utf8(STANDARD.decode(coded).ok()?).ok(),
+        None => Some(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(header: &str, expected: Option<&str>) {
+        let value = HeaderValue::from_str(header).unwrap();
+        assert_eq!(decoded(&value).as_deref(), expected, "{header}");
+    }
+
+    #[test]
+    fn a_wrapped_value_is_decoded_and_others_are_taken_literally() {
+        check("=?base64?SGVsbG8=?=", Some("Hello"));
+        check("=?base64?w6k=?=", Some("é"));
+        check("=?base64?SGVsbG8=", Some("=?base64?SGVsbG8="));
+        check("SGVsbG8=", Some("SGVsbG8="));
+        check("  x  ", Some("x"));
+    }
+
+    #[test]
+    fn a_broken_wrapping_is_refused() {
+        check("=?base64?SGVsbG8?=", None);
+        check("=?base64?SGVs!!!bG8=?=", None);
+        check("=?base64?/w==?=", None);
+    }
+
+    #[test]
+    fn names_in_headers_must_be_those_of_the_body() {
+        let params = r#"{"name":"é"}"#.parse().unwrap();
+        let check = |method: &str, name: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert("mcp-method", method.parse().unwrap());
+            if let Some(name) = name {
+                headers.insert("mcp-name", name.parse().unwrap());
+            }
+            agree(&headers, "tools/call", Some(&params)).is_ok()
+        };
+        assert!(check("tools/call", Some("=?base64?w6k=?=")));
+        assert!(!check("TOOLS/CALL", Some("=?base64?w6k=?=")));
+        assert!(!check("tools/call", Some("e")));
+        assert!(!check("tools/call", None));
+    }
+
+    #[test]
+    fn arguments_in_headers_are_found_by_their_name() {
+        let mut headers = HeaderMap::new();
+        headers.insert("mcp-param-city", "=?base64?S8O2bG4=?=".parse().unwrap());
+        headers.insert("authorization", "secret".parse().unwrap());
+        let headers = ParamHeaders::of(&headers);
+        assert_eq!(headers.get("City"), Some(Ok("Köln".to_owned())));
+        assert_eq!(headers.get("authorization"), None);
+        assert_eq!(headers.iter().count(), 1);
+    }
+}

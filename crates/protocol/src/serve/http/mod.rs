@@ -1,0 +1,112 @@
+//! A server on Streamable HTTP, both eras on one path.
+//!
+//! ```text
+//! check    who may ask at all: Host, Origin, token
+//! post     a message comes in; headers and body decide the era
+//! get      the streams of the older era, also taken up again where they broke
+//! feed     what one stream is to receive, written by calls, read by a connection
+//! ```
+
+mod check;
+mod events;
+mod exchange;
+mod feed;
+mod get;
+mod options;
+mod post;
+mod reply;
+mod sessions;
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use axum::serve::ListenerExt;
+use http::{HeaderMap, Method, StatusCode};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+pub(crate) use self::feed::Feed;
+pub use self::options::{HttpOptions, Token};
+use self::sessions::Sessions;
+use super::Server;
+use super::server::Core;
+use crate::era::{Era, Revision};
+
+impl Server {
+    /// Returns the routes of this server, to be served by whoever has a listener.
+    pub fn router(&self, options: HttpOptions) -> Router {
+        let path = options.path.clone();
+        let app = Arc::new(App {
+            core: Arc::clone(self.core()),
+            sessions: Arc::new(Sessions::new(self.core(), &options)),
+            permits: Arc::new(Semaphore::new(options.most_calls)),
+            options,
+        });
+        Router::new().route(&path, any(handle)).with_state(app)
+    }
+
+    /// Serves HTTP on a listener until the server is closed and its connections are done.
+    ///
+    /// Dropping the future stops accepting; connections that are open go on.
+    pub async fn serve_http(&self, listener: TcpListener, options: HttpOptions) -> io::Result<()> {
+        let closing = self.core().closing().clone();
+        // An event is small and somebody waits for it; if this fails it is only late.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        axum::serve(listener, self.router(options))
+            .with_graceful_shutdown(async move { closing.cancelled().await })
+            .await
+    }
+}
+
+struct App {
+    core: Arc<Core>,
+    sessions: Arc<Sessions>,
+    permits: Arc<Semaphore>,
+    options: HttpOptions,
+}
+
+async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Err(refusal) = check::admit(&app.options, &parts) {
+        return *refusal;
+    }
+    let is_modern = speaks_modern(&parts.headers);
+    match parts.method {
+        Method::POST => post::post(&app, parts.headers, body).await,
+        Method::GET if !is_modern => get::get(&app, &parts.headers),
+        Method::DELETE if !is_modern => get::delete(&app, &parts.headers),
+        _ if is_modern => reply::not_allowed("POST"),
+        _ => reply::not_allowed("GET, POST, DELETE"),
+    }
+}
+
+/// Tells whether the header names a modern revision, for which there are only POSTs.
+fn speaks_modern(headers: &HeaderMap) -> bool {
+    let revision = version(headers).and_then(|version| version.parse::<Revision>().ok());
+    revision.is_some_and(|revision| revision.era() == Era::Modern)
+}
+
+/// Returns the revision that the headers name, whatever it is.
+fn version(headers: &HeaderMap) -> Option<&str> {
+    text(headers, "mcp-protocol-version")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
+}
+
+/// The status for an error that a modern call was answered with.
+fn status_of(code: i64) -> StatusCode {
+    use crate::envelope::code;
+    match code {
+        code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION => {
+            StatusCode::BAD_REQUEST
+        }
+        _ => StatusCode::OK,
+    }
+}

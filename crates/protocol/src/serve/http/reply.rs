@@ -1,0 +1,45 @@
+//! Builds HTTP answers.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+
+use crate::envelope::{self, Id, RpcError};
+
+/// The number for what is wrong on the level of HTTP.
+const TRANSPORT_ERROR: i64 = -32000;
+
+pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+pub(super) fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// Answers a request with an error.
+pub(super) fn error(status: StatusCode, id: Option<&Id>, error: &RpcError) -> Response {
+    json(status, envelope::failure(id, error))
+}
+
+/// Answers something that was no request, or not yet seen to be one.
+pub(super) fn plain_error(status: StatusCode, message: &str) -> Response {
+    error(status, None, &RpcError::new(TRANSPORT_ERROR, message))
+}
+
+/// Answers a request that cannot be taken for a reason of HTTP.
+pub(super) fn refused(status: StatusCode, id: Option<&Id>, message: &str) -> Response {
+    error(status, id, &RpcError::new(TRANSPORT_ERROR, message))
+}
+
+pub(super) fn not_allowed(allowed: &'static str) -> Response {
+    let mut response = plain_error(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    response
+}

@@ -1,0 +1,232 @@
+//! A service that uses everything, and the messages to talk to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+
+use crate::Json;
+use crate::envelope::RpcError;
+use crate::era::Era;
+use crate::serve::{
+    Answer, Call, Client, Described, Description, Filter, Level, Notice, Progress, SendError,
+    Server, ServerInfo, Service, header_mismatch, missing_capability,
+};
+
+const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}"#;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The service; what it goes through can be heard on the other end of `seen`.
+pub(super) struct Sample {
+    seen: mpsc::UnboundedSender<String>,
+    gate: Arc<Notify>,
+}
+
+/// A server with the sample service, and what a test needs to steer it.
+pub(super) struct Stage {
+    pub(super) server: Server,
+    pub(super) seen: mpsc::UnboundedReceiver<String>,
+    /// Lets a call of `gate` go on.
+    pub(super) gate: Arc<Notify>,
+}
+
+impl Stage {
+    pub(super) fn new() -> Self {
+        let (sender, seen) = mpsc::unbounded_channel();
+        let gate = Arc::new(Notify::new());
+        let service = Sample { seen: sender, gate: Arc::clone(&gate) };
+        Self { server: Server::new(service), seen, gate }
+    }
+
+    /// Waits until the service has gone through this, and returns what came before.
+    pub(super) async fn until(&mut self, what: &str) -> Vec<String> {
+        let mut before = Vec::new();
+        let waiting = async {
+            loop {
+                let seen = self.seen.recv().await.unwrap();
+                if seen == what {
+                    return;
+                }
+                before.push(seen);
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), waiting).await.expect(what);
+        before
+    }
+}
+
+impl Sample {
+    fn see(&self, what: impl Into<String>) {
+        drop(self.seen.send(what.into()));
+    }
+
+    async fn call_tool(&self, call: &Call) -> Result<Json, RpcError> {
+        let caller = &call.caller;
+        let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
+        let arguments = call.param("arguments").unwrap_or_else(Json::object);
+        match name.as_str() {
+            "echo" => Ok(content(arguments.as_str())),
+            "add" => {
+                let [a, b]: [i64; 2] = arguments
+                    .get("numbers")
+                    .and_then(|it| it.to())
+                    .ok_or_else(|| RpcError::invalid_params("numbers"))?;
+                Ok(content(&(a + b).to_string()))
+            }
+            "slow" => {
+                self.see("slow started");
+                caller.cancellation().cancelled().await;
+                self.see("slow cancelled");
+                Ok(content("nobody reads this"))
+            }
+            "gate" => {
+                self.see("gate reached");
+                self.gate.notified().await;
+                Ok(content("gate passed"))
+            }
+            "stubborn" => {
+                self.see("stubborn started");
+                std::future::pending().await
+            }
+            "progress" => {
+                for (progress, message) in [(1.0, "one"), (2.0, "two")] {
+                    let progress = Progress { progress, total: Some(2.0), message: Some(message) };
+                    sent(caller.progress(progress).await)?;
+                }
+                Ok(content("done"))
+            }
+            "log" => {
+                for level in [Level::Debug, Level::Error] {
+                    let data = Json::encode(level.as_str()).unwrap();
+                    sent(caller.log(level, &data).await)?;
+                }
+                Ok(content("logged"))
+            }
+            "change" => {
+                caller.announcer().tools_changed();
+                caller.announcer().resource_updated("test://watched");
+                caller.announcer().resource_updated("test://other");
+                Ok(content("changed"))
+            }
+            "city" => city(call, &arguments),
+            "elicit" => self.ask(call, "elicitation", "elicitation/create").await,
+            "sample" => self.ask(call, "sampling", "sampling/createMessage").await,
+            _ => Err(RpcError::invalid_params("Unknown tool")),
+        }
+    }
+
+    /// Asks the client in the way of its era.
+    async fn ask(&self, call: &Call, capability: &str, method: &str) -> Result<Json, RpcError> {
+        let client = call.caller.client();
+        if !client.can(capability) {
+            let required = Json::parse(format!(r#"{{"{capability}":{{}}}}"#)).unwrap();
+            return Err(missing_capability(&required));
+        }
+        let params = r#"{"message":"?"}"#.parse().unwrap();
+        if client.era() == Era::Modern {
+            return match call.param("inputResponses") {
+                Some(answers) => Ok(content(answers.as_str())),
+                None => Ok(Json::parse(format!(
+                    r#"{{"resultType":"input_required","inputRequests":{{"q":{{"method":"{method}","params":{{"message":"?"}}}}}}}}"#
+                ))
+                .unwrap()),
+            };
+        }
+        match call.caller.request(method, Some(&params), PATIENCE).await {
+            Ok(answer) => Ok(content(answer.as_str())),
+            Err(error) => {
+                self.see(format!("asking failed: {error}"));
+                Err(RpcError::new(-1, error.to_string()))
+            }
+        }
+    }
+}
+
+/// Takes the argument only if the header says the same.
+fn city(call: &Call, arguments: &Json) -> Result<Json, RpcError> {
+    let argument = arguments.get("city").and_then(|city| city.to_text());
+    match call.headers.get("City") {
+        Some(Ok(city)) if Some(&city) == argument.as_ref() => Ok(content(&city)),
+        _ => Err(header_mismatch("Mcp-Param-City does not match city")),
+    }
+}
+
+fn sent(outcome: Result<(), SendError>) -> Result<(), RpcError> {
+    outcome.map_err(|error| RpcError::new(-1, error.to_string()))
+}
+
+fn content(text: &str) -> Json {
+    Json::parse(format!(
+        r#"{{"content":[{{"type":"text","text":{}}}]}}"#,
+        serde_json::Value::from(text)
+    ))
+    .unwrap()
+}
+
+impl Service for Sample {
+    fn info(&self) -> ServerInfo {
+        ServerInfo::new("sample", "1.0.0")
+    }
+
+    fn describe(self: Arc<Self>, _client: Client) -> Described {
+        Box::pin(async {
+            let mut description = Description::new(CAPABILITIES.parse().unwrap());
+            description.instructions = Some("Be nice.".to_owned());
+            description
+        })
+    }
+
+    fn handle(self: Arc<Self>, call: Call) -> Answer {
+        Box::pin(async move {
+            match call.method.as_ref() {
+                "tools/call" => self.call_tool(&call).await,
+                // Written over two lines, as an upstream may do.
+                "tools/list" => Ok("{\"tools\":\n[]}".parse().unwrap()),
+                "resources/subscribe" | "resources/unsubscribe" => Ok(Json::object()),
+                _ => Err(RpcError::method_not_found(&call.method)),
+            }
+        })
+    }
+
+    fn notified(&self, notice: Notice) {
+        self.see(notice.method.to_string());
+    }
+
+    fn listen(&self, wanted: Filter, caller: &crate::serve::Caller) -> Filter {
+        self.see(format!("listening {}", caller.id()));
+        wanted
+    }
+
+    fn session_ended(&self, _client: &Client) {
+        self.see("session ended");
+    }
+}
+
+/// A request of the older era.
+pub(super) fn legacy(id: u32, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+}
+
+/// A modern request with these capabilities; `params` are members, without braces.
+pub(super) fn modern(id: u32, method: &str, params: &str, capabilities: &str) -> String {
+    let comma = if params.is_empty() { "" } else { "," };
+    legacy(
+        id,
+        method,
+        &format!(
+            r#"{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{capabilities},"progressToken":"t"}}{comma}{params}}}"#
+        ),
+    )
+}
+
+/// The parameters of `initialize`.
+pub(super) fn hello(version: &str) -> String {
+    format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{{"elicitation":{{}},"sampling":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}"#
+    )
+}
+
+/// The parameters of a call.
+pub(super) fn tool(name: &str) -> String {
+    format!(r#"{{"name":"{name}","arguments":{{}},"_meta":{{"progressToken":7}}}}"#)
+}

@@ -1,0 +1,52 @@
+//! The hook through which the runtime adds headers to requests and answers challenges.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+/// A future without a name.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a server said when it wanted to know who asks.
+#[derive(Debug, Clone)]
+pub struct Challenge {
+    /// 401 or 403.
+    pub status: StatusCode,
+    /// The `WWW-Authenticate` headers, as they came.
+    pub demands: Vec<HeaderValue>,
+    /// How often this request was challenged before.
+    pub earlier: usize,
+}
+
+/// What to do about a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Ask for the headers again and repeat the request, which was not executed.
+    Repeat,
+    /// Report the challenge to the caller.
+    GiveUp,
+}
+
+/// Adds headers to requests and deals with challenges.
+pub trait Authorizer: Send + Sync + 'static {
+    /// Returns the headers of the next request; everything in them is treated as secret.
+    fn headers(&self) -> Pending<'_, HeaderMap>;
+
+    /// Decides what happens after a challenge.
+    fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict>;
+}
+
+/// Adds always the same headers and has no answer to challenges.
+#[derive(Clone, Default)]
+pub struct FixedHeaders(pub HeaderMap);
+
+impl Authorizer for FixedHeaders {
+    fn headers(&self) -> Pending<'_, HeaderMap> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+
+    fn challenged(&self, _: Challenge) -> Pending<'_, Verdict> {
+        Box::pin(std::future::ready(Verdict::GiveUp))
+    }
+}

@@ -1,0 +1,219 @@
+//! What can go wrong between a request and the end of its answer.
+//!
+//! No text here contains anything of a header, of the user information or of the query of an
+//! address: places are shown as an [`Origin`] or as a [`Target`], which know what to leave out.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use rustls::CertificateError;
+
+use super::redirect::Refusal;
+use super::target::{Origin, Target};
+
+/// A source whose type is of no interest to a caller.
+pub(super) type Cause = Box<dyn Error + Send + Sync>;
+
+/// Why there is no answer, or no whole one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// The name of the host, or of the proxy, is not known.
+    #[error("could not find the host of {origin}")]
+    Lookup {
+        /// Whose name it is.
+        origin: Origin,
+        /// What the system's resolver said.
+        source: io::Error,
+    },
+    /// Nobody answers at the address.
+    #[error("could not connect to {origin}")]
+    Connect {
+        /// Where to.
+        origin: Origin,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is somebody, but no trust or no common language.
+    #[error("could not set up TLS with {origin}")]
+    Tls {
+        /// With whom.
+        origin: Origin,
+        /// What is wrong with the certificate or the handshake.
+        source: Cause,
+    },
+    /// The proxy cannot be used or refuses to be.
+    #[error("could not reach {origin} through the proxy{}", shown(proxy.as_ref()))]
+    Proxy {
+        /// Who should have been reached.
+        origin: Origin,
+        /// Through whom; `None` if the setting is not an address.
+        proxy: Option<Origin>,
+        /// What went wrong.
+        source: Cause,
+    },
+    /// Something took too long.
+    #[error("{origin} did not {phase} within {limit:?}")]
+    TimedOut {
+        /// Who was waited for.
+        origin: Origin,
+        /// What was waited for.
+        phase: Phase,
+        /// For how long.
+        limit: Duration,
+    },
+    /// The server points elsewhere, and it would not be right to follow.
+    #[error("{from} redirects to {}, which was not followed: {reason}", place(to.as_ref()))]
+    Redirected {
+        /// Who redirected.
+        from: Target,
+        /// Where to; `None` if that is not an address.
+        to: Option<Target>,
+        /// Why that was not followed.
+        reason: Refusal,
+        /// What happened there, if the attempt was made.
+        source: Option<Box<Self>>,
+    },
+    /// The connection ended before there was an answer, or the answer is not HTTP.
+    #[error("{origin} gave no answer")]
+    NoAnswer {
+        /// Who was asked.
+        origin: Origin,
+        /// Nothing of the request had been written.
+        never_sent: bool,
+        /// What happened to the connection.
+        source: hyper::Error,
+    },
+    /// The answer began and broke off.
+    #[error("the answer of {origin} broke off")]
+    BrokeOff {
+        /// Whose answer it is.
+        origin: Origin,
+        /// What happened to the connection.
+        source: hyper::Error,
+    },
+    /// The answer is larger than the caller wants it.
+    #[error("the answer of {origin} has more than {limit} bytes")]
+    TooLarge {
+        /// Whose answer it is.
+        origin: Origin,
+        /// How many bytes the caller allowed.
+        limit: usize,
+    },
+    /// The answer is compressed, which was not asked for.
+    #[error("{origin} compressed its answer without being asked to")]
+    Compressed {
+        /// Whose answer it is.
+        origin: Origin,
+    },
+    /// The client was closed before.
+    #[error("the HTTP client is closed")]
+    Closed,
+}
+
+impl HttpError {
+    /// Says whether nothing of the request can have reached a server, so that sending it again
+    /// cannot make anything happen twice. `false` means that nobody knows.
+    pub fn never_sent(&self) -> bool {
+        match self {
+            Self::Lookup { .. }
+            | Self::Connect { .. }
+            | Self::Tls { .. }
+            | Self::Proxy { .. }
+            | Self::Closed => true,
+            Self::TimedOut { phase, .. } => *phase == Phase::Connect,
+            Self::NoAnswer { never_sent, .. } => *never_sent,
+            Self::Redirected { .. }
+            | Self::BrokeOff { .. }
+            | Self::TooLarge { .. }
+            | Self::Compressed { .. } => false,
+        }
+    }
+
+    /// Says what a person could do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Lookup { .. } => "check the host name in the address, and the network".to_owned(),
+            Self::Connect { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused => {
+                "check that the server is running, and the port in its address".to_owned()
+            }
+            Self::Connect { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "there is no such socket; check that the server is running".to_owned()
+            }
+            Self::Tls { source, .. } => tls_hint(&**source)?.to_owned(),
+            Self::Proxy { .. } => "check `http_proxy`, `https_proxy` and `all_proxy`, or name the \
+                                   host in `no_proxy`"
+                .to_owned(),
+            Self::Redirected { source: Some(source), .. } => source.hint()?,
+            Self::Redirected { to, reason, .. } => reason.hint(to.as_ref())?,
+            Self::Compressed { .. } => "turn compression off for this endpoint".to_owned(),
+            _ => return None,
+        };
+        Some(hint)
+    }
+}
+
+/// What is waited for, as the end of "the server did not …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// A connection, including name lookup, proxy and TLS.
+    Connect,
+    /// The head of the answer.
+    Answer,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Connect => "accept a connection",
+            Self::Answer => "answer",
+        })
+    }
+}
+
+/// Looks for an error of one type in a chain of causes.
+pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    let mut current = Some(error);
+    while let Some(error) = current {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        // An `io::Error` shows the source of what it wraps, not what it wraps.
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        current = match wrapped {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+fn tls_hint(source: &(dyn Error + 'static)) -> Option<&'static str> {
+    let rustls::Error::InvalidCertificate(problem) = find(source)? else {
+        return None;
+    };
+    match problem {
+        CertificateError::UnknownIssuer => Some(
+            "if the certificate comes from your own authority, put that authority's certificate \
+             into a file and name it in `SSL_CERT_FILE`",
+        ),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            Some("the server's certificate has expired, or the clock of this machine is wrong")
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            Some("the certificate belongs to another name; check the host in the address")
+        }
+        _ => None,
+    }
+}
+
+fn shown(proxy: Option<&Origin>) -> String {
+    proxy.map(|proxy| format!(" {proxy}")).unwrap_or_default()
+}
+
+fn place(target: Option<&Target>) -> String {
+    target.map_or_else(|| "something that is no address".to_owned(), ToString::to_string)
+}

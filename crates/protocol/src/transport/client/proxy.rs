@@ -1,0 +1,165 @@
+//! Decides which way a connection takes.
+
+use http::uri::Scheme;
+use http::{HeaderValue, Uri};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+
+use super::error::HttpError;
+use super::options::Proxies;
+use super::target::{Origin, Place, Target};
+
+/// The settings, understood.
+pub(super) struct Rules {
+    matcher: Matcher,
+    http: Setting,
+    https: Setting,
+    is_off: bool,
+    /// Entries of `no_proxy` that name a port, too, which the matcher does not know.
+    ports: Vec<(String, u16)>,
+}
+
+/// What is known of the setting for one scheme.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Setting {
+    Absent,
+    Usable,
+    Wrong,
+}
+
+/// The way to a server.
+pub(super) enum Route {
+    Direct,
+    /// The proxy is asked in the server's stead, over plain HTTP.
+    Forward(Proxy),
+    /// The proxy makes a connection and then only passes on bytes.
+    Tunnel(Proxy),
+    Socks(Proxy),
+}
+
+/// A proxy, and what it wants to know of us.
+pub(super) struct Proxy {
+    pub(super) uri: Uri,
+    pub(super) origin: Origin,
+    intercept: Intercept,
+}
+
+impl Proxy {
+    pub(super) fn authorization(&self) -> Option<&HeaderValue> {
+        self.intercept.basic_auth()
+    }
+
+    pub(super) fn user(&self) -> Option<(&str, &str)> {
+        self.intercept.raw_auth()
+    }
+}
+
+impl Rules {
+    pub(super) fn new(proxies: &Proxies) -> Self {
+        let mut plain = Vec::new();
+        let mut ports = Vec::new();
+        let entries = proxies.none.split([',', ' ']).map(str::trim);
+        for entry in entries.filter(|entry| !entry.is_empty()) {
+            match split_port(entry) {
+                Some((host, port)) => ports.push((normal(host).to_owned(), port)),
+                None => plain.push(normal(entry)),
+            }
+        }
+        let matcher = Matcher::builder()
+            .http(proxies.http.as_str())
+            .https(proxies.https.as_str())
+            .all(proxies.all.as_str())
+            .no(plain.join(","))
+            .build();
+        Self {
+            matcher,
+            http: judge(&proxies.http, &proxies.all),
+            https: judge(&proxies.https, &proxies.all),
+            is_off: plain.contains(&"*"),
+            ports,
+        }
+    }
+
+    /// Returns the way to a server.
+    pub(super) fn route(&self, target: &Target) -> Result<Route, HttpError> {
+        let origin = target.origin();
+        let Place::Network { is_secure, host, port } = origin.place() else {
+            return Ok(Route::Direct);
+        };
+        let setting = if *is_secure { self.https } else { self.http };
+        let is_exempt = || self.is_off || origin.is_loopback() || self.has_port(host, *port);
+        if setting == Setting::Absent || is_exempt() {
+            return Ok(Route::Direct);
+        }
+        let intercept = match self.matcher.intercept(target.uri()) {
+            Some(intercept) => intercept,
+            // The host is exempt, or the setting is no address; only the latter is an error.
+            None if setting == Setting::Usable => return Ok(Route::Direct),
+            None => return Err(wrong(origin)),
+        };
+        let proxy = Proxy::new(intercept).ok_or_else(|| wrong(origin))?;
+        let scheme = proxy.uri.scheme();
+        Ok(match scheme {
+            Some(scheme) if *scheme != Scheme::HTTP && *scheme != Scheme::HTTPS => {
+                Route::Socks(proxy)
+            }
+            _ if *is_secure => Route::Tunnel(proxy),
+            _ => Route::Forward(proxy),
+        })
+    }
+
+    fn has_port(&self, host: &str, port: u16) -> bool {
+        let host = host.trim_matches(['[', ']']);
+        self.ports.iter().any(|(entry, only)| {
+            let domain = entry.trim_start_matches('.');
+            let is_below = || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+            *only == port && (entry == "*" || host == domain || is_below())
+        })
+    }
+}
+
+impl Proxy {
+    fn new(intercept: Intercept) -> Option<Self> {
+        let uri = intercept.uri().clone();
+        let is_secure = uri.scheme() == Some(&Scheme::HTTPS);
+        let port = match uri.scheme_str() {
+            Some("http") => 80,
+            Some("https") => 443,
+            _ => 1080,
+        };
+        let port = uri.port_u16().unwrap_or(port);
+        let host = uri.host()?.to_owned();
+        let origin = Origin::new(Place::Network { is_secure, host, port });
+        Some(Self { uri, origin, intercept })
+    }
+}
+
+/// Says whether a setting can be used. The matcher ignores a wrong one, and then requests that
+/// should have gone through a proxy go to the world directly.
+fn judge(own: &str, all: &str) -> Setting {
+    let value = if own.is_empty() { all } else { own };
+    if value.is_empty() {
+        return Setting::Absent;
+    }
+    let probe = Matcher::builder().http(value).build();
+    match probe.intercept(&Uri::from_static("http://wharf.invalid/")) {
+        Some(_) => Setting::Usable,
+        None => Setting::Wrong,
+    }
+}
+
+fn wrong(origin: &Origin) -> HttpError {
+    let source = "the proxy setting is not an address such as `http://host:port`".into();
+    HttpError::Proxy { origin: origin.clone(), proxy: None, source }
+}
+
+/// Brings an entry of `no_proxy` into the form that the matcher understands.
+fn normal(entry: &str) -> &str {
+    if entry.starts_with("*.") { &entry[1..] } else { entry.trim_matches(['[', ']']) }
+}
+
+/// Splits `host:port` and `[address]:port`; a bare IPv6 address has no port.
+fn split_port(entry: &str) -> Option<(&str, u16)> {
+    let (host, port) = entry.rsplit_once(':')?;
+    let is_address = host.contains(':') && !host.ends_with(']');
+    if is_address { None } else { Some((host, port.parse().ok()?)) }
+}

@@ -1,0 +1,130 @@
+//! Decides whether a redirect is followed.
+//!
+//! MCP endpoints redirect mostly from `/mcp` to `/mcp/`, often with 301 or 302 and meaning 307. A
+//! `GET` in place of a `POST`, as browsers would send it, has no use there, so the method and the
+//! body are always kept. What a request carries for one server is never given to another.
+
+use std::fmt;
+
+use http::header::{AUTHORIZATION, COOKIE, LOCATION, PROXY_AUTHORIZATION};
+use http::{HeaderMap, StatusCode};
+
+use super::error::HttpError;
+use super::target::Target;
+
+/// How many redirects are followed in a row.
+pub(super) const MOST_REDIRECTS: usize = 5;
+
+/// Why a redirect was not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is no address, or not one for HTTP.
+    NotAnAddress,
+    /// It asks for a `GET` of something else (303).
+    SeeOther,
+    /// It is one too many.
+    TooMany,
+    /// It leads from a secure to an insecure address.
+    Insecure,
+    /// It leads from elsewhere to this machine.
+    IntoThisMachine,
+    /// It leads to the secure address of the same host, and the request carries credentials.
+    Upgrade,
+    /// It leads to another server, and the request carries credentials.
+    Credentials,
+    /// It was followed, and there is nobody.
+    Unreachable,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::NotAnAddress => "that is not an address of a server",
+            Self::SeeOther => "status 303 has no meaning for a message",
+            Self::TooMany => "there were too many redirects in a row",
+            Self::Insecure => "the way there is not encrypted",
+            Self::IntoThisMachine => "a server elsewhere has no business on this machine",
+            Self::Upgrade | Self::Credentials => {
+                "the request carries credentials that are meant for the first address only"
+            }
+            Self::Unreachable => "it cannot be reached",
+        })
+    }
+}
+
+impl Refusal {
+    pub(super) fn hint(self, to: Option<&Target>) -> Option<String> {
+        match (self, to) {
+            (Self::Upgrade, Some(to)) => {
+                Some(format!("change the address in the configuration to {to}"))
+            }
+            (Self::Credentials, Some(to)) => Some(format!(
+                "if you trust {to} with the credentials, put that address into the configuration"
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// Returns where an answer redirects to; `None` if it does not.
+pub(super) fn follow(
+    from: &Target,
+    status: StatusCode,
+    headers: &HeaderMap,
+    carries_credentials: bool,
+) -> Result<Option<Target>, HttpError> {
+    let refused =
+        |to, reason| HttpError::Redirected { from: from.clone(), to, reason, source: None };
+    let location = match status.as_u16() {
+        301 | 302 | 303 | 307 | 308 => headers.get(LOCATION),
+        _ => None,
+    };
+    let Some(location) = location else {
+        return Ok(None);
+    };
+    let to = location.to_str().ok().and_then(|location| from.join(location).ok());
+    let Some(to) = to else {
+        return Err(refused(None, Refusal::NotAnAddress));
+    };
+    match refusal(from, &to, status, carries_credentials) {
+        Some(reason) => Err(refused(Some(to), reason)),
+        None => Ok(Some(to)),
+    }
+}
+
+fn refusal(
+    from: &Target,
+    to: &Target,
+    status: StatusCode,
+    carries_credentials: bool,
+) -> Option<Refusal> {
+    if status == StatusCode::SEE_OTHER {
+        return Some(Refusal::SeeOther);
+    }
+    let (old, new) = (from.origin(), to.origin());
+    if old == new {
+        return None;
+    }
+    if old.is_secure() && !new.is_secure() {
+        return Some(Refusal::Insecure);
+    }
+    if new.is_loopback() && !old.is_loopback() {
+        return Some(Refusal::IntoThisMachine);
+    }
+    match carries_credentials {
+        true if new.is_secure() && new.has_host_of(old) => Some(Refusal::Upgrade),
+        true => Some(Refusal::Credentials),
+        false => None,
+    }
+}
+
+/// Says whether a request carries what only its first addressee may see.
+pub(super) fn has_credentials(target: &Target, headers: &HeaderMap) -> bool {
+    target.has_credentials()
+        || [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION]
+            .iter()
+            .any(|name| headers.contains_key(name))
+        || headers.contains_key("mcp-session-id")
+        || headers.values().any(http::HeaderValue::is_sensitive)
+}

@@ -1,0 +1,328 @@
+//! The client, and the way of one request through it.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, EXPECT, HOST,
+    PROXY_AUTHORIZATION, TRANSFER_ENCODING, USER_AGENT,
+};
+use http::{HeaderMap, HeaderValue, Method, Request, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+
+use super::connect::{Dialer, Link};
+use super::error::{HttpError, Phase};
+use super::lane::{Failed, Form, Lane};
+use super::options::HttpOptions;
+use super::pool::{Pool, Taken};
+use super::redirect::{self, MOST_REDIRECTS, Refusal};
+use super::response::{Body, Response};
+use super::target::{Origin, Target};
+use super::tasks::Tasks;
+
+/// A request that can be sent.
+#[derive(Clone)]
+pub struct Outgoing {
+    /// The method.
+    pub method: Method,
+    /// Where it goes.
+    pub target: Target,
+    /// The headers. Those about the connection, the length and compression are ours to set.
+    pub headers: HeaderMap,
+    /// The body; empty for none.
+    pub body: Bytes,
+    /// Some header, or the address itself, is a secret between the caller and this server, even if
+    /// it cannot be told from its name. Then no other server gets to see the request.
+    pub carries_credentials: bool,
+}
+
+/// Headers and body may be secret, so shows neither.
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Outgoing({} {})", self.method, self.target)
+    }
+}
+
+/// An HTTP client. Cheap to make, cheap to clone; clones share their connections.
+///
+/// It has no task of its own before it is used, and leaves none behind when the last clone and the
+/// last [`Body`] are dropped.
+#[derive(Clone)]
+pub struct HttpClient {
+    inner: Arc<Inner>,
+}
+
+/// What the clones and the bodies of a client share.
+pub(super) struct Inner {
+    dialer: Dialer,
+    pool: Pool,
+    header_timeout: Option<Duration>,
+    pub(super) tasks: Tasks,
+}
+
+/// How many connections from the pool may turn out to be closed before the request is given up.
+const MOST_ATTEMPTS: usize = 4;
+
+/// A connection that was not used for so long may have been closed without us having looked.
+const MOMENT: Duration = Duration::from_millis(1);
+
+impl HttpClient {
+    /// Makes a client. Nothing is read or contacted before the first request.
+    pub fn new(options: &HttpOptions) -> Self {
+        let inner = Inner {
+            dialer: Dialer::new(options),
+            pool: Pool::default(),
+            header_timeout: options.header_timeout,
+            tasks: Tasks::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Sends a request and returns when the head of the answer has arrived, whatever its status.
+    ///
+    /// Redirects that are safe to follow are followed. Dropping the future closes the connection
+    /// (or resets the stream, with HTTP/2), so the server can notice.
+    pub async fn send(&self, mut outgoing: Outgoing) -> Result<Response, HttpError> {
+        let carries_credentials = outgoing.carries_credentials
+            || redirect::has_credentials(&outgoing.target, &outgoing.headers);
+        for name in OURS {
+            outgoing.headers.remove(name);
+        }
+        outgoing.headers.entry(USER_AGENT).or_insert(OUR_NAME);
+        let mut before: Option<Target> = None;
+        for _ in 0..=MOST_REDIRECTS {
+            let response = match (self.exchange(&outgoing).await, &before) {
+                (Err(error), Some(from)) if error.never_sent() => {
+                    return Err(unreachable(from, &outgoing.target, error));
+                }
+                (response, _) => response?,
+            };
+            let Response { status, headers, target, .. } = &response;
+            let Some(next) = redirect::follow(target, *status, headers, carries_credentials)?
+            else {
+                return refuse_compressed(response);
+            };
+            if next.origin() != target.origin() {
+                outgoing.headers.remove(HOST);
+            }
+            before = Some(std::mem::replace(&mut outgoing.target, next));
+        }
+        Err(HttpError::Redirected {
+            from: before.unwrap_or_else(|| outgoing.target.clone()),
+            to: Some(outgoing.target),
+            reason: Refusal::TooMany,
+            source: None,
+        })
+    }
+
+    /// Closes all connections and waits until the tasks behind them have ended.
+    ///
+    /// From then on requests fail, and bodies of HTTP/2 break off.
+    pub async fn close(&self) {
+        self.inner.tasks.stop();
+        self.inner.pool.close();
+        self.inner.tasks.wait().await;
+    }
+
+    #[cfg(test)]
+    pub(super) fn idle_connections(&self) -> usize {
+        self.inner.pool.count()
+    }
+
+    /// Sends a request to its target and nowhere else.
+    async fn exchange(&self, outgoing: &Outgoing) -> Result<Response, HttpError> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let (link, is_used) = self.inner.link(&outgoing.target).await?;
+            match self.within_limit(outgoing, self.try_on(link, outgoing)).await? {
+                Ok(response) => return Ok(response),
+                // Closed while it waited in the pool, and nothing was written: the next, please.
+                Err(failed) if failed.never_sent && is_used && attempts < MOST_ATTEMPTS => {}
+                Err(Failed { error: source, never_sent }) => {
+                    let origin = outgoing.target.origin().clone();
+                    return Err(HttpError::NoAnswer { origin, never_sent, source });
+                }
+            }
+        }
+    }
+
+    async fn try_on(&self, link: Link, outgoing: &Outgoing) -> Result<Response, Failed> {
+        let (response, lane) = match link {
+            Link::One(mut lane) => {
+                let request = build(outgoing, Some(lane.form()));
+                (lane.send(request).await?, Some(lane))
+            }
+            Link::Two(mut shared) => {
+                let request = build(outgoing, None);
+                let sent = shared.try_send_request(request).await.map_err(|mut error| {
+                    let never_sent = error.take_message().is_some();
+                    Failed { error: error.into_error(), never_sent }
+                });
+                (sent?, None)
+            }
+        };
+        Ok(self.respond(response, outgoing, lane))
+    }
+
+    fn respond(
+        &self,
+        response: http::Response<Incoming>,
+        outgoing: &Outgoing,
+        lane: Option<Box<Lane>>,
+    ) -> Response {
+        let (head, incoming) = response.into_parts();
+        let target = outgoing.target.clone();
+        let body = Body::new(incoming, target.origin(), &self.inner, lane, &head.headers);
+        Response { status: head.status, headers: head.headers, target, body }
+    }
+
+    async fn within_limit<T>(
+        &self,
+        outgoing: &Outgoing,
+        answering: impl Future<Output = T>,
+    ) -> Result<T, HttpError> {
+        let Some(limit) = self.inner.header_timeout else {
+            return Ok(answering.await);
+        };
+        tokio::time::timeout(limit, answering).await.map_err(|_| {
+            let origin = outgoing.target.origin().clone();
+            HttpError::TimedOut { origin, phase: Phase::Answer, limit }
+        })
+    }
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HttpClient").finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// Finds or makes a connection; says also whether it has been used before.
+    async fn link(self: &Arc<Self>, target: &Target) -> Result<(Link, bool), HttpError> {
+        let origin = target.origin();
+        if let Some(link) = self.idle(origin).await {
+            return Ok((link, true));
+        }
+        if self.tasks.is_stopped() {
+            return Err(HttpError::Closed);
+        }
+        self.dialer.within_limit(origin, self.connect(target)).await
+    }
+
+    /// Returns a connection from the pool that is still alive, as far as can be known.
+    async fn idle(&self, origin: &Origin) -> Option<Link> {
+        loop {
+            let (mut lane, waited) = match self.pool.take(origin)? {
+                Taken::Two(shared) => return Some(Link::Two(shared)),
+                Taken::One(lane, waited) => (lane, waited),
+            };
+            if waited >= MOMENT {
+                // Lets the runtime look at the sockets, so that a close that has arrived is seen.
+                tokio::task::yield_now().await;
+            }
+            if poll_fn(|cx| Poll::Ready(lane.is_free(cx))).await {
+                return Some(Link::One(lane));
+            }
+        }
+    }
+
+    async fn connect(self: &Arc<Self>, target: &Target) -> Result<(Link, bool), HttpError> {
+        let origin = target.origin();
+        let Some(first) = self.pool.first(origin) else {
+            return Ok((self.dialer.dial(target, &self.tasks).await?, false));
+        };
+        // Nobody closes the semaphore; if it were closed, everybody would just connect.
+        let permit = first.acquire().await.ok();
+        if let Some(link) = self.idle(origin).await {
+            return Ok((link, true));
+        }
+        // Whoever was first may have found out that there is nothing to share.
+        let permit = permit.filter(|_| self.pool.first(origin).is_some());
+        let link = self.dialer.dial(target, &self.tasks).await?;
+        drop(permit);
+        if self.pool.learn(origin, &link) {
+            self.watch();
+        }
+        Ok((link, false))
+    }
+
+    /// Keeps a connection for the next request.
+    pub(super) fn keep(self: &Arc<Self>, origin: &Origin, lane: Box<Lane>, patience: Duration) {
+        if self.pool.put(origin, lane, patience) {
+            self.watch();
+        }
+    }
+
+    /// Starts the task that closes what has waited too long; it ends when nothing waits any more.
+    fn watch(self: &Arc<Self>) {
+        let client = Arc::downgrade(self);
+        self.tasks.start(async move {
+            while let Some(next) = client.upgrade().and_then(|client| client.pool.sweep()) {
+                tokio::time::sleep_until(next).await;
+            }
+        });
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.tasks.stop();
+    }
+}
+
+/// Headers that describe the connection, or promise what we cannot do.
+const OURS: [http::HeaderName; 6] =
+    [ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, PROXY_AUTHORIZATION, TRANSFER_ENCODING];
+
+const OUR_NAME: HeaderValue =
+    HeaderValue::from_static(concat!("wharf/", env!("CARGO_PKG_VERSION")));
+
+/// Writes a request for a connection; without a form it is one for HTTP/2.
+fn build(outgoing: &Outgoing, form: Option<&Form>) -> Request<Full<Bytes>> {
+    let Outgoing { method, target, body, .. } = outgoing;
+    let mut request = Request::new(Full::new(body.clone()));
+    *request.method_mut() = method.clone();
+    let uri: &Uri = match form {
+        Some(Form::Direct) => target.path(),
+        Some(Form::Forwarded { .. }) | None => target.uri(),
+    };
+    *request.uri_mut() = uri.clone();
+    let mut headers = outgoing.headers.clone();
+    if form.is_some() && !headers.contains_key(HOST) {
+        headers.insert(HOST, target.host().clone());
+    }
+    if let Some(value) = target.authorization()
+        && !headers.contains_key(AUTHORIZATION)
+    {
+        headers.insert(AUTHORIZATION, value.clone());
+    }
+    if let Some(Form::Forwarded { authorization: Some(value) }) = form {
+        headers.insert(PROXY_AUTHORIZATION, value.clone());
+    }
+    *request.headers_mut() = headers;
+    request
+}
+
+fn refuse_compressed(response: Response) -> Result<Response, HttpError> {
+    let encoding = response.headers.get(CONTENT_ENCODING);
+    if encoding.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(HttpError::Compressed { origin: response.target.origin().clone() });
+    }
+    Ok(response)
+}
+
+fn unreachable(from: &Target, to: &Target, error: HttpError) -> HttpError {
+    HttpError::Redirected {
+        from: from.clone(),
+        to: Some(to.clone()),
+        reason: Refusal::Unreachable,
+        source: Some(Box::new(error)),
+    }
+}

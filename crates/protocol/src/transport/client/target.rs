@@ -1,0 +1,271 @@
+//! The address of a request, taken apart once.
+//!
+//! What is shown of it is scheme, host, port and path. User information becomes a header; together
+//! with the query, where people put keys as well, it stays out of every text.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderValue, Uri};
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
+/// Where a request goes: `http://`, `https://` or `unix:///path/to.sock#/path`. Cheap to clone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Target(Arc<Parts>);
+
+#[derive(PartialEq, Eq)]
+struct Parts {
+    origin: Origin,
+    /// Without user information and fragment; for a socket, the host is `localhost`.
+    url: Url,
+    uri: Uri,
+    path: Uri,
+    host: HeaderValue,
+    authorization: Option<HeaderValue>,
+}
+
+/// An address that cannot be used. The address itself is not repeated, it may contain secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// The scheme is another one, or there is none.
+    #[error("an address begins with `http://`, `https://` or `unix:///`")]
+    Scheme,
+    /// It is not a URL.
+    #[error("not a valid address")]
+    Invalid(#[from] url::ParseError),
+    /// Some part has characters that cannot be sent.
+    #[error("the address has characters that do not belong there")]
+    Characters,
+    /// The path of a socket is empty or relative.
+    #[error("the path of a Unix socket is absolute, as in `unix:///run/server.sock#/mcp`")]
+    SocketPath,
+}
+
+impl Target {
+    /// Returns who is asked, without what is asked for.
+    pub fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    /// Returns the address that a server names relative to this one.
+    ///
+    /// User information of this address is kept for the same origin and never given to another.
+    /// Whether another origin is acceptable at all is for the caller to decide.
+    pub fn join(&self, reference: &str) -> Result<Self, TargetError> {
+        let url = self.0.url.join(reference)?;
+        let Place::Socket { path } = self.0.origin.place() else {
+            let mut joined = Self::from_url(url)?;
+            if joined.origin() == self.origin() && joined.0.authorization.is_none() {
+                joined = joined.with_authorization(self.0.authorization.clone());
+            }
+            return Ok(joined);
+        };
+        // Over a socket we call the server `localhost`, so that is what its own addresses say.
+        if url.scheme() == "http" && url.host_str() == Some(SOCKET_HOST) && url.port().is_none() {
+            return Self::from_parts(Origin::new(Place::Socket { path: path.clone() }), url, None);
+        }
+        Self::from_url(url)
+    }
+
+    /// Says whether the address brought credentials with it.
+    pub fn has_credentials(&self) -> bool {
+        self.0.authorization.is_some()
+    }
+
+    pub(super) fn authorization(&self) -> Option<&HeaderValue> {
+        self.0.authorization.as_ref()
+    }
+
+    /// Returns what goes into the `Host` header.
+    pub(super) fn host(&self) -> &HeaderValue {
+        &self.0.host
+    }
+
+    /// Returns path and query.
+    pub(super) fn path(&self) -> &Uri {
+        &self.0.path
+    }
+
+    /// Returns the whole, as proxies and HTTP/2 want it.
+    pub(super) fn uri(&self) -> &Uri {
+        &self.0.uri
+    }
+
+    fn from_url(mut url: Url) -> Result<Self, TargetError> {
+        let authorization = basic(&url);
+        // Neither can fail for a URL with a host, and such a URL has one.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        let is_secure = match url.scheme() {
+            "https" => true,
+            "http" => false,
+            _ => return Err(TargetError::Scheme),
+        };
+        let host = url.host_str().ok_or(url::ParseError::EmptyHost)?.to_owned();
+        let port = url.port_or_known_default().ok_or(url::ParseError::InvalidPort)?;
+        let origin = Origin::new(Place::Network { is_secure, host, port });
+        Self::from_parts(origin, url, authorization)
+    }
+
+    fn from_parts(
+        origin: Origin,
+        mut url: Url,
+        authorization: Option<HeaderValue>,
+    ) -> Result<Self, TargetError> {
+        url.set_fragment(None);
+        let wrong = |_| TargetError::Characters;
+        let uri = Uri::try_from(url.as_str()).map_err(wrong)?;
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = Uri::try_from(path).map_err(wrong)?;
+        let host = uri.authority().map_or(SOCKET_HOST, |authority| authority.as_str());
+        let host = HeaderValue::from_str(host).map_err(|_| TargetError::Characters)?;
+        Ok(Self(Arc::new(Parts { origin, url, uri, path, host, authorization })))
+    }
+
+    fn with_authorization(&self, authorization: Option<HeaderValue>) -> Self {
+        let Parts { origin, url, uri, path, host, .. } = &*self.0;
+        Self(Arc::new(Parts {
+            origin: origin.clone(),
+            url: url.clone(),
+            uri: uri.clone(),
+            path: path.clone(),
+            host: host.clone(),
+            authorization,
+        }))
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let Some(socket) = text.strip_prefix("unix:") else {
+            return match Url::parse(text) {
+                Err(url::ParseError::RelativeUrlWithoutBase) => Err(TargetError::Scheme),
+                parsed => Self::from_url(parsed?),
+            };
+        };
+        let (path, request) = socket.split_once('#').unwrap_or((socket, "/"));
+        let path = path.strip_prefix("//").unwrap_or(path);
+        if !path.starts_with('/') || path == "/" {
+            return Err(TargetError::SocketPath);
+        }
+        let slash = if request.starts_with('/') { "" } else { "/" };
+        let url = Url::parse(&format!("http://{SOCKET_HOST}{slash}{request}"))?;
+        Self::from_parts(Origin::new(Place::Socket { path: path.into() }), url, None)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.0.origin.is_socket() { "#" } else { "" };
+        write!(formatter, "{}{mark}{}", self.0.origin, self.0.url.path())
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Target({self})")
+    }
+}
+
+/// What a server on a socket is called in requests.
+const SOCKET_HOST: &str = "localhost";
+
+/// Scheme, host and port, or the path of a socket. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Origin(Arc<Place>);
+
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    Network {
+        is_secure: bool,
+        /// As in a URL, so an IPv6 address has its brackets.
+        host: String,
+        port: u16,
+    },
+    Socket {
+        path: PathBuf,
+    },
+}
+
+impl Origin {
+    pub(super) fn new(place: Place) -> Self {
+        Self(Arc::new(place))
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.0
+    }
+
+    pub(super) fn is_socket(&self) -> bool {
+        matches!(*self.0, Place::Socket { .. })
+    }
+
+    /// Says whether it is asked over TLS.
+    pub fn is_secure(&self) -> bool {
+        matches!(*self.0, Place::Network { is_secure: true, .. })
+    }
+
+    /// Says whether it is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let Place::Network { host, .. } = &*self.0 else {
+            return true;
+        };
+        match Host::parse(host) {
+            Ok(Host::Domain(name)) => {
+                let name = name.trim_end_matches('.');
+                name == "localhost" || name.ends_with(".localhost")
+            }
+            Ok(Host::Ipv4(address)) => address.is_loopback(),
+            Ok(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+            Err(_) => false,
+        }
+    }
+
+    /// Says whether it is the same host, whatever the scheme and the port.
+    pub(super) fn has_host_of(&self, other: &Self) -> bool {
+        match (&*self.0, &*other.0) {
+            (Place::Network { host, .. }, Place::Network { host: other, .. }) => host == other,
+            (place, other) => place == other,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Place::Socket { path } => write!(formatter, "unix://{}", path.display()),
+            Place::Network { is_secure, host, port } => {
+                let (scheme, default) = if *is_secure { ("https", 443) } else { ("http", 80) };
+                write!(formatter, "{scheme}://{host}")?;
+                if *port == default { Ok(()) } else { write!(formatter, ":{port}") }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Origin({self})")
+    }
+}
+
+/// Turns user information into the header that it stands for.
+fn basic(url: &Url) -> Option<HeaderValue> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
+    pair.push(b':');
+    pair.extend(percent_decode_str(url.password().unwrap_or_default()));
+    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}

@@ -1,0 +1,10 @@
+//! The client against servers on this machine that do exactly what a test tells them.
+
+mod errors;
+mod limits;
+mod proxies;
+mod redirects;
+mod reuse;
+mod secure;
+mod targets;
+mod world;

@@ -1,0 +1,87 @@
+//! Addresses: what is understood, and what is shown of them.
+
+use super::super::{Target, TargetError};
+
+fn check(address: &str, shown: &str) {
+    let target: Target = address.parse().unwrap();
+    assert_eq!(target.to_string(), shown);
+    assert_eq!(format!("{target:?}"), format!("Target({shown})"));
+}
+
+#[test]
+fn scheme_host_port_and_path_are_shown() {
+    check("http://example.com", "http://example.com/");
+    check("https://example.com:443/mcp", "https://example.com/mcp");
+    check("http://[::1]:8080/mcp", "http://[::1]:8080/mcp");
+    check("unix:///run/a b.sock#/mcp", "unix:///run/a b.sock#/mcp");
+    check("unix:///run/a.sock", "unix:///run/a.sock#/");
+    check("unix:/run/a.sock#mcp", "unix:///run/a.sock#/mcp");
+}
+
+#[test]
+fn nothing_secret_is_shown() {
+    check("https://me:secret@example.com/mcp?key=secret#secret", "https://example.com/mcp");
+    check("unix:///run/a.sock#/mcp?key=secret", "unix:///run/a.sock#/mcp");
+    let error = "ftp://me:secret@example.com".parse::<Target>().unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("secret"));
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    let check = |address: &str, error| assert_eq!(address.parse::<Target>(), Err(error));
+    check("", TargetError::Scheme);
+    check("example.com/mcp", TargetError::Scheme);
+    check("ftp://example.com", TargetError::Scheme);
+    check("file:///etc/passwd", TargetError::Scheme);
+    check("unix://relative.sock#/mcp", TargetError::SocketPath);
+    check("unix:///", TargetError::SocketPath);
+    assert!(matches!("http://".parse::<Target>(), Err(TargetError::Invalid(_))));
+    assert!(matches!("http://a:99999".parse::<Target>(), Err(TargetError::Invalid(_))));
+}
+
+#[test]
+fn references_are_resolved() {
+    let check = |base: &str, reference: &str, joined: &str, is_same: bool| {
+        let base: Target = base.parse().unwrap();
+        let target = base.join(reference).unwrap();
+        assert_eq!(target.to_string(), joined);
+        assert_eq!(target.origin() == base.origin(), is_same, "{joined}");
+    };
+    check("http://a/sse", "/messages?id=1", "http://a/messages", true);
+    check("http://a/x/sse", "messages", "http://a/x/messages", true);
+    check("http://a/sse", "http://a:80/m", "http://a/m", true);
+    check("http://a/sse", "//b/m", "http://b/m", false);
+    check("http://a/sse", "https://a/m", "https://a/m", false);
+    check("http://a/sse", "http://a:8080/m", "http://a:8080/m", false);
+    check("unix:///s#/sse", "/m?id=1", "unix:///s#/m", true);
+    check("unix:///s#/sse", "http://localhost/m", "unix:///s#/m", true);
+    check("unix:///s#/sse", "http://localhost:80/m", "unix:///s#/m", true);
+    check("unix:///s#/sse", "http://localhost:81/m", "http://localhost:81/m", false);
+}
+
+#[test]
+fn credentials_stay_with_their_origin() {
+    let base: Target = "http://me:secret@a/sse".parse().unwrap();
+    assert!(base.has_credentials());
+    assert!(base.join("/messages").unwrap().has_credentials());
+    assert!(!base.join("http://b/messages").unwrap().has_credentials());
+    assert!(!base.join("https://a/messages").unwrap().has_credentials());
+}
+
+#[test]
+fn this_machine_is_recognized() {
+    let is_loopback = |address: &str| address.parse::<Target>().unwrap().origin().is_loopback();
+    for address in [
+        "http://localhost/",
+        "http://a.localhost/",
+        "http://127.1.2.3/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "unix:///s",
+    ] {
+        assert!(is_loopback(address), "{address}");
+    }
+    for address in ["http://example.com/", "http://10.0.0.1/", "http://notlocalhost/"] {
+        assert!(!is_loopback(address), "{address}");
+    }
+}

@@ -1,0 +1,175 @@
+//! TLS, and whom it trusts: the authorities of the system together with those the caller names.
+//!
+//! Reading the authorities takes milliseconds, so it happens when the first secure connection is
+//! made, once, and on a thread where blocking is allowed.
+
+use std::future::{Ready, ready};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::Uri;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::Connection;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::OnceCell;
+use tower_service::Service;
+
+use super::connect::Wire;
+use super::error::Cause;
+use super::tasks::Tasks;
+
+/// The settings for secure connections of one client, made when they are needed.
+pub(super) struct Tls {
+    extra_roots: Vec<PathBuf>,
+    settings: OnceCell<Settings>,
+}
+
+#[derive(Clone)]
+struct Settings {
+    /// For servers, with which HTTP/2 is welcome.
+    server: Arc<ClientConfig>,
+    /// For proxies, with which a tunnel is set up in HTTP/1.1.
+    proxy: Arc<ClientConfig>,
+}
+
+/// Who is on the other side.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Server,
+    Proxy,
+}
+
+impl Tls {
+    pub(super) fn new(extra_roots: Vec<PathBuf>) -> Self {
+        Self { extra_roots, settings: OnceCell::new() }
+    }
+
+    /// Makes a connection secure; returns also whether HTTP/2 is spoken on it.
+    pub(super) async fn wrap(
+        &self,
+        wire: Wire,
+        name: &Uri,
+        side: Side,
+        tasks: &Tasks,
+    ) -> Result<(Wire, bool), Cause> {
+        let settings = self.settings.get_or_try_init(|| self.load(tasks)).await?;
+        let settings = match side {
+            Side::Server => &settings.server,
+            Side::Proxy => &settings.proxy,
+        };
+        let mut connector = HttpsConnector::from((Made(Some(wire)), settings.clone()));
+        let secured = connector.call(name.clone()).await?;
+        let is_http2 = secured.connected().is_negotiated_h2();
+        Ok((Wire::new(secured), is_http2))
+    }
+
+    async fn load(&self, tasks: &Tasks) -> Result<Settings, Cause> {
+        let extra_roots = self.extra_roots.clone();
+        match tasks.block(move || settings(roots(&extra_roots))).await {
+            Some(settings) => Ok(settings?),
+            None => Err("the client was closed".into()),
+        }
+    }
+}
+
+/// Reads the authorities of the system and those in some files.
+fn roots(extra: &[PathBuf]) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    add_system(&mut roots);
+    for file in extra {
+        add_file(&mut roots, file);
+    }
+    roots
+}
+
+/// Adds the authorities of the system.
+///
+/// `rustls_native_certs::load_native_certs` looks at `SSL_CERT_FILE` in the environment of the
+/// process and, if it is set, reads that file *instead* of the system's. So the places are named here.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn add_system(roots: &mut RootCertStore) {
+    const FILES: [&str; 6] = [
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+        "/usr/local/share/certs/ca-root-nss.crt",
+    ];
+    if let Some(bundle) = FILES.iter().map(Path::new).find(|file| file.exists()) {
+        add_file(roots, bundle);
+    } else {
+        let folder = Path::new("/etc/ssl/certs");
+        let found = rustls_native_certs::load_certs_from_paths(None, Some(folder));
+        roots.add_parsable_certificates(found.certs);
+    }
+}
+
+/// Adds the authorities of the system.
+///
+/// Here they are not in files. Where `SSL_CERT_FILE` is set in the environment of the process, its
+/// authorities come instead; macOS has its own ones in a file as well, which is added for this case.
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn add_system(roots: &mut RootCertStore) {
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let file = Path::new("/etc/ssl/cert.pem");
+    if cfg!(target_os = "macos") && file.exists() {
+        add_file(roots, file);
+    }
+}
+
+fn add_file(roots: &mut RootCertStore, file: &Path) {
+    let found = rustls_native_certs::load_certs_from_paths(Some(file), None);
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added == 0 {
+        tracing::warn!(file = %file.display(), "no certificates could be read");
+    }
+}
+
+fn settings(roots: RootCertStore) -> Result<Settings, rustls::Error> {
+    // Named, so that no default of the process is needed or changed.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut proxy = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let mut server = proxy.clone();
+    server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    proxy.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Settings { server: Arc::new(server), proxy: Arc::new(proxy) })
+}
+
+/// Hands a connection that is already made to a connector that expects to make one.
+struct Made(Option<Wire>);
+
+impl Service<Uri> for Made {
+    type Response = Wire;
+    type Error = io::Error;
+    type Future = Ready<io::Result<Wire>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        ready(self.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extra_authorities_are_added_to_those_of_the_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("authority.pem");
+        let authority = rcgen::generate_simple_self_signed(["authority".to_owned()]).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "a file in a folder of the test")]
+        std::fs::write(&file, authority.cert.pem()).unwrap();
+        let system = roots(&[]).len();
+        assert_eq!(roots(&[file, folder.path().join("missing.pem")]).len(), system + 1);
+    }
+}

@@ -1,0 +1,270 @@
+//! The incremental parser.
+//!
+//! A line that lies within one piece is never copied: its payload is a slice of the piece. A line
+//! that spans pieces is gathered in one buffer, which then becomes the payload. No byte is looked at
+//! twice in search of the end of a line. How the stream was cut into pieces does not show in the result.
+
+use std::time::Duration;
+
+use bytes::{Buf, Bytes, BytesMut};
+use bytestring::ByteString;
+use memchr::memchr2;
+
+use super::event::{Event, EventTooLarge};
+
+const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// Turns the pieces of one stream into events.
+#[derive(Debug)]
+pub struct Parser {
+    limit: usize,
+    /// What was pushed and not yet looked at.
+    input: Bytes,
+    /// The beginning of a line whose end has not come.
+    carry: BytesMut,
+    event: Draft,
+    /// How much of the byte-order mark the stream has begun with; `None` once that is settled.
+    mark: Option<usize>,
+    /// The last line ended with a carriage return: a line feed now belongs to that end.
+    after_return: bool,
+    /// The current line is a comment, so nothing of it is kept.
+    in_comment: bool,
+    is_broken: bool,
+}
+
+impl Parser {
+    /// Starts a stream whose events may have up to `limit` bytes each.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            input: Bytes::new(),
+            carry: BytesMut::new(),
+            event: Draft::default(),
+            mark: Some(0),
+            after_return: false,
+            in_comment: false,
+            is_broken: false,
+        }
+    }
+
+    /// Adds a piece of the stream.
+    ///
+    /// Take out what it completes with [`Self::next_event`] before the next piece is pushed;
+    /// otherwise what is left is copied.
+    pub fn push(&mut self, piece: Bytes) {
+        if self.is_broken {
+            return;
+        }
+        if self.input.is_empty() {
+            self.input = piece;
+        } else {
+            let mut both = BytesMut::with_capacity(self.input.len() + piece.len());
+            both.extend_from_slice(&self.input);
+            both.extend_from_slice(&piece);
+            self.input = both.freeze();
+        }
+    }
+
+    /// Returns the next event that is complete; `None` if more has to be pushed.
+    ///
+    /// After an error the stream is over for the parser: what follows could only be misread.
+    pub fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
+        self.settle_mark();
+        while let Some(line) = self.next_line()? {
+            if let Line::Content(line) = line
+                && let Some(event) = self.event.take_line(&line)
+            {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends the stream and returns the event that was not closed by an empty line.
+    ///
+    /// The specification drops such an event. Servers that forget the last empty line exist, so the
+    /// caller decides: data that is a whole JSON text has hardly been cut.
+    pub fn finish(mut self) -> Result<Option<Event>, EventTooLarge> {
+        if self.is_broken {
+            return Ok(None);
+        }
+        self.give_up_mark();
+        if !self.carry.is_empty() {
+            self.check(self.carry.len())?;
+            let line = self.carry.split().freeze();
+            self.event.take_line(&line);
+        }
+        Ok(self.event.finish())
+    }
+
+    /// Returns the next whole line.
+    fn next_line(&mut self) -> Result<Option<Line>, EventTooLarge> {
+        if self.after_return && !self.input.is_empty() {
+            self.after_return = false;
+            if self.input[0] == b'\n' {
+                self.input.advance(1);
+            }
+        }
+        if self.carry.is_empty() && self.input.first() == Some(&b':') {
+            self.in_comment = true;
+        }
+        let Some(end) = memchr2(b'\n', b'\r', &self.input) else {
+            let rest = std::mem::take(&mut self.input);
+            if !self.in_comment {
+                self.check(self.carry.len() + rest.len())?;
+                self.carry.extend_from_slice(&rest);
+            }
+            return Ok(None);
+        };
+        let piece = self.input.split_to(end);
+        self.after_return = self.input[0] == b'\r';
+        self.input.advance(1);
+        if std::mem::take(&mut self.in_comment) {
+            return Ok(Some(Line::Comment));
+        }
+        self.check(self.carry.len() + piece.len())?;
+        if self.carry.is_empty() {
+            return Ok(Some(Line::Content(piece)));
+        }
+        self.carry.extend_from_slice(&piece);
+        Ok(Some(Line::Content(self.carry.split().freeze())))
+    }
+
+    /// Fails if the event would get too large with a line of so many bytes.
+    fn check(&mut self, line: usize) -> Result<(), EventTooLarge> {
+        if !self.is_broken && self.event.size.saturating_add(line) <= self.limit {
+            return Ok(());
+        }
+        self.is_broken = true;
+        self.input = Bytes::new();
+        self.carry = BytesMut::new();
+        self.event = Draft::default();
+        Err(EventTooLarge { limit: self.limit })
+    }
+
+    /// Drops a byte-order mark at the very beginning, which may come one byte at a time.
+    fn settle_mark(&mut self) {
+        while let (Some(seen), Some(byte)) = (self.mark, self.input.first()) {
+            if *byte == BYTE_ORDER_MARK[seen] {
+                self.input.advance(1);
+                self.mark = (seen < 2).then_some(seen + 1);
+            } else {
+                self.give_up_mark();
+            }
+        }
+    }
+
+    /// Takes what looked like the beginning of a mark for the beginning of the first line.
+    fn give_up_mark(&mut self) {
+        if let Some(seen) = self.mark.take() {
+            self.carry.extend_from_slice(&BYTE_ORDER_MARK[..seen]);
+        }
+    }
+}
+
+enum Line {
+    Content(Bytes),
+    Comment,
+}
+
+/// The event that is being read.
+#[derive(Debug, Default)]
+struct Draft {
+    id: Option<ByteString>,
+    name: Option<ByteString>,
+    data: Data,
+    retry: Option<Duration>,
+    /// How many bytes are kept for it.
+    size: usize,
+}
+
+impl Draft {
+    /// Adds a line; returns the event if the line ends it.
+    fn take_line(&mut self, line: &Bytes) -> Option<Event> {
+        if line.is_empty() {
+            return std::mem::take(self).finish();
+        }
+        let colon = memchr::memchr(b':', &line[..line.len().min(LONGEST_FIELD + 1)]);
+        let (field, value) = match colon {
+            Some(at) if line.get(at + 1) == Some(&b' ') => (&line[..at], line.slice(at + 2..)),
+            Some(at) => (&line[..at], line.slice(at + 1..)),
+            None => (&line[..], Bytes::new()),
+        };
+        match field {
+            b"data" => {
+                self.size += value.len() + 1;
+                self.data.push(value);
+            }
+            b"event" => {
+                self.size += value.len();
+                self.name = Some(to_text(&value));
+            }
+            b"id" if memchr::memchr(0, &value).is_none() => {
+                self.size += value.len();
+                self.id = Some(to_text(&value));
+            }
+            b"retry" => self.retry = to_duration(&value).or(self.retry),
+            _ => {}
+        }
+        None
+    }
+
+    fn finish(self) -> Option<Event> {
+        let Self { id, name, data, retry, .. } = self;
+        if matches!(data, Data::None) && id.is_none() && retry.is_none() {
+            return None;
+        }
+        Some(Event { id, name, data: data.into_bytes(), retry })
+    }
+}
+
+/// The longest name of a field that means something (`event`, `retry`); a colon further on changes nothing.
+const LONGEST_FIELD: usize = 5;
+
+/// The data lines of an event. Nearly always there is one, which then need not be copied.
+#[derive(Debug, Default)]
+enum Data {
+    #[default]
+    None,
+    One(Bytes),
+    Many(BytesMut),
+}
+
+impl Data {
+    fn push(&mut self, line: Bytes) {
+        *self = match std::mem::take(self) {
+            Self::None => Self::One(line),
+            Self::One(first) => {
+                let mut lines = BytesMut::with_capacity(first.len() + line.len() + 1);
+                lines.extend_from_slice(&first);
+                Self::Many(joined(lines, &line))
+            }
+            Self::Many(lines) => Self::Many(joined(lines, &line)),
+        };
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::None => Bytes::new(),
+            Self::One(line) => line,
+            Self::Many(lines) => lines.freeze(),
+        }
+    }
+}
+
+fn joined(mut lines: BytesMut, line: &[u8]) -> BytesMut {
+    lines.extend_from_slice(b"\n");
+    lines.extend_from_slice(line);
+    lines
+}
+
+fn to_text(value: &[u8]) -> ByteString {
+    String::from_utf8_lossy(value).into_owned().into()
+}
+
+fn to_duration(value: &[u8]) -> Option<Duration> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(value).ok()?.parse().ok().map(Duration::from_millis)
+}

@@ -1,0 +1,33 @@
+//! How bytes reach a server and come back: pipes of a process, Streamable HTTP, HTTP+SSE.
+//!
+//! `process` keeps the process tree, `stdio` speaks through its pipes; `client` is HTTP itself,
+//! `events` reads event streams, `streamable` and `http_sse` are the two ways MCP uses them.
+
+mod authorize;
+mod client;
+mod door;
+mod events;
+pub(crate) mod http_sse;
+pub mod process;
+pub(crate) mod stdio;
+pub(crate) mod streamable;
+
+pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
+pub use client::{HttpClient, HttpError, HttpOptions, Origin, Proxies, Refusal, Target, TargetError};
+
+pub(crate) use door::Door;
+pub(crate) use events::check as check_events;
+
+pub(crate) use stdio::{Line, LineBuffer, Unsent};
+
+use std::sync::Arc;
+
+/// One of the ways to reach a server.
+pub(crate) enum Link {
+    /// The pipes of a child process.
+    Pipe(stdio::PipeLink),
+    /// One exchange per request.
+    Streamable(Arc<streamable::Streamable>),
+    /// Requests one way, everything else on one stream.
+    EventStream(Arc<http_sse::HttpSse>),
+}

@@ -1,0 +1,109 @@
+//! Why a program could not be started, told apart so far that a person knows what to fix.
+//!
+//! Only the program and the folder are named: arguments and environment may hold secrets.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::launch::Launch;
+
+/// A program that could not be started; nothing of it is running.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// There is no such program, neither as a file nor in the `PATH` that it would get.
+    #[error("program `{program}` was not found")]
+    NotFound {
+        /// The program as it was given.
+        program: String,
+    },
+    /// The program is a script whose first line names an interpreter that does not exist.
+    #[error("program `{program}` was found, but not the interpreter that it names")]
+    NoInterpreter {
+        /// The program as it was given.
+        program: String,
+    },
+    /// The program may not be executed.
+    #[error("program `{program}` may not be executed")]
+    PermissionDenied {
+        /// The program as it was given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder to run in does not exist, or is not a folder.
+    #[error("program `{program}` cannot run in {}, which is no folder", folder.display())]
+    FolderMissing {
+        /// The program as it was given.
+        program: String,
+        /// The folder that is missing.
+        folder: PathBuf,
+    },
+    /// The system refused for another reason.
+    #[error("could not start program `{program}`")]
+    Failed {
+        /// The program as it was given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl StartError {
+    /// Returns what a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotFound { program } if program.is_empty() => Some("name a program".into()),
+            Self::NotFound { program } if Path::new(program).components().count() > 1 => {
+                Some(format!("check the path `{program}`"))
+            }
+            Self::NotFound { program } => {
+                Some(format!("install `{program}`, or give its full path"))
+            }
+            Self::NoInterpreter { program } => {
+                Some(format!("install what the first line of `{program}` names"))
+            }
+            Self::PermissionDenied { program, .. } => {
+                Some(format!("check that `{program}` is a file you may execute"))
+            }
+            Self::FolderMissing { folder, .. } => {
+                Some(format!("create {}, or name another folder", folder.display()))
+            }
+            Self::Failed { .. } => None,
+        }
+    }
+
+    /// Finds out what the system's answer means for this program.
+    pub(super) fn new(launch: &Launch, source: io::Error) -> Self {
+        let program = launch.program.to_string_lossy().into_owned();
+        // Entering the folder and finding the program fail with the same code.
+        let doubtful = matches!(
+            source.kind(),
+            io::ErrorKind::NotFound
+                | io::ErrorKind::NotADirectory
+                | io::ErrorKind::PermissionDenied
+        );
+        if let Some(folder) = launch.folder.as_ref().filter(|folder| doubtful && !folder.is_dir()) {
+            return Self::FolderMissing { program, folder: folder.clone() };
+        }
+        match source.kind() {
+            io::ErrorKind::NotFound if is_there(launch) => Self::NoInterpreter { program },
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound { program },
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied { program, source },
+            _ => Self::Failed { program, source },
+        }
+    }
+}
+
+/// Tells whether the program's file exists although the system did not find it.
+fn is_there(launch: &Launch) -> bool {
+    let program = Path::new(&launch.program);
+    let folder = launch.folder.as_deref().unwrap_or(Path::new(""));
+    if program.components().count() > 1 {
+        return folder.join(program).is_file();
+    }
+    let path = launch.variable("PATH").unwrap_or(OsStr::new(""));
+    !launch.program.is_empty()
+        && std::env::split_paths(path).any(|place| folder.join(place).join(program).is_file())
+}

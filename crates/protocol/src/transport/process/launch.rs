@@ -1,0 +1,79 @@
+//! What to start, complete and already resolved.
+//!
+//! Arguments and environment may hold secrets, so `Debug` shows how many there are, never the values.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A program to start, with everything it gets from us.
+#[derive(Clone)]
+pub struct Launch {
+    /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
+    pub program: OsString,
+    /// Its arguments, without the program itself.
+    pub arguments: Vec<OsString>,
+    /// Its complete environment; nothing of ours is inherited, and a later entry beats an earlier one.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The folder it runs in; ours if there is none.
+    pub folder: Option<PathBuf>,
+}
+
+impl Launch {
+    /// Describes a program that gets no arguments and an empty environment.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: None,
+        }
+    }
+
+    /// Returns the value that a variable will have in the program.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment
+            .iter()
+            .rev()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_os_str())
+    }
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&OsString> = self.environment.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Launch")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments.len())
+            .field("environment", &names)
+            .field("folder", &self.folder)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Launch;
+
+    #[test]
+    fn a_launch_shows_neither_arguments_nor_environment_values() {
+        let launch = Launch {
+            arguments: vec!["--token=hunter2".into()],
+            environment: vec![("API_KEY".into(), "hunter3".into())],
+            ..Launch::new("server")
+        };
+        insta::assert_snapshot!(
+            format!("{launch:?}"),
+            @r#"Launch { program: "server", arguments: 1, environment: ["API_KEY"], folder: None }"#
+        );
+    }
+
+    #[test]
+    fn the_last_value_of_a_variable_counts() {
+        let mut launch = Launch::new("server");
+        launch.environment = vec![("A".into(), "1".into()), ("A".into(), "2".into())];
+        assert_eq!(launch.variable("A"), Some("2".as_ref()));
+        assert_eq!(launch.variable("B"), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! What a server says on stderr: the last of it is kept for error messages, all of it may be logged.
+//!
+//! However much a server writes, 64 KiB are kept, and nothing is allocated before it writes.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
+
+use super::system::Stderr;
+
+/// Gets everything that a server writes on stderr, piece by piece as it is read. It is called from
+/// an async task, so it must not block.
+pub type LogSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// How much is kept.
+const KEPT: usize = 64 * 1024;
+
+/// How much is read before others get their turn.
+pub(super) const TURN: usize = 64 * 1024;
+
+/// The last 64 KiB of a server's stderr; clones see the same text.
+///
+/// The text comes from a stranger: it may hold control characters.
+#[derive(Clone, Debug, Default)]
+pub struct StderrTail {
+    ring: Arc<Mutex<Ring>>,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    bytes: VecDeque<u8>,
+    /// Whether something before the first byte was dropped.
+    cut: bool,
+}
+
+impl StderrTail {
+    /// Returns the text so far. It begins at the beginning of a line, even if earlier lines were
+    /// dropped, unless one single line is longer than what is kept.
+    pub fn text(&self) -> String {
+        let ring = self.lock();
+        let start = if ring.cut { whole_start(&ring.bytes) } else { 0 };
+        let (front, back) = ring.bytes.as_slices();
+        let kept = if start < front.len() {
+            [&front[start..], back].concat()
+        } else {
+            back[start - front.len()..].to_vec()
+        };
+        drop(ring);
+        String::from_utf8(kept)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+
+    /// Tells whether the server has said nothing so far.
+    pub fn is_empty(&self) -> bool {
+        self.lock().bytes.is_empty()
+    }
+
+    /// Appends what was read, and forgets what no longer fits.
+    pub(super) fn push(&self, piece: &[u8]) {
+        let mut ring = self.lock();
+        let piece = &piece[piece.len().saturating_sub(KEPT)..];
+        let excess = (ring.bytes.len() + piece.len()).saturating_sub(KEPT);
+        if excess > 0 {
+            ring.cut = true;
+            ring.bytes.drain(..excess);
+        }
+        ring.bytes.extend(piece);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns where the first whole line begins; in a single endless line, the first whole character.
+fn whole_start(bytes: &VecDeque<u8>) -> usize {
+    match bytes.iter().position(|&byte| byte == b'\n') {
+        Some(end) if end + 1 < bytes.len() => end + 1,
+        _ => bytes.iter().take(3).take_while(|&&byte| byte & 0xC0 == 0x80).count(),
+    }
+}
+
+/// The task that reads stderr; it ends with its handle.
+#[derive(Debug)]
+pub(super) struct Pump(JoinHandle<()>);
+
+impl Pump {
+    /// Starts reading.
+    pub(super) fn start(
+        stderr: Stderr,
+        tail: StderrTail,
+        log: Option<LogSink>,
+        tracker: &TaskTracker,
+    ) -> Self {
+        Self(tracker.spawn(super::system::pump(stderr, move |piece| {
+            tail.push(piece);
+            if let Some(log) = &log {
+                log(piece);
+            }
+        })))
+    }
+
+    /// Waits until everything was read. Whoever keeps the pipe open does not keep us.
+    pub(super) async fn finish(&mut self, limit: Duration) {
+        if !self.0.is_finished() {
+            // A panicking log sink has ended the reading; that is no reason to fail here.
+            drop(tokio::time::timeout(limit, &mut self.0).await);
+        }
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, StderrTail};
+
+    fn tail(pieces: &[&[u8]]) -> StderrTail {
+        let tail = StderrTail::default();
+        for piece in pieces {
+            tail.push(piece);
+        }
+        tail
+    }
+
+    #[test]
+    fn short_text_is_kept_as_it_came() {
+        assert_eq!(tail(&[b"one\ntw", b"o"]).text(), "one\ntwo");
+        assert_eq!(tail(&[]).text(), "");
+        assert!(tail(&[b""]).is_empty());
+    }
+
+    #[test]
+    fn long_text_begins_at_a_line() {
+        let line = b"0123456789abcdef\n".repeat(100);
+        let tail = tail(&vec![line.as_slice(); 100]);
+        let text = tail.text();
+        assert!(text.len() > KEPT - 17 && text.len() <= KEPT, "{}", text.len());
+        assert!(text.lines().all(|line| line == "0123456789abcdef"));
+        assert!(tail.lock().bytes.capacity() <= 2 * KEPT);
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_between_characters() {
+        let text = tail(&["ä".repeat(KEPT).as_bytes(), b"x"]).text();
+        assert!(text.starts_with('ä') && text.ends_with("äx"));
+        assert!(!text.contains(char::REPLACEMENT_CHARACTER));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(tail(&[b"a\xffb"]).text(), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn nothing_is_allocated_before_something_is_said() {
+        assert_eq!(tail(&[]).lock().bytes.capacity(), 0);
+        assert!(tail(&[b"a few words"]).lock().bytes.capacity() < 64);
+    }
+}

@@ -1,0 +1,128 @@
+//! Notices that a process has exited, without collecting it.
+//!
+//! On Linux a descriptor of the process becomes readable. Where there is none, a thread waits; it
+//! ends with the process.
+
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::{io, thread};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+#[cfg(target_os = "linux")]
+use tokio::io::unix::AsyncFd;
+use tokio_util::sync::CancellationToken;
+
+/// Watches one child that somebody else collects.
+#[derive(Debug)]
+pub(super) struct ExitWatch {
+    pid: Pid,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    #[cfg(target_os = "linux")]
+    Descriptor(AsyncFd<OwnedFd>),
+    Thread(CancellationToken),
+}
+
+impl ExitWatch {
+    /// Starts watching. The child must not be collected yet, or its number may be another's.
+    pub(super) fn new(pid: Pid) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::process::{PidfdFlags, pidfd_open};
+            use tokio::io::Interest;
+
+            // Old kernels and some sandboxes have no such descriptors.
+            if let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) {
+                #[expect(deprecated, reason = "the successor is unsafe; we own the descriptor")]
+                let descriptor = AsyncFd::with_interest(descriptor, Interest::READABLE)?;
+                return Ok(Self { pid, source: Source::Descriptor(descriptor) });
+            }
+        }
+        Self::by_thread(pid)
+    }
+
+    fn by_thread(pid: Pid) -> io::Result<Self> {
+        let exited = CancellationToken::new();
+        let tell = exited.clone().drop_guard();
+        let wait = move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let tell = tell;
+            // An error means that there is no such child any more, which is an exit as well.
+            let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            drop(tell);
+        };
+        thread::Builder::new().name("wharf-wait".into()).stack_size(64 * 1024).spawn(wait)?;
+        Ok(Self { pid, source: Source::Thread(exited) })
+    }
+
+    /// Waits until the process has exited. May be dropped and called again.
+    pub(super) async fn exited(&self) {
+        match &self.source {
+            #[cfg(target_os = "linux")]
+            // The descriptor stays readable, so the readiness is never cleared. An error means that
+            // the runtime is shutting down: nobody waits any more.
+            Source::Descriptor(descriptor) => drop(descriptor.readable().await),
+            Source::Thread(exited) => exited.cancelled().await,
+        }
+    }
+
+    /// Returns how the process exited, if it has.
+    pub(super) fn status(&self) -> Option<ExitStatus> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        waitid(WaitId::Pid(self.pid), options).ok().flatten().and_then(|status| as_exit(&status))
+    }
+}
+
+/// Puts an exit into the form that the older `wait` calls have.
+fn as_exit(status: &WaitIdStatus) -> Option<ExitStatus> {
+    const CORE_DUMPED: i32 = 0x80;
+    let raw = match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => (code & 0xff) << 8,
+        (None, Some(signal)) if status.dumped() => signal | CORE_DUMPED,
+        (None, Some(signal)) => signal,
+        (None, None) => return None,
+    };
+    Some(ExitStatus::from_raw(raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, ExitStatus, Stdio};
+    use std::time::Duration;
+
+    use rustix::process::Pid;
+
+    use super::ExitWatch;
+
+    #[expect(clippy::disallowed_methods, reason = "the guard itself is tested piece by piece")]
+    fn shell(script: &str) -> Child {
+        Command::new("/bin/sh").args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap()
+    }
+
+    async fn check(watch: fn(Pid) -> std::io::Result<ExitWatch>, script: &str) {
+        let mut child = shell(script);
+        let watch = watch(Pid::from_child(&child)).unwrap();
+        assert_eq!(watch.status(), None);
+        assert!(tokio::time::timeout(Duration::from_millis(20), watch.exited()).await.is_err());
+        drop(child.stdin.take());
+        tokio::time::timeout(Duration::from_secs(10), watch.exited()).await.unwrap();
+        let seen: ExitStatus = watch.status().unwrap();
+        assert_eq!(Some(seen), watch.status(), "it was collected");
+        assert_eq!(child.wait().unwrap(), seen);
+        watch.exited().await;
+        assert_eq!(watch.status(), None, "it is collected");
+    }
+
+    #[tokio::test]
+    async fn an_exit_is_noticed_and_left_to_be_collected() {
+        for watch in [ExitWatch::new, ExitWatch::by_thread] {
+            check(watch, "read x; exit 7").await;
+            check(watch, "read x; kill -KILL $$").await;
+        }
+    }
+}

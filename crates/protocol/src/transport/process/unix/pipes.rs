@@ -1,0 +1,81 @@
+//! The three pipes of a server, and the reading of its stderr.
+//!
+//! Ours are anonymous pipes with non-blocking ends on our side, so that a caller can write without
+//! waiting. The server's ends stay as every program expects them: blocking.
+
+use std::io;
+
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+use super::super::stderr::TURN;
+
+/// The pipe to a server's input.
+pub type Stdin = Sender;
+
+/// The pipe from a server's output.
+pub type Stdout = Receiver;
+
+/// The pipe from a server's stderr.
+pub(in super::super) type Stderr = Receiver;
+
+/// How much is read at once. The buffer lives on the stack, and only while there is something to
+/// read, so that an idle connection does not pay for it.
+const PIECE: usize = 16 * 1024;
+
+/// How much a server may write before we read.
+#[cfg(target_os = "linux")]
+const OUTPUT: usize = 256 * 1024;
+
+/// Makes room for large messages in the pipe from a server's output.
+///
+/// Beyond the person's share of pipe memory the system refuses, and the pipe stays as it is.
+#[cfg(target_os = "linux")]
+pub(super) fn enlarge(stdout: &io::PipeReader) {
+    if let Err(error) = rustix::pipe::fcntl_setpipe_size(stdout, OUTPUT) {
+        tracing::trace!(%error, "the output's pipe keeps its size");
+    }
+}
+
+/// Leaves the pipe as it is; only Linux can enlarge one.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn enlarge(_stdout: &io::PipeReader) {}
+
+/// Reads stderr to its end.
+pub(in super::super) async fn pump(stderr: Stderr, each: impl Fn(&[u8]) + Send) {
+    loop {
+        if stderr.readable().await.is_err() {
+            return;
+        }
+        match read_a_turn(&stderr, &each) {
+            Turn::Empty => {}
+            // A server that writes without end must not keep others from their turn.
+            Turn::Full => tokio::task::yield_now().await,
+            Turn::End => return,
+        }
+    }
+}
+
+/// What a turn of reading came to.
+enum Turn {
+    Empty,
+    Full,
+    End,
+}
+
+fn read_a_turn(stderr: &Stderr, each: &impl Fn(&[u8])) -> Turn {
+    let mut buffer = [0; PIECE];
+    let mut turn = 0;
+    while turn < TURN {
+        match stderr.try_read(&mut buffer) {
+            Ok(0) => return Turn::End,
+            Ok(length) => {
+                each(&buffer[..length]);
+                turn += length;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Empty,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return Turn::End,
+        }
+    }
+    Turn::Full
+}

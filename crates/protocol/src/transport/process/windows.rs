@@ -1,0 +1,117 @@
+//! The tree on systems without process groups: a job object, which Windows ends as a whole.
+//!
+//! The job ends when its last handle is closed, so it also ends when our own process is killed:
+//! there is nothing to mark and nothing to sweep.
+
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
+use tokio::io::AsyncReadExt;
+
+use super::error::StartError;
+use super::launch::Launch;
+use super::marker::{Marker, VARIABLE};
+use super::process::EndedBy;
+use super::stderr::TURN;
+
+/// The pipe to a server's input.
+pub type Stdin = tokio::process::ChildStdin;
+
+/// The pipe from a server's output.
+pub type Stdout = tokio::process::ChildStdout;
+
+/// The pipe from a server's stderr.
+pub(super) type Stderr = tokio::process::ChildStderr;
+
+/// How long the system may take to end a process of an ended job.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// A process in its own job. Dropping it ends the job.
+#[derive(Debug)]
+pub(super) struct Tree {
+    child: Box<dyn ChildWrapper>,
+    id: u32,
+    status: Option<ExitStatus>,
+}
+
+/// A started tree with its pipes.
+pub(super) struct Started {
+    pub(super) tree: Tree,
+    pub(super) stdin: Stdin,
+    pub(super) stdout: Stdout,
+    pub(super) stderr: Stderr,
+}
+
+/// Starts a program in its own job.
+#[expect(clippy::unused_async, reason = "it waits on other systems")]
+pub(super) async fn start(launch: Launch, marker: Marker) -> Result<Started, StartError> {
+    let mut command = CommandWrap::with_new(&launch.program, |command| {
+        command.args(&launch.arguments).env_clear();
+        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+        command.env(VARIABLE, marker.to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(folder) = &launch.folder {
+            command.current_dir(folder);
+        }
+    });
+    command.wrap(KillOnDrop).wrap(JobObject);
+    let mut child = command.spawn().map_err(|error| StartError::new(&launch, error))?;
+    let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(StartError::new(&launch, std::io::Error::other("a pipe is missing")));
+    };
+    let tree = Tree { id: child.id().unwrap_or_default(), child, status: None };
+    Ok(Started { tree, stdin, stdout, stderr })
+}
+
+impl Tree {
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
+    pub(super) async fn exited(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            // The inner child is the process itself; the outer one would wait for the whole job.
+            self.status = self.child.inner_mut().wait().await.ok();
+        }
+        self.status
+    }
+
+    /// Ends the job: there is no way to ask a process without a window to terminate.
+    pub(super) fn terminate(&mut self) {
+        self.kill();
+    }
+
+    pub(super) fn kill(&mut self) {
+        if let Err(error) = self.child.start_kill() {
+            tracing::debug!(process = self.id, %error, "the job could not be ended");
+        }
+    }
+
+    pub(super) async fn clear(mut self, _by: EndedBy, _until: Instant) -> Option<ExitStatus> {
+        self.kill();
+        tokio::time::timeout(KILL_LIMIT, self.exited()).await.ok().flatten()
+    }
+}
+
+/// Reads stderr to its end.
+pub(super) async fn pump(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
+    let mut buffer = vec![0; 4096];
+    let mut turn = 0;
+    while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
+        each(&buffer[..length]);
+        turn += length;
+        if turn >= TURN {
+            turn = 0;
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Does nothing: a job ends with its owner, so nothing is ever left. Returns how many processes it
+/// ended.
+#[expect(clippy::unused_async, reason = "it waits on other systems")]
+pub async fn sweep() -> usize {
+    0
+}

@@ -1,0 +1,193 @@
+//! Cuts a stream of bytes into lines, whatever its pieces; a line over the limit is passed over.
+//!
+//! A line shares the buffer it was read into, so a large answer is never copied. Memory is bounded
+//! by the limit and given back when the stream falls silent.
+
+use bytes::{Bytes, BytesMut};
+
+/// The room a quiet connection keeps.
+const QUIET: usize = 4 << 10;
+/// The room asked for while much is coming.
+const BUSY: usize = 256 << 10;
+
+/// One line, or the fact that there was one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// The line without its end.
+    Whole(Bytes),
+    /// A line over the limit; its start, to guess what it was.
+    TooLong(Bytes),
+}
+
+/// Collects what was read and hands it out line by line.
+#[derive(Debug)]
+pub(crate) struct LineBuffer {
+    buffer: BytesMut,
+    /// Up to here there is no line end.
+    searched: usize,
+    limit: usize,
+    /// How much of an oversized line was dropped so far.
+    skipped: Option<u64>,
+    last_read_was_full: bool,
+}
+
+impl LineBuffer {
+    /// Makes a buffer for lines of at most `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { buffer: BytesMut::new(), searched: 0, limit, skipped: None, last_read_was_full: false }
+    }
+
+    /// Returns the place to read into, with room.
+    pub(crate) fn space(&mut self) -> &mut BytesMut {
+        let room = if self.buffer.len() > QUIET || self.last_read_was_full { BUSY } else { QUIET };
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * BUSY {
+            self.buffer = BytesMut::new();
+        }
+        if self.buffer.capacity() - self.buffer.len() < room.min(QUIET) {
+            // Growing by what is there already makes a long line cost a few copies, not many.
+            self.buffer.reserve(room.max(self.buffer.len()));
+        }
+        &mut self.buffer
+    }
+
+    /// Notes how the last read went; a read that filled the space asks for more next time.
+    pub(crate) fn note_read(&mut self, count: usize) {
+        self.last_read_was_full = self.buffer.len() == self.buffer.capacity() && count >= QUIET;
+    }
+
+    /// Returns the next line that is complete, or too long to wait for.
+    pub(crate) fn next_line(&mut self) -> Option<Line> {
+        loop {
+            let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
+            let Some(end) = found.map(|offset| self.searched + offset) else {
+                self.searched = self.buffer.len();
+                return self.overflow();
+            };
+            let line = self.buffer.split_to(end + 1).freeze().slice(..end);
+            self.searched = 0;
+            if self.skipped.take().is_some() {
+                continue;
+            }
+            if line.len() > self.limit {
+                return Some(Line::TooLong(line.slice(..line.len().min(256))));
+            }
+            return Some(Line::Whole(line));
+        }
+    }
+
+    /// Returns what is left when the stream has ended: a last line without an end.
+    pub(crate) fn rest(&mut self) -> Option<Line> {
+        let skipped = self.skipped.take().is_some();
+        let line = self.buffer.split().freeze();
+        self.searched = 0;
+        (!skipped && !line.is_empty()).then_some(Line::Whole(line))
+    }
+
+    /// Returns how much of the current line was dropped because it is over the limit.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.skipped.unwrap_or(0)
+    }
+
+    /// Gives back memory that a quiet stream does not need.
+    pub(crate) fn relax(&mut self) {
+        if self.buffer.is_empty() && self.buffer.capacity() > QUIET {
+            self.buffer = BytesMut::new();
+        }
+    }
+
+    fn overflow(&mut self) -> Option<Line> {
+        if self.buffer.len() <= self.limit && self.skipped.is_none() {
+            return None;
+        }
+        let dropped = self.buffer.split().freeze();
+        self.searched = 0;
+        let length = dropped.len() as u64;
+        match &mut self.skipped {
+            Some(skipped) => {
+                *skipped += length;
+                None
+            }
+            None => {
+                self.skipped = Some(length);
+                Some(Line::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<Line> {
+        let mut buffer = LineBuffer::new(limit);
+        let mut lines = Vec::new();
+        for piece in pieces {
+            buffer.space().extend_from_slice(piece);
+            buffer.note_read(piece.len());
+            while let Some(line) = buffer.next_line() {
+                lines.push(line);
+            }
+        }
+        lines.extend(buffer.rest());
+        lines
+    }
+
+    fn whole(text: &str) -> Line {
+        Line::Whole(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn a_line_may_come_in_any_pieces() {
+        assert_eq!(lines(&[b"a", b"b\nc", b"\n\nd"], 9), ["ab", "c", "", "d"].map(whole));
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_named_once_and_the_next_one_is_fine() {
+        let found = lines(&[b"aaaa", b"aaaa", b"aaaa\nok\n"], 6);
+        assert_eq!(found, [Line::TooLong(Bytes::from_static(b"aaaaaaaa")), whole("ok")]);
+    }
+
+    #[test]
+    fn a_flood_without_an_end_costs_no_memory() {
+        let mut buffer = LineBuffer::new(1 << 16);
+        for _ in 0..1000 {
+            buffer.space().extend_from_slice(&[b'x'; 10_000]);
+            buffer.note_read(10_000);
+            buffer.next_line();
+            assert!(buffer.buffer.capacity() < 2 << 20);
+        }
+        assert!(buffer.skipped() > 9_000_000);
+    }
+
+    #[test]
+    fn a_quiet_stream_keeps_little() {
+        let mut buffer = LineBuffer::new(1 << 20);
+        buffer.space().extend_from_slice(&[b'x'; 500_000]);
+        buffer.space().extend_from_slice(b"\n");
+        drop(buffer.next_line());
+        buffer.relax();
+        assert!(buffer.buffer.capacity() <= QUIET);
+    }
+
+    proptest! {
+        #[test]
+        fn the_pieces_do_not_matter(
+            text in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'a'), any::<u8>()], 0..200),
+            cuts in proptest::collection::vec(1_usize..9, 0..100),
+        ) {
+            let expected = lines(&[&text], 1000);
+            let mut pieces = Vec::new();
+            let mut rest = &text[..];
+            for cut in cuts {
+                let (piece, more) = rest.split_at(cut.min(rest.len()));
+                pieces.push(piece);
+                rest = more;
+            }
+            pieces.push(rest);
+            prop_assert_eq!(lines(&pieces, 1000), expected);
+        }
+    }
+}

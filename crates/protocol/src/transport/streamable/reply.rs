@@ -1,0 +1,223 @@
+//! Reads the answer to a request: a JSON body, or events until the answer is among them.
+//!
+//! A legacy stream that breaks off after an event with an id is resumed from there; whatever else
+//! is on a stream is routed like everything a server says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::oneshot;
+
+use super::exchange::{Streamable, failed};
+use super::session::Seen;
+use crate::Json;
+use crate::envelope::{self, Id, Message, Received, Response as Answered, RpcError};
+use crate::peer::{Answer, RequestError, Warning, awaited};
+use crate::transport::client::{Body, HttpError, Response};
+use crate::transport::events::{Event, Parser};
+
+/// How long to wait before a stream is resumed, if the server does not say.
+const RETRY: Duration = Duration::from_secs(1);
+/// The longest wait that a server may ask for.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// One request whose answer is being read.
+pub(super) struct Reading<'a> {
+    pub(super) http: &'a Arc<Streamable>,
+    pub(super) id: u64,
+    pub(super) seen: &'a Seen,
+}
+
+/// Where a stream was when it broke off.
+#[derive(Default)]
+struct Place {
+    last: Option<ByteString>,
+    retry: Option<Duration>,
+}
+
+impl Reading<'_> {
+    /// Reads the answer; `None` if the server accepted the request but said nothing here.
+    pub(super) async fn read(
+        &self,
+        response: Response,
+        answer: &mut oneshot::Receiver<Answer>,
+    ) -> Result<Option<Json>, RequestError> {
+        if is_event_stream(&response.headers) {
+            return self.read_events(response.body, answer).await.map(Some);
+        }
+        let status = response.status;
+        let limit = self.http.core.limits.message;
+        let body = response.body.collect(limit).await.map_err(|error| self.broken(error))?;
+        if body.trim_ascii().is_empty() {
+            return if status == StatusCode::ACCEPTED || status == StatusCode::NO_CONTENT {
+                Ok(None)
+            } else {
+                Err(RequestError::Nonsense("an empty body".into()))
+            };
+        }
+        if let Some(outcome) = self.outcome_in(body.clone()) {
+            return outcome.map(Some);
+        }
+        // Events without the header that announces them.
+        let mut parser = Parser::new(limit);
+        parser.push(body);
+        while let Ok(Some(event)) = parser.next_event() {
+            if let Some(outcome) = self.outcome_in(event.data) {
+                return outcome.map(Some);
+            }
+        }
+        if status == StatusCode::ACCEPTED { Ok(None) } else { Err(RequestError::Nonsense("no JSON-RPC message".into())) }
+    }
+
+    /// Looks for our answer in one text, and routes everything else in it.
+    fn outcome_in(&self, text: Bytes) -> Option<Result<Json, RequestError>> {
+        let core = &self.http.core;
+        let mut found = None;
+        let mut take = |message: Message, is_alone: bool| match message {
+            Message::Response(Answered { id, outcome }) if found.is_none() => {
+                let named = id.as_ref().and_then(Id::as_ours);
+                if named == Some(self.id) || (is_alone && !named.is_some_and(|id| core.pending.is_open(id))) {
+                    if named != Some(self.id) {
+                        core.warnings.add(Warning::MissingId);
+                    }
+                    found = Some(outcome.map_err(RequestError::Refused));
+                } else {
+                    core.receive(Received::One(Message::Response(Answered { id, outcome })), self.http);
+                }
+            }
+            other => core.receive(Received::One(other), self.http),
+        };
+        match envelope::read(text) {
+            Ok(Received::One(message)) => take(message, true),
+            Ok(Received::Many { messages, malformed }) => {
+                if malformed > 0 {
+                    core.warnings.add(Warning::JunkOutput);
+                }
+                for message in messages {
+                    take(message, false);
+                }
+            }
+            Err(why) => core.junk(why),
+        }
+        found
+    }
+
+    async fn read_events(
+        &self,
+        body: Body,
+        answer: &mut oneshot::Receiver<Answer>,
+    ) -> Result<Json, RequestError> {
+        let mut place = Place::default();
+        let mut body = body;
+        loop {
+            let broken = tokio::select! {
+                biased;
+                found = self.events_until_answer(&mut body, &mut place) => match found {
+                    Ok(outcome) => {
+                        self.http.finish_reading(body);
+                        return outcome;
+                    }
+                    Err(broken) => broken,
+                },
+                elsewhere = awaited_here(answer) => return elsewhere,
+            };
+            // A modern stream cannot be resumed, nor one whose events have no ids.
+            let (false, Some(last)) = (self.seen.is_modern(), place.last.clone()) else {
+                return Err(broken);
+            };
+            let retry = place.retry.unwrap_or(RETRY).min(LONGEST_RETRY);
+            let resumed = async {
+                tokio::time::sleep(retry).await;
+                self.http.resume(&last).await
+            };
+            body = tokio::select! {
+                biased;
+                elsewhere = awaited_here(answer) => return elsewhere,
+                resumed = resumed => resumed.map_err(|_| broken)?,
+            };
+        }
+    }
+
+    /// Reads events; the outer error says how the stream broke off before the answer.
+    async fn events_until_answer(
+        &self,
+        body: &mut Body,
+        place: &mut Place,
+    ) -> Result<Result<Json, RequestError>, RequestError> {
+        let limit = self.http.core.limits.message;
+        let mut parser = Parser::new(limit);
+        loop {
+            while let Some(event) = parser
+                .next_event()
+                .map_err(|_| RequestError::TooLarge { limit })?
+            {
+                if let Some(outcome) = self.take_event(event, place) {
+                    return Ok(outcome);
+                }
+            }
+            match body.chunk().await {
+                Ok(Some(chunk)) => parser.push(chunk),
+                Ok(None) => break,
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+        // Some servers forget the empty line after their last event.
+        if let Ok(Some(event)) = parser.finish()
+            && let Some(outcome) = self.take_event(event, place)
+        {
+            return Ok(outcome);
+        }
+        Err(RequestError::Cut)
+    }
+
+    fn take_event(&self, event: Event, place: &mut Place) -> Option<Result<Json, RequestError>> {
+        if let Some(id) = &event.id {
+            place.last = Some(id.clone()).filter(|id| !id.is_empty());
+        }
+        place.retry = event.retry.or(place.retry);
+        if event.data.trim_ascii().is_empty() {
+            return None;
+        }
+        self.outcome_in(event.data)
+    }
+
+    fn broken(&self, error: HttpError) -> RequestError {
+        match error {
+            HttpError::TooLarge { .. } => RequestError::TooLarge { limit: self.http.core.limits.message },
+            error => failed(error),
+        }
+    }
+}
+
+/// Waits for the answer to come on another stream.
+async fn awaited_here(answer: &mut oneshot::Receiver<Answer>) -> Result<Json, RequestError> {
+    let (sender, receiver) = oneshot::channel();
+    match answer.await {
+        Ok(found) => {
+            drop(sender.send(found));
+            awaited(receiver).await
+        }
+        // Nobody will send any more; the stream itself still may.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
+}
+
+/// Finds the JSON-RPC error in a body with a status that says no.
+pub(super) fn refusal(body: &Bytes, id: u64) -> Option<RpcError> {
+    match envelope::read(body.clone()).ok()? {
+        Received::One(Message::Response(Answered { id: named, outcome: Err(error) })) => {
+            let named = named.as_ref().and_then(Id::as_ours);
+            named.is_none_or(|named| named == id).then_some(error)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! The legacy stream for what a server says outside of any answer, opened with GET.
+//!
+//! A server that has no such stream says so once (405 and the like) and is left alone. A stream that
+//! breaks off is opened again, from the last event that was seen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use tokio::sync::oneshot;
+
+use super::exchange::{EVENTS, Streamable, Wrapping};
+use super::reply::is_event_stream;
+use crate::envelope;
+use crate::peer::RequestError;
+use crate::transport::client::Body;
+use crate::transport::events::Parser;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// How long a finished answer's stream may take to end, so that its connection can be used again.
+const REMAINDER: Duration = Duration::from_millis(250);
+const SHORTEST_RETRY: Duration = Duration::from_millis(100);
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+impl Streamable {
+    /// Opens the stream and keeps it open; returns once the server has answered, or `limit` passed.
+    ///
+    /// Servers send their questions on this stream, so it should stand before the first call.
+    pub(crate) async fn open_stream(self: &Arc<Self>, limit: Duration) {
+        let (opened, is_open) = oneshot::channel();
+        let http = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            let over = http.core.over.clone();
+            let stop = http.core.stop.clone();
+            tokio::select! {
+                () = over.cancelled() => {}
+                () = stop.cancelled() => {}
+                () = http.keep_stream(opened) => {}
+            }
+        });
+        // Whether there is a stream or not, the wait is over.
+        drop(tokio::time::timeout(limit, is_open).await);
+    }
+
+    async fn keep_stream(self: &Arc<Self>, opened: oneshot::Sender<()>) {
+        let mut opened = Some(opened);
+        let mut last: Option<ByteString> = None;
+        let mut retry = Duration::from_secs(1);
+        let mut failures = 0_u32;
+        loop {
+            let body = self.get(last.as_ref()).await;
+            if let Some(opened) = opened.take() {
+                // Nobody may be waiting any more.
+                drop(opened.send(()));
+            }
+            match body {
+                Ok(mut body) => {
+                    failures = 0;
+                    self.read_stream(&mut body, &mut last, &mut retry).await;
+                }
+                // A server in trouble may come back; one without a stream will not get one.
+                Err(RequestError::Status { status, .. }) if status.is_client_error() => return,
+                Err(RequestError::Unauthorized { .. } | RequestError::Nonsense(_)) => return,
+                Err(_) => failures += 1,
+            }
+            let wait = retry.saturating_mul(1 << failures.min(6));
+            tokio::time::sleep(wait.clamp(SHORTEST_RETRY, LONGEST_RETRY)).await;
+        }
+    }
+
+    async fn read_stream(
+        self: &Arc<Self>,
+        body: &mut Body,
+        last: &mut Option<ByteString>,
+        retry: &mut Duration,
+    ) {
+        let mut parser = Parser::new(self.core.limits.message);
+        while let Ok(Some(chunk)) = body.chunk().await {
+            parser.push(chunk);
+            loop {
+                let event = match parser.next_event() {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    // What is over the limit cannot be read on; begin anew behind it.
+                    Err(_) => return,
+                };
+                if let Some(id) = &event.id {
+                    *last = Some(id.clone()).filter(|id| !id.is_empty());
+                }
+                *retry = event.retry.unwrap_or(*retry);
+                if event.data.trim_ascii().is_empty() {
+                    continue;
+                }
+                match envelope::read(event.data) {
+                    Ok(received) => self.core.receive(received, self),
+                    Err(why) => self.core.junk(why),
+                }
+            }
+        }
+    }
+
+    /// Goes on with a stream that broke off.
+    pub(super) async fn resume(self: &Arc<Self>, last: &ByteString) -> Result<Body, RequestError> {
+        self.get(Some(last)).await
+    }
+
+    async fn get(&self, last: Option<&ByteString>) -> Result<Body, RequestError> {
+        let seen = self.session.seen();
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, EVENTS);
+        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
+            headers.insert(LAST_EVENT_ID, last);
+        }
+        let wrapping = Wrapping { method: Method::GET, seen: &seen, headers, body: Bytes::new() };
+        let response = self.send(wrapping).await?;
+        if !response.status.is_success() {
+            return Err(RequestError::Status { status: response.status, excerpt: String::new() });
+        }
+        if !is_event_stream(&response.headers) {
+            return Err(RequestError::Nonsense("no event stream".into()));
+        }
+        Ok(response.body)
+    }
+
+    /// Reads the rest of a stream whose answer is known, so that its connection can be used again.
+    pub(super) fn finish_reading(self: &Arc<Self>, mut body: Body) {
+        let http = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            let rest = async {
+                let mut parser = Parser::new(http.core.limits.message);
+                while let Ok(Some(chunk)) = body.chunk().await {
+                    parser.push(chunk);
+                    while let Ok(Some(event)) = parser.next_event() {
+                        if let Ok(received) = envelope::read(event.data) {
+                            http.core.receive(received, &http);
+                        }
+                    }
+                }
+            };
+            drop(tokio::time::timeout(REMAINDER, rest).await);
+        });
+    }
+}

@@ -1,0 +1,253 @@
+//! Content: what a tool, a prompt or a model says, block by block.
+//!
+//! A block of a kind that nobody has heard of yet is kept as it came, and so is everything in a
+//! known block that this file does not name.
+
+use std::fmt;
+
+use bytestring::ByteString;
+
+use super::decor::Annotations;
+use super::fields::{Fields, find};
+use super::odd::{Kind, Oddity, Rule, Rules, check};
+use super::page::Entry;
+use super::resource::{Resource, ResourceContents};
+use super::result::ToolResult;
+use crate::Json;
+
+/// One block of content.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ContentBlock {
+    raw: Json,
+    content: Content,
+}
+
+/// What is in a block.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// A text.
+    Text(ByteString),
+    /// A picture.
+    Image {
+        /// The bytes, as base64.
+        data: ByteString,
+        /// What kind of picture it is.
+        mime_type: Option<ByteString>,
+    },
+    /// A sound.
+    Audio {
+        /// The bytes, as base64.
+        data: ByteString,
+        /// What kind of sound it is.
+        mime_type: Option<ByteString>,
+    },
+    /// The address of a resource.
+    Link(Resource),
+    /// A resource itself.
+    Embedded(ResourceContents),
+    /// A model wants a tool to be called (in sampling, from 2025-11-25 on).
+    ToolUse {
+        /// Which wish it is.
+        id: ByteString,
+        /// Which tool.
+        name: ByteString,
+        /// With which arguments.
+        input: Json,
+    },
+    /// What a tool said that a model wanted to be called.
+    ToolResult {
+        /// Which wish it answers.
+        tool_use_id: ByteString,
+        /// The answer.
+        result: ToolResult,
+    },
+    /// Something else, or a block without what its kind needs.
+    Unknown {
+        /// Its kind, empty if it has none.
+        kind: ByteString,
+    },
+}
+
+impl ContentBlock {
+    /// Reads a block, whatever it is; a bare string is a text.
+    pub fn read(raw: Json) -> Self {
+        let content = raw.as_text().map_or_else(|| Content::read(&raw), Content::Text);
+        Self { raw, content }
+    }
+
+    /// Returns what is in it.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Returns the block as it came.
+    pub fn raw(&self) -> &Json {
+        &self.raw
+    }
+
+    /// Returns the text of a block of text.
+    pub fn as_text(&self) -> Option<&ByteString> {
+        match &self.content {
+            Content::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns for whom it is.
+    pub fn annotations(&self) -> Annotations {
+        Annotations::of(&self.raw)
+    }
+
+    /// Returns `_meta`, if it is an object.
+    pub fn meta(&self) -> Option<Json> {
+        self.raw.object_at("_meta")
+    }
+
+    /// Returns what is against the rules.
+    pub fn oddities(&self) -> Vec<Oddity> {
+        if !self.raw.is_object() {
+            return vec![Oddity::mismatch("content", &self.raw, Kind::Object)];
+        }
+        let mut oddities = check(&self.raw, KIND);
+        oddities.extend(match &self.content {
+            Content::Text(_) => check(&self.raw, TEXT),
+            Content::Image { .. } | Content::Audio { .. } => check(&self.raw, DATA),
+            Content::Link(resource) => resource.oddities(),
+            Content::Embedded(contents) => contents.oddities(),
+            Content::ToolUse { .. } => check(&self.raw, TOOL_USE),
+            // Results may be nested in each other without end.
+            Content::ToolResult { result, .. } => result.own_oddities(),
+            Content::Unknown { .. } => Vec::new(),
+        });
+        oddities
+    }
+
+    /// Reads content that may be a list, a single block, a string or nothing.
+    pub(super) fn list(content: Option<Json>) -> Vec<Self> {
+        match content {
+            None => Vec::new(),
+            Some(content) => match content.items() {
+                Some(blocks) => blocks.into_iter().map(Self::read).collect(),
+                None if content.is_null() => Vec::new(),
+                None => vec![Self::read(content)],
+            },
+        }
+    }
+}
+
+/// Says only the kind: the content may be secret.
+impl fmt::Debug for ContentBlock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "ContentBlock({:?}, {:?})", self.content, self.raw)
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Text(_) => "text",
+            Self::Image { .. } => "image",
+            Self::Audio { .. } => "audio",
+            Self::Link(_) => "resource_link",
+            Self::Embedded(_) => "resource",
+            Self::ToolUse { .. } => "tool_use",
+            Self::ToolResult { .. } => "tool_result",
+            Self::Unknown { .. } => "unknown",
+        })
+    }
+}
+
+impl Content {
+    fn read(raw: &Json) -> Self {
+        let [kind, text] = find(raw.as_str(), ["type", "text"]);
+        let text_of = |part: Option<_>| part.and_then(|part| raw.part(part).as_text());
+        let kind = text_of(kind);
+        let text = text_of(text);
+        let known = match kind.as_deref() {
+            // Without a text there is nothing to show, which is no reason to fail.
+            Some("text") => Some(Self::Text(text.unwrap_or_default())),
+            None => text.map(Self::Text),
+            Some("image") => data_of(raw).map(|(data, mime_type)| Self::Image { data, mime_type }),
+            Some("audio") => data_of(raw).map(|(data, mime_type)| Self::Audio { data, mime_type }),
+            Some("resource_link") => Resource::read(raw.clone()).ok().map(Self::Link),
+            Some("resource") => {
+                raw.object_at("resource").map(ResourceContents::read).map(Self::Embedded)
+            }
+            Some("tool_use") => tool_use(raw),
+            Some("tool_result") => tool_result(raw),
+            Some(_) => None,
+        };
+        known.unwrap_or_else(|| Self::Unknown { kind: kind.unwrap_or_default() })
+    }
+}
+
+fn data_of(raw: &Json) -> Option<(ByteString, Option<ByteString>)> {
+    Some((raw.text_at("data")?, raw.text_at("mimeType")))
+}
+
+fn tool_use(raw: &Json) -> Option<Content> {
+    Some(Content::ToolUse {
+        id: raw.text_at("id")?,
+        name: raw.text_at("name")?,
+        input: raw.object_at("input").unwrap_or_else(Json::object),
+    })
+}
+
+fn tool_result(raw: &Json) -> Option<Content> {
+    let tool_use_id = raw.text_at("toolUseId")?;
+    Some(Content::ToolResult { tool_use_id, result: ToolResult::read(raw.clone()) })
+}
+
+const KIND: Rules = &[("", &[Rule::needed("type", Kind::String)])];
+const TEXT: Rules = &[("", &[Rule::needed("text", Kind::String)])];
+const DATA: Rules =
+    &[("", &[Rule::needed("data", Kind::String), Rule::needed("mimeType", Kind::String)])];
+const TOOL_USE: Rules = &[("", &[Rule::needed("input", Kind::Object)])];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, kind: &str, oddities: &str) {
+        let block = ContentBlock::read(text.parse().unwrap());
+        assert_eq!(format!("{:?}", block.content()), kind, "{text}");
+        let found: Vec<_> = block.oddities().iter().map(ToString::to_string).collect();
+        assert_eq!(found.join("; "), oddities, "{text}");
+        assert_eq!(block.raw().as_str(), text, "kept as it came");
+    }
+
+    #[test]
+    fn every_kind_is_read() {
+        check(r#"{"type":"text","text":"a"}"#, "text", "");
+        check(r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#, "image", "");
+        check(r#"{"type":"audio","data":"AA==","mimeType":"audio/wav"}"#, "audio", "");
+        check(r#"{"type":"resource_link","uri":"a:b","name":"n"}"#, "resource_link", "");
+        check(r#"{"type":"resource","resource":{"uri":"a:b","text":"t"}}"#, "resource", "");
+        check(r#"{"type":"tool_use","id":"1","name":"n","input":{}}"#, "tool_use", "");
+        check(r#"{"type":"tool_result","toolUseId":"1","content":[]}"#, "tool_result", "");
+    }
+
+    #[test]
+    fn an_odd_block_is_read_as_what_it_means() {
+        check(r#"{"type":"text","text":null}"#, "text", "text is null, not a string");
+        check(r#"{"type":"text"}"#, "text", "text is missing");
+        check(r#"{"text":"a"}"#, "text", "type is missing");
+        check(r#""bare""#, "text", "content is a string, not an object");
+        check(r#"{"type":"image","data":"AA=="}"#, "image", "mimeType is missing");
+    }
+
+    #[test]
+    fn what_is_unknown_is_kept() {
+        check(r#"{"type":"hologram","depth":12345678901234567890}"#, "unknown", "");
+        check(r#"{"type":"image"}"#, "unknown", "");
+        check("7", "unknown", "content is a number, not an object");
+        check("null", "unknown", "content is null, not an object");
+    }
+
+    #[test]
+    fn debug_shows_no_content() {
+        let block = ContentBlock::read(r#"{"type":"text","text":"secret"}"#.parse().unwrap());
+        assert_eq!(format!("{block:?}"), "ContentBlock(text, Json(31 bytes))");
+    }
+}

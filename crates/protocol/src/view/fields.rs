@@ -1,0 +1,277 @@
+//! Reads single members of a value, and says nothing about the others.
+//!
+//! Looking for members allocates nothing and decodes only what was asked for. A text that
+//! contains no escapes shares the buffer of its message.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytestring::ByteString;
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::Json;
+use crate::json::text_of;
+
+/// Reads members by key; a member that is missing or of another kind is `None`.
+pub(super) trait Fields {
+    /// Returns a member, also if it is `null`.
+    fn field(&self, key: &str) -> Option<Json>;
+
+    /// Returns a text.
+    fn text_at(&self, key: &str) -> Option<ByteString>;
+
+    /// Returns `true` or `false`.
+    fn flag_at(&self, key: &str) -> Option<bool>;
+
+    /// Returns a number that is not negative, without its fraction.
+    fn whole_at(&self, key: &str) -> Option<u64>;
+
+    /// Returns a number.
+    fn number_at(&self, key: &str) -> Option<f64>;
+
+    /// Returns a number of milliseconds.
+    fn millis_at(&self, key: &str) -> Option<Duration>;
+
+    /// Returns an object.
+    fn object_at(&self, key: &str) -> Option<Json>;
+
+    /// Returns the items of an array; empty for anything else.
+    fn items_at(&self, key: &str) -> Vec<Json>;
+
+    /// Returns the texts in an array; empty for anything else.
+    fn texts_at(&self, key: &str) -> Vec<ByteString>;
+
+    /// Returns the text that the value itself is.
+    fn as_text(&self) -> Option<ByteString>;
+}
+
+impl Fields for Json {
+    fn field(&self, key: &str) -> Option<Json> {
+        let [found] = find(self.as_str(), [key]);
+        found.map(|raw| self.part(raw))
+    }
+
+    fn text_at(&self, key: &str) -> Option<ByteString> {
+        self.field(key)?.as_text()
+    }
+
+    fn flag_at(&self, key: &str) -> Option<bool> {
+        self.field(key)?.as_str().parse().ok()
+    }
+
+    fn whole_at(&self, key: &str) -> Option<u64> {
+        whole_of(self.field(key)?.as_str())
+    }
+
+    fn number_at(&self, key: &str) -> Option<f64> {
+        number_of(self.field(key)?.as_str())
+    }
+
+    fn millis_at(&self, key: &str) -> Option<Duration> {
+        self.whole_at(key).map(Duration::from_millis)
+    }
+
+    fn object_at(&self, key: &str) -> Option<Json> {
+        self.field(key).filter(Self::is_object)
+    }
+
+    fn items_at(&self, key: &str) -> Vec<Json> {
+        self.field(key).and_then(|list| list.items()).unwrap_or_default()
+    }
+
+    fn texts_at(&self, key: &str) -> Vec<ByteString> {
+        self.items_at(key).iter().filter_map(Fields::as_text).collect()
+    }
+
+    fn as_text(&self) -> Option<ByteString> {
+        self.to_shared_text()
+    }
+}
+
+/// Returns a number that is not negative; also one that was written as `5.0` or `5e3`.
+pub(super) fn whole_of(text: &str) -> Option<u64> {
+    if let Ok(whole) = text.parse() {
+        return Some(whole);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and a cast from a float ends at the largest value"
+    )]
+    number_of(text).filter(|number| *number >= 0.0).map(|number| number as u64)
+}
+
+/// Returns the number we sent, also when it comes back as a text or a float.
+pub(super) fn echoed_number(token: &Json) -> Option<u64> {
+    whole_of(token.as_text().as_deref().unwrap_or(token.as_str()))
+}
+
+fn number_of(text: &str) -> Option<f64> {
+    // `inf` and `nan` would be numbers for Rust, too.
+    text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        .then(|| text.parse().ok())?
+        .filter(|number: &f64| number.is_finite())
+}
+
+/// Finds several members in one pass; of equal keys the last counts. Nothing is found in a value
+/// that is no object.
+pub(super) fn find<'a, const N: usize>(
+    text: &'a str,
+    keys: [&str; N],
+) -> [Option<&'a RawValue>; N] {
+    if !text.starts_with('{') {
+        return [None; N];
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_map(Find { keys }).unwrap_or([None; N])
+}
+
+/// Tells whether a key, as it was written, means `key`.
+pub(super) fn is_key(written: &RawValue, key: &str) -> bool {
+    text_of(written.get()).is_some_and(|text| text == key)
+}
+
+struct Find<'k, const N: usize> {
+    keys: [&'k str; N],
+}
+
+impl<'de, const N: usize> Visitor<'de> for Find<'_, N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = [None; N];
+        while let Some(written) = map.next_key::<&RawValue>()? {
+            match self.keys.iter().position(|key| is_key(written, key)) {
+                Some(index) => found[index] = Some(map.next_value()?),
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Declares a view: the value as it came, with its `_meta` and its oddities.
+macro_rules! view {
+    ($(#[$about:meta])* $name:ident, $rules:expr) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name {
+            raw: $crate::Json,
+        }
+
+        impl $name {
+            /// Looks at a value, whatever it is.
+            pub fn read(raw: $crate::Json) -> Self {
+                Self { raw }
+            }
+
+            /// Returns the value as it came.
+            pub fn raw(&self) -> &$crate::Json {
+                &self.raw
+            }
+
+            /// Returns `_meta`, if it is an object.
+            pub fn meta(&self) -> Option<$crate::Json> {
+                $crate::view::fields::Fields::object_at(&self.raw, "_meta")
+            }
+
+            /// Returns what is against the rules.
+            pub fn oddities(&self) -> Vec<$crate::view::Oddity> {
+                const RULES: $crate::view::odd::Rules = $rules;
+                $crate::view::odd::check(&self.raw, RULES)
+            }
+        }
+    };
+}
+
+/// Declares an entry of a list: the text that names it, and the value as it came.
+macro_rules! entry {
+    ($(#[$about:meta])* $name:ident, $list:literal, $key:literal as $accessor:ident, $rules:expr) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name {
+            key: bytestring::ByteString,
+            raw: $crate::Json,
+        }
+
+        impl $name {
+            #[doc = concat!("Returns `", $key, "`, which names it among the others.")]
+            pub fn $accessor(&self) -> &bytestring::ByteString {
+                &self.key
+            }
+
+            /// Returns the value as it came.
+            pub fn raw(&self) -> &$crate::Json {
+                &self.raw
+            }
+
+            /// Returns `_meta`, if it is an object.
+            pub fn meta(&self) -> Option<$crate::Json> {
+                $crate::view::fields::Fields::object_at(&self.raw, "_meta")
+            }
+        }
+
+        impl $crate::view::Entry for $name {
+            const LIST: &'static str = $list;
+            const KEY: &'static str = $key;
+
+            fn new(key: bytestring::ByteString, raw: $crate::Json) -> Self {
+                Self { key, raw }
+            }
+
+            fn raw(&self) -> &$crate::Json {
+                &self.raw
+            }
+
+            fn oddities(&self) -> Vec<$crate::view::Oddity> {
+                const RULES: $crate::view::odd::Rules = $rules;
+                let oddities = $crate::view::odd::check(&self.raw, RULES);
+                oddities.into_iter().map(|oddity| oddity.about(&self.key)).collect()
+            }
+        }
+    };
+}
+
+pub(super) use {entry, view};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_plain_text_shares_the_buffer() {
+        let whole = json(r#"{"a":"plain","b":"esc\"aped"}"#);
+        let plain = whole.text_at("a").unwrap();
+        assert!(whole.as_str().as_bytes().as_ptr_range().contains(&plain.as_ptr()));
+        assert_eq!(whole.text_at("b").unwrap(), "esc\"aped");
+    }
+
+    #[test]
+    fn numbers_are_read_in_every_notation() {
+        let read = |text: &str| json(&format!(r#"{{"n":{text}}}"#)).whole_at("n");
+        for (text, number) in [("5", 5), ("5.0", 5), ("5e3", 5000), ("0", 0), ("1e300", u64::MAX)] {
+            assert_eq!(read(text), Some(number), "{text}");
+        }
+        for text in ["-1", "null", "\"5\"", "1e999", "[5]", "true"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn members_are_found_in_one_pass_and_the_last_counts() {
+        let [a, b, c] = find(r#"{"x":[{"a":0}],"a":1,"\u0062":2,"a":3}"#, ["a", "b", "c"]);
+        assert_eq!((a.unwrap().get(), b.unwrap().get()), ("3", "2"));
+        assert!(c.is_none());
+        assert!(find("[1]", ["a"])[0].is_none());
+    }
+}

@@ -1,0 +1,157 @@
+//! What the fuzz target for views runs: any bytes through every view, every accessor and every writer.
+//!
+//! Nothing may panic, whatever is read must lie inside what came, and what is written must be JSON.
+
+use std::hint::black_box;
+
+use super::send::{ClientCapabilities, ClientInfo, RequestMeta, with_responses};
+use super::{
+    Acknowledged, Cancelled, Change, Completion, ContentBlock, DiscoverResult, Elicitation, Entry,
+    Icon, InitializeResult, InputRequired, LogMessage, Page, Progress, Prompt, PromptResult,
+    ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Skill, Task, Tool,
+    ToolResult, UrlsRequired, with_meta,
+};
+use crate::Json;
+use crate::era::Revision;
+
+/// Inputs worth mutating.
+pub const SAMPLES: &[&str] = &[
+    r#"{"tools":[{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"outputSchema":{},"annotations":{"readOnlyHint":true,"title":"T"},"execution":{"taskSupport":"optional"},"icons":[{"src":"s","sizes":["1x1"]}],"_meta":{}}],"nextCursor":"n","ttlMs":5,"cacheScope":"public"}"#,
+    r#"{"resources":[{"uri":"a:b","name":"n","size":5,"annotations":{"audience":["user"],"priority":0.5}}],"resourceTemplates":[{"uriTemplate":"a:{b}","name":"n"}],"prompts":[{"name":"p","arguments":[{"name":"x","required":true}]}],"roots":[{"uri":"file:///a","name":"n"}],"tasks":[{"taskId":"t","status":"failed","error":{"code":-1,"message":"m","data":1}}]}"#,
+    r#"{"skills":[{"uri":"skill://a/SKILL.md","frontmatter":{"name":"a","description":"d"},"resources":[{"uri":"u","digest":"sha256:0","size":1}]}],"skill":{"uri":"u"}}"#,
+    r#"{"content":[{"type":"text","text":"\u00e9\ud83d\ude00"},{"type":"image","data":"AA==","mimeType":"m"},{"type":"resource","resource":{"uri":"u","blob":"AA=="}},{"type":"resource_link","uri":"u","name":"n"},{"type":"tool_use","id":"i","name":"n","input":{}},{"type":"tool_result","toolUseId":"i","content":[{"type":"text","text":"x"}]},{"type":"new"}],"structuredContent":{"n":12345678901234567890},"isError":true,"resultType":"complete"}"#,
+    r#"{"contents":[{"uri":"u","text":"t"}],"messages":[{"role":"user","content":{"type":"text","text":"t"}}],"completion":{"values":["a"],"total":1,"hasMore":false},"maxTokens":5,"modelPreferences":{"hints":[{"name":"n"}],"costPriority":0.1},"tools":[{"name":"t"}],"toolChoice":{"mode":"auto"}}"#,
+    r#"{"protocolVersion":"2025-11-25","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"tasks":{"list":{},"requests":{"tools":{"call":{}}}},"extensions":{"a/b":{}}},"serverInfo":{"name":"n","version":"1"},"instructions":"i","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}}}"#,
+    r#"{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"message":"m"}}},"requestState":"s","mode":"url","url":"u","message":"m","requestedSchema":{},"elicitations":[{"mode":"form"}]}"#,
+    r#"{"level":"info","logger":"l","data":{"a":1},"progressToken":7,"progress":0.5,"total":1,"requestId":"3","reason":"r","uri":"u","notifications":{"toolsListChanged":true,"resourceSubscriptions":["u"]},"_meta":{"io.modelcontextprotocol/subscriptionId":5}}"#,
+    r#"{"resultType":"task","taskId":"t","status":"input_required","pollIntervalMs":5,"ttlMs":null,"inputRequests":{"k":{"method":"roots/list"}},"task":{"taskId":"t","status":"working","pollInterval":5,"ttl":1}}"#,
+];
+
+/// Reads the bytes as everything that a server can send.
+///
+/// # Panics
+///
+/// If a promise is broken.
+pub fn views(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let Ok(json) = Json::parse(text) else { return };
+    lists(&json);
+    results(&json);
+    questions(&json);
+    notices(&json);
+    writers(&json);
+}
+
+fn lists(json: &Json) {
+    list::<Resource>(json, |it| drop(black_box((it.name(), it.title(), it.size(), it.icons()))));
+    list::<ResourceTemplate>(json, |it| drop(black_box((it.name(), it.annotations().audience()))));
+    list::<Prompt>(json, |it| drop(black_box((it.title(), it.description(), it.arguments()))));
+    list::<Root>(json, |it| drop(black_box(it.name())));
+    list::<Skill>(json, |it| drop(black_box((it.name(), it.description(), it.files()))));
+    list::<Task>(json, look_at_task);
+    list::<Tool>(json, |it| {
+        drop(black_box((it.title(), it.description(), it.hints(), it.task_support(), it.meta())));
+        let schema = it.input_schema();
+        assert!(schema.is_none_or(|schema| schema.is_object()), "a schema is an object");
+        it.icons().iter().for_each(look_at_icon);
+    });
+}
+
+fn list<T: Entry>(json: &Json, look: impl Fn(&T)) {
+    let page: Page<T> = Page::read(json);
+    for item in &page.items {
+        look(item);
+        black_box(item.oddities());
+    }
+    for rejected in &page.rejected {
+        assert!(json.as_str().contains(rejected.raw.as_str()), "kept as it came");
+    }
+    if let Ok(single) = T::read(json.clone()) {
+        look(&single);
+    }
+}
+
+fn look_at_icon(icon: &Icon) {
+    black_box((icon.source(), icon.mime_type(), icon.sizes(), icon.theme()));
+}
+
+fn look_at_task(task: &Task) {
+    black_box((task.status(), task.poll_interval(), task.time_to_live(), task.result()));
+    black_box((task.error(), task.requests(), task.status_message()));
+}
+
+fn results(json: &Json) {
+    let result = ToolResult::read(json.clone());
+    for block in result.content() {
+        look_at_block(&block);
+    }
+    look_at_block(&ContentBlock::read(json.clone()));
+    black_box((result.oddities(), result.structured(), ResultType::of(json)));
+
+    let read = ReadResult::read(json.clone());
+    let bodies: Vec<_> = read.contents().iter().map(|it| (it.uri(), it.body())).collect();
+    black_box((bodies, read.cache(), read.all_oddities()));
+    let prompt = PromptResult::read(json.clone());
+    let blocks: Vec<_> = prompt.messages().iter().map(|it| (it.role(), it.content())).collect();
+    black_box((blocks, prompt.description(), prompt.oddities()));
+    let completion = Completion::read(json.clone());
+    black_box((completion.values(), completion.total(), completion.has_more()));
+
+    let first = InitializeResult::read(json.clone());
+    black_box((first.revision(), first.server_info().version(), first.all_oddities()));
+    let discovered = DiscoverResult::read(json.clone());
+    let capabilities = discovered.capabilities();
+    black_box((discovered.revisions(), discovered.cache(), discovered.all_oddities()));
+    black_box((capabilities.tools(), capabilities.tasks(), capabilities.extension("a/b")));
+    black_box((Task::promised_by(json), Skill::from_get(json)));
+}
+
+fn look_at_block(block: &ContentBlock) {
+    black_box((block.as_text(), block.annotations().priority(), block.oddities()));
+}
+
+fn questions(json: &Json) {
+    let required = InputRequired::read(json.clone());
+    let state = required.request_state();
+    let keys: Vec<_> = required.requests().into_iter().map(|it| String::from(it.key)).collect();
+    let answers: Vec<_> = keys.into_iter().map(|key| (key, Json::object())).collect();
+    let again = with_responses(json, &answers, state.as_ref());
+    let echoed = InputRequired::read(again).request_state();
+    assert!(state.is_none() || echoed == state, "the state goes back as it came");
+
+    let elicitation = Elicitation::read(json.clone());
+    black_box((elicitation.mode(), elicitation.message(), elicitation.oddities()));
+    black_box(UrlsRequired::read(json.clone()).elicitations());
+    let sampling = Sampling::read(json.clone());
+    black_box((sampling.messages(), sampling.model_preferences(), sampling.tools()));
+    black_box((sampling.max_tokens(), sampling.tool_choice(), sampling.oddities()));
+}
+
+fn notices(json: &Json) {
+    let log = LogMessage::read(json.clone());
+    black_box((log.level(), log.text(), log.logger()));
+    let progress = Progress::read(json.clone());
+    black_box((progress.token_number(), progress.progress(), progress.total()));
+    black_box((Cancelled::read(json.clone()).request_number(), Acknowledged::read(json)));
+    black_box(Change::read(json.clone()).subscription_number());
+}
+
+fn writers(json: &Json) {
+    let info = ClientInfo::new("fuzz", "1");
+    let meta = RequestMeta::new(Revision::LATEST, &ClientCapabilities::default(), &info);
+    for written in [with_meta(Some(json), &[("a", "1")]), meta.apply(Some(json), &[("b", "{}")])] {
+        assert!(Json::parse(written.as_str()).is_ok(), "what is written is JSON");
+        let entries = written.get("_meta").is_some_and(|meta| meta.is_object());
+        assert!(entries, "what is written has a `_meta`");
+        let kept = json
+            .members()
+            .map_or(0, |members| members.iter().filter(|(key, _)| *key != "_meta").count());
+        let others = written
+            .members()
+            .map_or(0, |members| members.iter().filter(|(key, _)| *key != "_meta").count());
+        assert_eq!(kept, others, "nothing is lost or added beside `_meta`");
+    }
+}
+
+#[cfg(test)]
+mod tests;

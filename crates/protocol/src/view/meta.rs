@@ -1,0 +1,245 @@
+//! Adds members to JSON that is already written, above all `_meta`, and leaves every other byte alone.
+//!
+//! Since 2026-07-28 every request carries who asks and what they can do. Arguments may be large
+//! and their digits matter, so they are copied as text, never decoded.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::fields::is_key;
+use crate::Json;
+
+/// The keys in `_meta` that the specification names.
+pub mod key {
+    /// With a request: the revision it is written in.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// With a request: what the client can do.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// With a request: who the client is.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// With a request: which log messages are wanted.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// With a result: who the server is.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// With a notification: which request asked for it.
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// With a message of 2025-11-25: which task it belongs to.
+    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+    /// With a request: what to call it in `notifications/progress`.
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+}
+
+/// Returns the parameters with entries added to their `_meta`; each entry is a key and a JSON text.
+///
+/// Entries that are there already keep their place; ours replace those with the same key.
+/// Parameters that are no object count as none.
+///
+/// ```
+/// use wharf_protocol::{Json, view::with_meta};
+///
+/// let params: Json = r#"{"name": "echo", "arguments": {"n": 1.0}}"#.parse()?;
+/// let params = with_meta(Some(&params), &[("progressToken", "7")]);
+/// let expected = r#"{"_meta":{"progressToken":7},"name": "echo", "arguments": {"n": 1.0}}"#;
+/// assert_eq!(params.as_str(), expected);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
+    let params = params.map_or("{}", Json::as_str);
+    if entries.is_empty() {
+        return with_members(params, &[]);
+    }
+    let existing = if may_contain(params, "_meta") {
+        members(params).into_iter().rev().find(|(key, _)| is_key(key, "_meta"))
+    } else {
+        None
+    };
+    let meta = with_members(existing.map_or("{}", |(_, value)| value.get()), entries);
+    with_members(params, &[("_meta", meta.as_str())])
+}
+
+/// Returns an object with members set; each is a key and a JSON text. What is no object counts as
+/// an empty one.
+pub(super) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
+    let object = if object.starts_with('{') { object } else { "{}" };
+    let is_new = |key: &str| !may_contain(object, key);
+    // Every occurrence of a key is replaced, so that it does not matter which one a reader takes.
+    let written =
+        if entries.iter().all(|(key, _)| is_new(key)) { Vec::new() } else { members(object) };
+    let mut replaced: Vec<(Range<usize>, &str)> = Vec::new();
+    let mut added = Vec::new();
+    for (key, value) in entries {
+        let before = replaced.len();
+        let places = written.iter().filter(|(written, _)| is_key(written, key));
+        replaced.extend(places.map(|(_, old)| (range_in(object, old), *value)));
+        if replaced.len() == before {
+            added.push((*key, *value));
+        }
+    }
+    replaced.sort_by_key(|(range, _)| range.start);
+    splice(object, &added, &replaced)
+}
+
+/// Writes the object with new members in front and some values replaced.
+fn splice(object: &str, added: &[(&str, &str)], replaced: &[(Range<usize>, &str)]) -> Json {
+    let growth: usize = added.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+    let changes: usize = replaced.iter().map(|(_, value)| value.len()).sum();
+    let mut text = String::with_capacity(object.len() + growth + changes);
+    text.push('{');
+    for (index, (key, value)) in added.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&serde_json::Value::from(*key).to_string());
+        text.push(':');
+        text.push_str(value);
+    }
+    if !added.is_empty() && !object[1..].trim_start().starts_with('}') {
+        text.push(',');
+    }
+    let mut done = 1;
+    for (range, value) in replaced {
+        text.push_str(&object[done..range.start]);
+        text.push_str(value);
+        done = range.end;
+    }
+    text.push_str(&object[done..]);
+    Json::trusted(text)
+}
+
+/// Tells whether a key may be in a text; one that is written with escapes cannot be ruled out.
+fn may_contain(text: &str, key: &str) -> bool {
+    let contains = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    contains(key) || contains("\\u") || (key.contains('/') && contains("\\/"))
+}
+
+/// Returns where a part of a text is.
+fn range_in(text: &str, part: &RawValue) -> Range<usize> {
+    let start = part.get().as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.get().len()
+}
+
+/// Returns the members of an object as they were written.
+fn members(object: &str) -> Vec<(&RawValue, &RawValue)> {
+    struct Walk;
+
+    impl<'de> Visitor<'de> for Walk {
+        type Value = Vec<(&'de RawValue, &'de RawValue)>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+
+    serde_json::Deserializer::from_str(object).deserialize_map(Walk).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(params: &str, expected: &str) {
+        let params: Json = params.parse().unwrap();
+        let entries = [("progressToken", "7"), (key::LOG_LEVEL, "\"info\"")];
+        assert_eq!(with_meta(Some(&params), &entries).as_str(), expected);
+    }
+
+    const OURS: &str = r#""progressToken":7,"io.modelcontextprotocol/logLevel":"info""#;
+
+    #[test]
+    fn meta_comes_first_and_the_rest_is_left_alone() {
+        check("{}", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
+        check("{ }", &format!(r#"{{"_meta":{{{OURS}}} }}"#));
+        check(
+            r#"{ "b" : 1.50, "a":"é" }"#,
+            &format!(r#"{{"_meta":{{{OURS}}}, "b" : 1.50, "a":"é" }}"#),
+        );
+    }
+
+    #[test]
+    fn what_is_in_meta_already_stays_unless_it_is_ours() {
+        check(
+            r#"{"a":1,"_meta": {"x":2, "progressToken" : 3} ,"b":4}"#,
+            r#"{"a":1,"_meta": {"io.modelcontextprotocol/logLevel":"info","x":2, "progressToken" : 7} ,"b":4}"#,
+        );
+        check(r#"{"\u005fmeta":{"a":1}}"#, &format!(r#"{{"\u005fmeta":{{{OURS},"a":1}}}}"#));
+        check(
+            r#"{"_meta":{"io.modelcontextprotocol\/logLevel":"debug"}}"#,
+            r#"{"_meta":{"progressToken":7,"io.modelcontextprotocol\/logLevel":"info"}}"#,
+        );
+    }
+
+    #[test]
+    fn a_meta_that_only_looks_like_one_is_not_touched() {
+        check(
+            r#"{"arguments":{"_meta":1},"text":"_meta"}"#,
+            &format!(r#"{{"_meta":{{{OURS}}},"arguments":{{"_meta":1}},"text":"_meta"}}"#),
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_replaced() {
+        check("null", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
+        check("[1]", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
+        check(r#"{"_meta":5}"#, &format!(r#"{{"_meta":{{{OURS}}}}}"#));
+        assert_eq!(with_meta(None, &[]).as_str(), "{}");
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-c_\\\\\"/é]{0,6}".prop_map(Value::from),
+            Just(json!("_meta")),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            let key =
+                prop_oneof!["[a-c\\\\\"]{0,3}", Just("_meta".to_owned()), Just("k/1".to_owned())];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((key, inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn only_our_entries_change(params in any_value(), is_pretty: bool) {
+            let text = if is_pretty { serde_json::to_string_pretty(&params) } else { serde_json::to_string(&params) };
+            let written = with_meta(Some(&text.unwrap().parse().unwrap()), &[("k/1", "[1, 2]"), ("b", "null")]);
+            let found: Value = serde_json::from_str(written.as_str()).unwrap();
+
+            let mut expected = if params.is_object() { params } else { json!({}) };
+            if !expected["_meta"].is_object() {
+                expected["_meta"] = json!({});
+            }
+            expected["_meta"]["k/1"] = json!([1, 2]);
+            expected["_meta"]["b"] = Value::Null;
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn without_a_meta_every_byte_is_kept(value in any_value()) {
+            let inner = serde_json::to_string(&value).unwrap();
+            let text = format!("{{ \"x\" : {inner} }}");
+            let written = with_meta(Some(&text.parse().unwrap()), &[("b", "1")]);
+            prop_assert_eq!(written.as_str(), format!("{{\"_meta\":{{\"b\":1}}, \"x\" : {inner} }}"));
+        }
+    }
+}

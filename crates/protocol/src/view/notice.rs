@@ -1,0 +1,225 @@
+//! What servers tell without being asked: log lines, progress, changes, withdrawn requests.
+
+use bytestring::ByteString;
+
+use super::fields::{Fields, echoed_number, view};
+use super::meta::key;
+use super::odd::{Kind, Rule};
+use crate::Json;
+
+view! {
+    /// A line for the log: `notifications/message`.
+    LogMessage, &[("", &[
+        Rule::needed("level", Kind::String).one_of(LogLevel::NAMES),
+        Rule::optional("logger", Kind::String),
+    ])]
+}
+
+impl LogMessage {
+    /// Returns how serious it is; information, if the server did not say.
+    pub fn level(&self) -> LogLevel {
+        let level = self.raw.text_at("level");
+        level.and_then(|level| LogLevel::read(&level)).unwrap_or(LogLevel::Info)
+    }
+
+    /// Returns which part of the server speaks.
+    pub fn logger(&self) -> Option<ByteString> {
+        self.raw.text_at("logger")
+    }
+
+    /// Returns what it says: any value.
+    pub fn data(&self) -> Option<Json> {
+        self.raw.field("data")
+    }
+
+    /// Returns what it says as a line: the text, or the value as JSON. Foreign text.
+    pub fn text(&self) -> ByteString {
+        let data = self.data().or_else(|| self.raw.field("message"));
+        let data = data.unwrap_or_else(Json::null);
+        data.as_text().unwrap_or_else(|| data.as_str().into())
+    }
+}
+
+/// How serious a log message is, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// For those who look for a mistake.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Worth noticing.
+    Notice,
+    /// It goes on, worse than before.
+    Warning,
+    /// Something failed.
+    Error,
+    /// Something important failed.
+    Critical,
+    /// Somebody has to act now.
+    Alert,
+    /// Nothing works any more.
+    Emergency,
+}
+
+impl LogLevel {
+    const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    const NAMES: &'static [&'static str] =
+        &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+    /// Returns its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// Reads a level, also in the spelling of other loggers.
+    pub fn read(text: &str) -> Option<Self> {
+        let text = text.trim().to_ascii_lowercase();
+        match text.as_str() {
+            "trace" => Some(Self::Debug),
+            "information" => Some(Self::Info),
+            "warn" => Some(Self::Warning),
+            "err" => Some(Self::Error),
+            "fatal" => Some(Self::Critical),
+            _ => Self::ALL.into_iter().find(|level| level.as_str() == text),
+        }
+    }
+}
+
+view! {
+    /// How far a request is: `notifications/progress`.
+    Progress, &[("", &[
+        Rule::needed("progress", Kind::Number),
+        Rule::optional("total", Kind::Number),
+        Rule::optional("message", Kind::String),
+    ])]
+}
+
+impl Progress {
+    /// Returns the token of the request, as it was sent with it.
+    pub fn token(&self) -> Option<Json> {
+        self.raw.field("progressToken")
+    }
+
+    /// Returns the token as the number it was, even if it comes back as a text.
+    pub fn token_number(&self) -> Option<u64> {
+        echoed_number(&self.token()?)
+    }
+
+    /// Returns how much is done.
+    pub fn progress(&self) -> Option<f64> {
+        self.raw.number_at("progress")
+    }
+
+    /// Returns how much there is to do.
+    pub fn total(&self) -> Option<f64> {
+        self.raw.number_at("total")
+    }
+
+    /// Returns what is being done: foreign text.
+    pub fn message(&self) -> Option<ByteString> {
+        self.raw.text_at("message")
+    }
+}
+
+view! {
+    /// A request is withdrawn: `notifications/cancelled`.
+    Cancelled, &[("", &[Rule::optional("reason", Kind::String)])]
+}
+
+impl Cancelled {
+    /// Returns which request it is about.
+    pub fn request_id(&self) -> Option<Json> {
+        self.raw.field("requestId").filter(|id| !id.is_null())
+    }
+
+    /// Returns which of our own requests it is about.
+    pub fn request_number(&self) -> Option<u64> {
+        echoed_number(&self.request_id()?)
+    }
+
+    /// Returns why: foreign text.
+    pub fn reason(&self) -> Option<ByteString> {
+        self.raw.text_at("reason")
+    }
+}
+
+view! {
+    /// Something changed: the parameters of `notifications/resources/updated`, of the
+    /// `list_changed` family, and of `notifications/elicitation/complete`.
+    Change, &[]
+}
+
+impl Change {
+    /// Returns the address of the resource that changed.
+    pub fn uri(&self) -> Option<ByteString> {
+        self.raw.text_at("uri")
+    }
+
+    /// Returns the id of the page that has been dealt with (2025-11-25).
+    pub fn elicitation_id(&self) -> Option<ByteString> {
+        self.raw.text_at("elicitationId")
+    }
+
+    /// Returns which of our subscriptions it belongs to (2026-07-28).
+    pub fn subscription_number(&self) -> Option<u64> {
+        echoed_number(&self.meta()?.field(key::SUBSCRIPTION_ID)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn levels_are_read_in_every_spelling() {
+        for level in LogLevel::ALL {
+            assert_eq!(LogLevel::read(level.as_str()), Some(level));
+        }
+        assert_eq!(LogLevel::read(" WARN"), Some(LogLevel::Warning));
+        assert_eq!(LogLevel::read("loud"), None);
+        assert_eq!(LogMessage::read(json(r#"{"level":5}"#)).level(), LogLevel::Info);
+    }
+
+    #[test]
+    fn a_log_line_may_hold_anything() {
+        let text = |text: &str| LogMessage::read(json(text)).text();
+        assert_eq!(text(r#"{"data":"a\nb"}"#), "a\nb");
+        assert_eq!(text(r#"{"data":{"a":1}}"#), r#"{"a":1}"#);
+        assert_eq!(text(r#"{"message":"m"}"#), "m");
+        assert_eq!(text("[]"), "null");
+    }
+
+    #[test]
+    fn a_token_comes_back_in_disguise() {
+        for token in ["7", "\"7\"", "7.0"] {
+            let text = format!(r#"{{"progressToken":{token},"progress":0.5,"total":null}}"#);
+            let progress = Progress::read(json(&text));
+            assert_eq!(progress.token_number(), Some(7), "{token}");
+            assert_eq!((progress.progress(), progress.total()), (Some(0.5), None));
+        }
+        assert_eq!(Progress::read(json(r#"{"progressToken":"abc"}"#)).token_number(), None);
+        assert_eq!(Progress::read(json("null")).token_number(), None);
+    }
+
+    #[test]
+    fn a_change_belongs_to_a_subscription() {
+        let text = r#"{"uri":"a:b","_meta":{"io.modelcontextprotocol/subscriptionId":"3"}}"#;
+        let change = Change::read(json(text));
+        assert_eq!(change.subscription_number(), Some(3));
+        assert_eq!(change.uri().unwrap(), "a:b");
+    }
+}

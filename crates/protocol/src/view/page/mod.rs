@@ -1,0 +1,166 @@
+//! One page of a list, taken apart entry by entry.
+//!
+//! An entry that cannot be used is set aside with the reason, and all others work. An ordinary page
+//! is gone through once (`pieces`), an odd one more often (`odd`); entries share the page's buffer,
+//! so a list takes little more memory than its text.
+
+mod odd;
+mod pieces;
+
+use std::time::Duration;
+
+use bytestring::ByteString;
+use serde_json::value::RawValue;
+
+use super::fields::{Fields, find, is_key, whole_of};
+use super::odd::{Deviation, Kind, Oddity};
+use crate::Json;
+
+/// An entry of a list that a server offers.
+pub trait Entry: Sized {
+    /// The member of the result that holds the list.
+    const LIST: &'static str;
+
+    /// The member of an entry that names it.
+    const KEY: &'static str;
+
+    /// Makes an entry of its name and its text.
+    fn new(key: ByteString, raw: Json) -> Self;
+
+    /// Returns the entry as it came.
+    fn raw(&self) -> &Json;
+
+    /// Returns what is against the rules in it.
+    fn oddities(&self) -> Vec<Oddity>;
+
+    /// Reads a single entry.
+    fn read(raw: Json) -> Result<Self, Rejected> {
+        odd::read_entry(raw, None)
+    }
+}
+
+/// One page of a list.
+///
+/// ```
+/// use wharf_protocol::view::{Page, Tool};
+///
+/// let result = r#"{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{}],"nextCursor":"2"}"#;
+/// let page: Page<Tool> = Page::read(&result.parse()?);
+/// assert_eq!(page.items[0].name(), "echo");
+/// assert_eq!(page.rejected[0].why.to_string(), "name is missing");
+/// assert_eq!(page.next_cursor.as_deref(), Some("2"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The entries that can be used, in order.
+    pub items: Vec<T>,
+    /// The entries that cannot.
+    pub rejected: Vec<Rejected>,
+    /// What to ask for the next page with.
+    pub next_cursor: Option<String>,
+    /// How long the page may be kept.
+    pub cache: CacheHints,
+    /// `_meta` of the result.
+    pub meta: Option<Json>,
+    /// What is against the rules in the page itself; the entries have their own.
+    pub oddities: Vec<Oddity>,
+}
+
+/// An entry that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// The entry as it came.
+    pub raw: Json,
+    /// Why it cannot be used.
+    pub why: Oddity,
+}
+
+/// How long a result may be kept, and for whom (2026-07-28).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheHints {
+    /// For how long; zero if the server did not say.
+    pub ttl: Duration,
+    /// For whom.
+    pub scope: CacheScope,
+}
+
+/// Who may be given a result that was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CacheScope {
+    /// Only those with the same authorization.
+    #[default]
+    Private,
+    /// Everybody.
+    Public,
+}
+
+impl CacheHints {
+    /// Reads the hints of a result; what is not understood counts as "do not keep, do not share".
+    pub fn read(result: &Json) -> Self {
+        let [ttl, scope] = find(result.as_str(), ["ttlMs", "cacheScope"]);
+        Self::from_parts(ttl, scope)
+    }
+
+    /// Returns what holds for both of two results.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let is_public = [self, other].iter().all(|hints| hints.scope == CacheScope::Public);
+        let scope = if is_public { CacheScope::Public } else { CacheScope::Private };
+        Self { ttl: self.ttl.min(other.ttl), scope }
+    }
+
+    fn from_parts(ttl: Option<&RawValue>, scope: Option<&RawValue>) -> Self {
+        let millis = ttl.and_then(|raw| whole_of(raw.get())).unwrap_or_default();
+        let is_public = scope.is_some_and(|raw| is_key(raw, "public"));
+        let scope = if is_public { CacheScope::Public } else { CacheScope::Private };
+        Self { ttl: Duration::from_millis(millis), scope }
+    }
+}
+
+impl<T: Entry> Page<T> {
+    /// Reads the result of a list request, whatever it is.
+    pub fn read(result: &Json) -> Self {
+        let mut oddities = Vec::new();
+        let pieces = pieces::read(result).unwrap_or_else(|| odd::read(result, &mut oddities));
+        let part = |raw: Option<&RawValue>| raw.map(|raw| result.part(raw));
+        Self {
+            items: pieces.items,
+            rejected: pieces.rejected,
+            next_cursor: part(pieces.cursor).and_then(|raw| cursor_of(&raw, &mut oddities)),
+            cache: CacheHints::from_parts(pieces.ttl, pieces.scope),
+            meta: part(pieces.meta).filter(Json::is_object),
+            oddities,
+        }
+    }
+}
+
+/// Makes an entry of an object and the value that names it; `key` names it if there is none.
+fn named<T: Entry>(
+    raw: Json,
+    name: Option<&Json>,
+    key: Option<&ByteString>,
+) -> Result<T, Rejected> {
+    let why = match (name, key) {
+        (None, Some(key)) if !key.is_empty() => return Ok(T::new(key.clone(), raw)),
+        (None, _) => Oddity::new(T::KEY, Deviation::Missing),
+        (Some(found), _) => match found.as_text() {
+            Some(name) if !name.is_empty() => return Ok(T::new(name, raw)),
+            Some(_) => Oddity::new(T::KEY, Deviation::Empty),
+            None => Oddity::mismatch(T::KEY, found, Kind::String),
+        },
+    };
+    Err(Rejected { raw, why })
+}
+
+/// An empty cursor would ask for the first page again, so it means the end.
+fn cursor_of(raw: &Json, oddities: &mut Vec<Oddity>) -> Option<String> {
+    if Kind::of(raw) == Kind::String {
+        return raw.to_text().filter(|text| !text.is_empty());
+    }
+    oddities.push(Oddity::mismatch("nextCursor", raw, Kind::String));
+    (Kind::of(raw) == Kind::Number).then(|| raw.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests;

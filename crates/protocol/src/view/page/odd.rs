@@ -1,0 +1,50 @@
+//! Reads pages that are not as they should be: without a list, with a bare list, with names as
+//! keys, or with an entry that is no object.
+
+use bytestring::ByteString;
+use serde_json::value::RawValue;
+
+use super::pieces::Pieces;
+use super::{Entry, Rejected, named};
+use crate::view::fields::{Fields, find};
+use crate::view::odd::{Deviation, Kind, Oddity};
+use crate::{Json, Members};
+
+/// Reads any page, entry by entry.
+pub(super) fn read<'a, T: Entry>(page: &'a Json, oddities: &mut Vec<Oddity>) -> Pieces<'a, T> {
+    let [list, cursor, ttl, scope, meta] =
+        find(page.as_str(), [T::LIST, "nextCursor", "ttlMs", "cacheScope", "_meta"]);
+    let mut pieces = Pieces { cursor, ttl, scope, meta, ..Pieces::default() };
+    match list {
+        Some(list) if list.get().starts_with('[') => add_all(&mut pieces, page, list.get()),
+        Some(list) => {
+            oddities.push(Oddity::mismatch(T::LIST, &page.part(list), Kind::Array));
+            for (name, raw) in Members::of(list.get()).iter().flat_map(Members::iter) {
+                pieces.add(read_entry(page.part(raw), Some(&name.into())));
+            }
+        }
+        None if page.is_object() => oddities.push(Oddity::new(T::LIST, Deviation::Missing)),
+        None => {
+            oddities.push(Oddity::mismatch("result", page, Kind::Object));
+            add_all(&mut pieces, page, page.as_str());
+        }
+    }
+    pieces
+}
+
+fn add_all<T: Entry>(pieces: &mut Pieces<'_, T>, page: &Json, list: &str) {
+    let entries: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
+    for raw in entries {
+        pieces.add(read_entry(page.part(raw), None));
+    }
+}
+
+/// Reads one entry; `key` names it if it does not do so itself.
+pub(super) fn read_entry<T: Entry>(raw: Json, key: Option<&ByteString>) -> Result<T, Rejected> {
+    if !raw.is_object() {
+        let why = Oddity::mismatch("entry", &raw, Kind::Object);
+        return Err(Rejected { raw, why });
+    }
+    let name = raw.field(T::KEY);
+    named(raw, name.as_ref(), key)
+}

@@ -1,0 +1,102 @@
+//! Pages with odd parts keep their good ones.
+
+use proptest::prelude::*;
+
+use super::super::{Prompt, Tool};
+use super::*;
+
+fn page(text: &str) -> Page<Tool> {
+    Page::read(&text.parse().unwrap())
+}
+
+/// Names of the tools, reasons of the rejected, the cursor and the oddities, in one line.
+fn check(text: &str, expected: &str) {
+    let page = page(text);
+    let names: Vec<_> = page.items.iter().map(|tool| tool.name().to_string()).collect();
+    let why: Vec<_> = page.rejected.iter().map(|rejected| rejected.why.to_string()).collect();
+    let oddities: Vec<_> = page.oddities.iter().map(ToString::to_string).collect();
+    let parts = [names.join(","), why.join("; "), page.next_cursor.unwrap_or_default()];
+    let shown = format!("{} | {}", parts.join(" | "), oddities.join("; "));
+    assert_eq!(shown, expected, "{text}");
+}
+
+#[test]
+fn one_bad_tool_costs_only_itself() {
+    check(
+        r#"{"tools":[{"name":"a"},{},7,{"name":""},{"name":5},null,{"name":"b"}]}"#,
+        "a,b | name is missing; entry is a number, not an object; name is empty; \
+         name is a number, not a string; entry is null, not an object |  | ",
+    );
+}
+
+#[test]
+fn a_list_in_another_shape_is_read_if_it_can_be() {
+    check("{}", " |  |  | tools is missing");
+    check(r#"{"tools":null,"nextCursor":"c"}"#, " |  | c | tools is null, not an array");
+    check(r#"{"tools":"no"}"#, " |  |  | tools is a string, not an array");
+    check(
+        r#"{"tools":{"a":{"description":"d"},"b":{"name":"c"},"x":1}}"#,
+        "a,c | entry is a number, not an object |  | tools is an object, not an array",
+    );
+    check(r#"[{"name":"a"}]"#, "a |  |  | result is an array, not an object");
+    check("null", " |  |  | result is null, not an object");
+    check(r#"{"tools":7,"tools":[{"name":"a"}]}"#, "a |  |  | ");
+    check(r#"{"t\u006fols":[{"n\u0061me":"\u0061"}]}"#, "a |  |  | ");
+}
+
+#[test]
+fn a_cursor_is_read_in_every_shape() {
+    check(r#"{"tools":[],"nextCursor":"a\"b"}"#, " |  | a\"b | ");
+    check(r#"{"tools":[],"nextCursor":""}"#, " |  |  | ");
+    check(r#"{"tools":[],"nextCursor":null}"#, " |  |  | nextCursor is null, not a string");
+    check(r#"{"tools":[],"nextCursor":20}"#, " |  | 20 | nextCursor is a number, not a string");
+    check(r#"{"tools":[],"nextCursor":{}}"#, " |  |  | nextCursor is an object, not a string");
+}
+
+#[test]
+fn hints_for_caching_are_cautious() {
+    let read = |rest: &str| page(&format!(r#"{{"tools":[]{rest}}}"#)).cache;
+    let public = CacheHints { ttl: Duration::from_secs(5), scope: CacheScope::Public };
+    assert_eq!(read(r#","ttlMs":5000,"cacheScope":"public""#), public);
+    for odd in ["", r#","ttlMs":-1"#, r#","ttlMs":"5","cacheScope":"all""#, r#","ttlMs":null"#] {
+        assert_eq!(read(odd), CacheHints::default(), "{odd}");
+    }
+}
+
+#[test]
+fn entries_share_the_buffer_of_the_page() {
+    let text: Json = r#"{"tools":[{"name":"a","description":"d"}]}"#.parse().unwrap();
+    let page: Page<Tool> = Page::read(&text);
+    let whole = text.as_str().as_bytes().as_ptr_range();
+    assert!(whole.contains(&page.items[0].raw().as_str().as_ptr()));
+    assert!(whole.contains(&page.items[0].name().as_ptr()));
+    assert!(size_of::<Tool>() <= 64, "two slices, no more");
+}
+
+#[test]
+fn other_lists_work_alike() {
+    let page: Page<Prompt> = Page::read(&r#"{"prompts":[{"name":"p"}]}"#.parse().unwrap());
+    assert_eq!(page.items[0].name(), "p");
+}
+
+proptest! {
+    #[test]
+    fn a_bad_tool_anywhere_leaves_all_others(
+        count in 0_usize..20,
+        place in 0_usize..20,
+        bad in prop_oneof![
+            Just("null"), Just("7"), Just("\"x\""), Just("[]"), Just("{}"), Just(r#"{"name":null}"#),
+            Just(r#"{"name":{"name":"x"}}"#), Just("1e999"), Just(r#""\ud800""#), Just("[[[{}]]]"),
+        ],
+    ) {
+        let mut entries: Vec<String> =
+            (0..count).map(|number| format!(r#"{{"name":"t{number}","x":[{number}]}}"#)).collect();
+        entries.insert(place.min(count), bad.to_owned());
+        let page = page(&format!(r#"{{"tools":[{}]}}"#, entries.join(" , ")));
+        let names: Vec<_> = page.items.iter().map(|tool| tool.name().to_string()).collect();
+        let expected: Vec<_> = (0..count).map(|number| format!("t{number}")).collect();
+        prop_assert_eq!(names, expected);
+        prop_assert_eq!(page.rejected.len(), 1);
+        prop_assert_eq!(page.rejected[0].raw.as_str(), bad);
+    }
+}

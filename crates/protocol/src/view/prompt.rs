@@ -1,0 +1,147 @@
+//! Prompts as servers offer them, and the messages they become.
+
+use bytestring::ByteString;
+
+use super::content::ContentBlock;
+use super::decor::{Icon, Role};
+use super::fields::{Fields, entry, view};
+use super::odd::{Kind, Rule, Rules};
+use crate::Json;
+
+const PROMPT: Rules = &[(
+    "",
+    &[
+        Rule::needed("name", Kind::String),
+        Rule::optional("title", Kind::String),
+        Rule::optional("description", Kind::String),
+        Rule::optional("arguments", Kind::Array),
+        Rule::optional("icons", Kind::Array),
+    ],
+)];
+
+entry! {
+    /// Messages that a server has prepared.
+    Prompt, "prompts", "name" as name, PROMPT
+}
+
+impl Prompt {
+    /// Returns the name for people.
+    pub fn title(&self) -> Option<ByteString> {
+        self.raw.text_at("title").filter(|title| !title.is_empty())
+    }
+
+    /// Returns what it is for, in the server's words.
+    pub fn description(&self) -> Option<ByteString> {
+        self.raw.text_at("description")
+    }
+
+    /// Returns what can be filled in; what has no name cannot.
+    pub fn arguments(&self) -> Vec<PromptArgument> {
+        self.raw.items_at("arguments").iter().filter_map(PromptArgument::read).collect()
+    }
+
+    /// Returns its pictures.
+    pub fn icons(&self) -> Vec<Icon> {
+        Icon::of(&self.raw)
+    }
+}
+
+/// Something to fill in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: ByteString,
+    /// Its name for people.
+    pub title: Option<ByteString>,
+    /// What it is, in the server's words.
+    pub description: Option<ByteString>,
+    /// Whether it has to be filled in.
+    pub is_required: bool,
+}
+
+impl PromptArgument {
+    fn read(raw: &Json) -> Option<Self> {
+        Some(Self {
+            name: raw.text_at("name").filter(|name| !name.is_empty())?,
+            title: raw.text_at("title"),
+            description: raw.text_at("description"),
+            is_required: raw.flag_at("required").unwrap_or_default(),
+        })
+    }
+}
+
+const RESULT: Rules =
+    &[("", &[Rule::needed("messages", Kind::Array), Rule::optional("description", Kind::String)])];
+
+view! {
+    /// The answer to `prompts/get`.
+    PromptResult, RESULT
+}
+
+impl PromptResult {
+    /// Returns what it is for, in the server's words.
+    pub fn description(&self) -> Option<ByteString> {
+        self.raw.text_at("description")
+    }
+
+    /// Returns the messages.
+    pub fn messages(&self) -> Vec<PromptMessage> {
+        PromptMessage::list(&self.raw)
+    }
+}
+
+const MESSAGE: Rules = &[(
+    "",
+    &[
+        Rule::needed("role", Kind::String).one_of(&["user", "assistant"]),
+        Rule::needed("content", Kind::Object),
+    ],
+)];
+
+view! {
+    /// A message of a prompt, or of a conversation that a server wants continued.
+    PromptMessage, MESSAGE
+}
+
+impl PromptMessage {
+    /// Returns who speaks; the user, if the server did not say.
+    pub fn role(&self) -> Role {
+        Role::of_message(&self.raw)
+    }
+
+    /// Returns what is said: usually one block, in sampling also several.
+    pub fn content(&self) -> Vec<ContentBlock> {
+        ContentBlock::list(self.raw.field("content"))
+    }
+
+    pub(super) fn list(raw: &Json) -> Vec<Self> {
+        let messages = raw.items_at("messages").into_iter();
+        messages.filter(Json::is_object).map(Self::read).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Entry;
+    use super::*;
+
+    #[test]
+    fn arguments_without_a_name_are_left_out() {
+        let text = r#"{"name":"p","arguments":[{"name":"a","required":true},{},7,
+            {"name":"b","required":"yes","title":5}]}"#;
+        let arguments = Prompt::read(text.parse().unwrap()).unwrap().arguments();
+        let shown: Vec<_> =
+            arguments.iter().map(|it| (it.name.to_string(), it.is_required)).collect();
+        assert_eq!(shown, [("a".to_owned(), true), ("b".to_owned(), false)]);
+    }
+
+    #[test]
+    fn messages_are_read_in_every_shape() {
+        let text = r#"{"messages":[{"role":"assistant","content":{"type":"text","text":"a"}},
+            {"content":"b"},{"role":"dog","content":[{"type":"text","text":"c"},"d"]},"e"]}"#;
+        let messages = PromptResult::read(text.parse().unwrap()).messages();
+        let shown: Vec<_> =
+            messages.iter().map(|message| (message.role(), message.content().len())).collect();
+        assert_eq!(shown, [(Role::Assistant, 1), (Role::User, 1), (Role::User, 2)]);
+    }
+}

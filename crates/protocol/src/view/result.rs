@@ -1,0 +1,214 @@
+//! Results of calls: what kind of result it is, what a tool said, how an argument could go on.
+
+use bytestring::ByteString;
+use serde_json::value::RawValue;
+
+use super::content::ContentBlock;
+use super::fields::{Fields, find, view};
+use super::odd::{Kind, Oddity, Rule, Rules, check};
+use crate::Json;
+
+/// What kind of result a server sent (2026-07-28).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultType {
+    /// The answer; also every result that does not say what it is.
+    Complete,
+    /// Questions that have to be answered first: [`InputRequired`](super::InputRequired).
+    InputRequired,
+    /// The promise of an answer: [`Task`](super::Task).
+    Task,
+    /// Something that only an extension can explain.
+    Other(ByteString),
+}
+
+impl ResultType {
+    /// Reads the kind of a result.
+    pub fn of(result: &Json) -> Self {
+        match result.text_at("resultType") {
+            None => Self::Complete,
+            Some(text) => match &*text {
+                "complete" => Self::Complete,
+                "input_required" => Self::InputRequired,
+                "task" => Self::Task,
+                _ => Self::Other(text),
+            },
+        }
+    }
+}
+
+/// The answer to `tools/call`.
+///
+/// Its parts are found when it is made; the blocks are read when they are asked for, because a
+/// result may be large and only be passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    raw: Json,
+    content: Option<Json>,
+    structured: Option<Json>,
+    meta: Option<Json>,
+    is_error: bool,
+}
+
+const TOOL_RESULT: Rules = &[(
+    "",
+    &[
+        Rule::needed("content", Kind::Array),
+        Rule::optional("isError", Kind::Boolean),
+        Rule::optional("_meta", Kind::Object),
+    ],
+)];
+
+impl ToolResult {
+    /// Looks at a result, whatever it is.
+    pub fn read(raw: Json) -> Self {
+        let keys = ["content", "structuredContent", "isError", "_meta", "resultType"];
+        let [content, structured, is_error, meta, kind] = find(raw.as_str(), keys);
+        let part = |found: Option<&RawValue>| found.map(|found| raw.part(found));
+        // `null` is a value since 2026-07-28, where every result says what it is; before, it is
+        // how some servers write "nothing".
+        let structured = part(structured).filter(|value| kind.is_some() || !value.is_null());
+        Self {
+            content: part(content),
+            structured,
+            meta: part(meta).filter(Json::is_object),
+            is_error: is_error.is_some_and(|flag| flag.get() == "true"),
+            raw,
+        }
+    }
+
+    /// Returns the blocks; a single block or a string instead of a list is accepted, too.
+    pub fn content(&self) -> Vec<ContentBlock> {
+        ContentBlock::list(self.content.clone())
+    }
+
+    /// Returns the structured content, with all digits.
+    pub fn structured(&self) -> Option<&Json> {
+        self.structured.as_ref()
+    }
+
+    /// Tells whether the tool failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error
+    }
+
+    /// Returns `_meta`, if it is an object.
+    pub fn meta(&self) -> Option<&Json> {
+        self.meta.as_ref()
+    }
+
+    /// Returns the result as it came.
+    pub fn raw(&self) -> &Json {
+        &self.raw
+    }
+
+    /// Returns what is against the rules, but not inside the blocks.
+    pub(super) fn own_oddities(&self) -> Vec<Oddity> {
+        check(&self.raw, TOOL_RESULT)
+    }
+
+    /// Returns what is against the rules, also inside the blocks.
+    pub fn oddities(&self) -> Vec<Oddity> {
+        if !self.raw.is_object() {
+            return vec![Oddity::mismatch("result", &self.raw, Kind::Object)];
+        }
+        let mut oddities = self.own_oddities();
+        oddities.extend(self.content().iter().flat_map(ContentBlock::oddities));
+        oddities
+    }
+}
+
+view! {
+    /// The answer to `completion/complete`: how an argument could go on.
+    Completion, &[
+        ("", &[Rule::needed("completion", Kind::Object)]),
+        ("completion", &[
+            Rule::needed("values", Kind::Array),
+            Rule::optional("total", Kind::Number),
+            Rule::optional("hasMore", Kind::Boolean),
+        ]),
+    ]
+}
+
+impl Completion {
+    fn inner(&self) -> Json {
+        self.raw.object_at("completion").unwrap_or_else(Json::object)
+    }
+
+    /// Returns the proposals.
+    pub fn values(&self) -> Vec<ByteString> {
+        self.inner().texts_at("values")
+    }
+
+    /// Returns how many there are altogether.
+    pub fn total(&self) -> Option<u64> {
+        self.inner().whole_at("total")
+    }
+
+    /// Tells whether there are more than were sent.
+    pub fn has_more(&self) -> bool {
+        self.inner().flag_at("hasMore").unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> ToolResult {
+        ToolResult::read(text.parse().unwrap())
+    }
+
+    fn texts(text: &str) -> Vec<String> {
+        let blocks = result(text).content();
+        blocks.iter().filter_map(|block| block.as_text().map(ToString::to_string)).collect()
+    }
+
+    #[test]
+    fn content_is_found_in_every_shape() {
+        assert_eq!(texts(r#"{"content":[{"type":"text","text":"a"},{"type":"x"}]}"#), ["a"]);
+        assert_eq!(texts(r#"{"content":{"type":"text","text":"a"}}"#), ["a"]);
+        assert_eq!(texts(r#"{"content":"a"}"#), ["a"]);
+        for empty in [r#"{"content":null}"#, r#"{"content":[]}"#, "{}", "null", "[]"] {
+            assert_eq!(result(empty).content(), [], "{empty}");
+        }
+    }
+
+    #[test]
+    fn digits_of_structured_content_survive() {
+        let result = result(r#"{"structuredContent":{"id":98765432109876543210},"content":[]}"#);
+        assert_eq!(result.structured().unwrap().as_str(), r#"{"id":98765432109876543210}"#);
+    }
+
+    #[test]
+    fn null_is_structured_content_only_where_it_can_be() {
+        assert_eq!(result(r#"{"structuredContent":null}"#).structured(), None);
+        let modern = result(r#"{"resultType":"complete","structuredContent":null}"#);
+        assert_eq!(modern.structured(), Some(&Json::null()));
+    }
+
+    #[test]
+    fn only_true_is_an_error() {
+        assert!(result(r#"{"isError":true}"#).is_error());
+        for fine in [r#"{"isError":"true"}"#, r#"{"isError":null}"#, "{}", "7"] {
+            assert!(!result(fine).is_error(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn a_result_says_what_it_is() {
+        let kind = |text: &str| ResultType::of(&text.parse().unwrap());
+        assert_eq!(kind("{}"), ResultType::Complete);
+        assert_eq!(kind("null"), ResultType::Complete);
+        assert_eq!(kind(r#"{"resultType":"input_required"}"#), ResultType::InputRequired);
+        assert_eq!(kind(r#"{"resultType":"odd"}"#), ResultType::Other("odd".into()));
+    }
+
+    #[test]
+    fn proposals_are_texts() {
+        let text = r#"{"completion":{"values":["a",1,"b"],"total":3.0,"hasMore":true}}"#;
+        let completion = Completion::read(text.parse().unwrap());
+        assert_eq!(completion.values(), ["a", "b"]);
+        assert_eq!((completion.total(), completion.has_more()), (Some(3), true));
+        assert!(Completion::read("[]".parse().unwrap()).values().is_empty());
+    }
+}

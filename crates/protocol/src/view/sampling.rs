@@ -1,0 +1,160 @@
+//! A server's wish that the client's model says something: `sampling/createMessage`.
+
+use bytestring::ByteString;
+
+use super::fields::{Fields, view};
+use super::odd::{Kind, Rule, Rules};
+use super::page::Entry;
+use super::prompt::PromptMessage;
+use super::tool::Tool;
+use crate::Json;
+
+const SAMPLING: Rules = &[(
+    "",
+    &[
+        Rule::needed("messages", Kind::Array),
+        Rule::needed("maxTokens", Kind::Number),
+        Rule::optional("systemPrompt", Kind::String),
+        Rule::optional("modelPreferences", Kind::Object),
+        Rule::optional("includeContext", Kind::String).one_of(&[
+            "allServers",
+            "none",
+            "thisServer",
+        ]),
+        Rule::optional("temperature", Kind::Number),
+        Rule::optional("stopSequences", Kind::Array),
+        Rule::optional("metadata", Kind::Object),
+        Rule::optional("tools", Kind::Array),
+        Rule::optional("toolChoice", Kind::Object),
+    ],
+)];
+
+view! {
+    /// The parameters of `sampling/createMessage`.
+    Sampling, SAMPLING
+}
+
+impl Sampling {
+    /// Returns the conversation to continue.
+    pub fn messages(&self) -> Vec<PromptMessage> {
+        PromptMessage::list(&self.raw)
+    }
+
+    /// Returns how long the answer may become; `None` if the server forgot to say.
+    pub fn max_tokens(&self) -> Option<u64> {
+        self.raw.whole_at("maxTokens")
+    }
+
+    /// Returns the instructions for the model: foreign text.
+    pub fn system_prompt(&self) -> Option<ByteString> {
+        self.raw.text_at("systemPrompt")
+    }
+
+    /// Returns which model the server would like.
+    pub fn model_preferences(&self) -> ModelPreferences {
+        let preferences = self.raw.object_at("modelPreferences").unwrap_or_else(Json::object);
+        ModelPreferences {
+            hints: preferences
+                .items_at("hints")
+                .iter()
+                .filter_map(|hint| hint.as_text().or_else(|| hint.text_at("name")))
+                .collect(),
+            cost: preferences.number_at("costPriority"),
+            speed: preferences.number_at("speedPriority"),
+            intelligence: preferences.number_at("intelligencePriority"),
+        }
+    }
+
+    /// Returns how adventurous the model should be.
+    pub fn temperature(&self) -> Option<f64> {
+        self.raw.number_at("temperature")
+    }
+
+    /// Returns the texts that end the answer.
+    pub fn stop_sequences(&self) -> Vec<ByteString> {
+        self.raw.texts_at("stopSequences")
+    }
+
+    /// Returns what else of the session the model should see: `none`, `thisServer` or `allServers`.
+    pub fn include_context(&self) -> Option<ByteString> {
+        self.raw.text_at("includeContext")
+    }
+
+    /// Returns what is meant for the model's provider only.
+    pub fn metadata(&self) -> Option<Json> {
+        self.raw.object_at("metadata")
+    }
+
+    /// Returns the tools that the model may want to be called; unusable ones are left out.
+    pub fn tools(&self) -> Vec<Tool> {
+        self.raw.items_at("tools").into_iter().filter_map(|raw| Tool::read(raw).ok()).collect()
+    }
+
+    /// Returns whether the model may, must or must not use them.
+    pub fn tool_choice(&self) -> ToolChoice {
+        let choice = self.raw.object_at("toolChoice").and_then(|choice| choice.text_at("mode"));
+        match choice.as_deref() {
+            Some("none") => ToolChoice::None,
+            Some("required") => ToolChoice::Required,
+            _ => ToolChoice::Auto,
+        }
+    }
+}
+
+/// Which model a server would like; a wish, no more.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelPreferences {
+    /// Parts of names of models, the best first.
+    pub hints: Vec<ByteString>,
+    /// How much a low price matters, from 0 to 1.
+    pub cost: Option<f64>,
+    /// How much speed matters.
+    pub speed: Option<f64>,
+    /// How much ability matters.
+    pub intelligence: Option<f64>,
+}
+
+/// Whether a model may use tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolChoice {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// It has to.
+    Required,
+    /// It must not.
+    None,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_is_read_as_far_as_it_is_understood() {
+        let sampling = Sampling::read(
+            r#"{"messages":[{"role":"user","content":{"type":"text","text":"a"}}],"maxTokens":1e3,
+            "modelPreferences":{"hints":[{"name":"big"},"small",{}],"costPriority":0.5},
+            "tools":[{"name":"t"},{}],"toolChoice":{"mode":"required"},"stopSequences":["x",1]}"#
+                .parse()
+                .unwrap(),
+        );
+        assert_eq!(sampling.messages().len(), 1);
+        assert_eq!(sampling.max_tokens(), Some(1000));
+        let preferences = sampling.model_preferences();
+        assert_eq!(preferences.hints, ["big", "small"]);
+        assert_eq!((preferences.cost, preferences.speed), (Some(0.5), None));
+        assert_eq!(sampling.tools().len(), 1);
+        assert_eq!(sampling.tool_choice(), ToolChoice::Required);
+        assert_eq!(sampling.stop_sequences(), ["x"]);
+        assert_eq!(sampling.oddities(), []);
+    }
+
+    #[test]
+    fn an_empty_wish_is_a_wish() {
+        let sampling = Sampling::read("{}".parse().unwrap());
+        assert!(sampling.messages().is_empty());
+        assert_eq!(sampling.tool_choice(), ToolChoice::Auto);
+        assert_eq!(sampling.oddities().len(), 2);
+    }
+}

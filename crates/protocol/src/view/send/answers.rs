@@ -1,0 +1,179 @@
+//! What a client answers when a server asks: results of requests before 2026-07-28, entries of
+//! `inputResponses` since.
+
+use serde::Serialize;
+
+use super::{Object, written};
+use crate::Json;
+use crate::era::Revision;
+use crate::view::content::{Content, ContentBlock};
+use crate::view::decor::Role;
+
+/// What the person did with a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ElicitationAnswer {
+    /// They agreed; a form brings its content, a page none.
+    Accept(Option<Object>),
+    /// They said no.
+    Decline,
+    /// They did not decide.
+    Cancel,
+}
+
+/// Writes the answer to `elicitation/create`.
+pub fn elicitation_result(answer: &ElicitationAnswer) -> Json {
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        action: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<&'a Object>,
+    }
+
+    let (action, content) = match answer {
+        ElicitationAnswer::Accept(content) => ("accept", content.as_ref()),
+        ElicitationAnswer::Decline => ("decline", None),
+        ElicitationAnswer::Cancel => ("cancel", None),
+    };
+    written(&Answer { action, content })
+}
+
+/// What a model said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SamplingAnswer {
+    /// The model.
+    pub model: String,
+    /// The blocks it said; see [`text_block`].
+    pub content: Vec<Json>,
+    /// Why it stopped, such as `endTurn`, `maxTokens`, `stopSequence` or `toolUse`.
+    pub stop_reason: Option<String>,
+}
+
+/// An answer that cannot be sent to a server of this revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsendable {
+    /// Before 2025-11-25 an answer is exactly one block.
+    #[error("an answer of several blocks cannot be sent in this revision of the protocol")]
+    Several,
+    /// A block of this kind does not exist in the revision.
+    #[error("a block of this kind cannot be sent in this revision of the protocol")]
+    Kind,
+}
+
+/// Writes the answer to `sampling/createMessage`.
+pub fn sampling_result(answer: &SamplingAnswer, revision: Revision) -> Result<Json, Unsendable> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer<'a> {
+        role: &'static str,
+        content: Blocks<'a>,
+        model: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stop_reason: Option<&'a str>,
+    }
+
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Blocks<'a> {
+        One(&'a Json),
+        Many(&'a [Json]),
+    }
+
+    if !answer.content.iter().all(|block| is_known(block, revision)) {
+        return Err(Unsendable::Kind);
+    }
+    let content = match answer.content.as_slice() {
+        [block] => Blocks::One(block),
+        blocks if revision >= Revision::V2025_11_25 => Blocks::Many(blocks),
+        _ => return Err(Unsendable::Several),
+    };
+    Ok(written(&Answer {
+        role: Role::Assistant.as_str(),
+        content,
+        model: &answer.model,
+        stop_reason: answer.stop_reason.as_deref(),
+    }))
+}
+
+fn is_known(block: &Json, revision: Revision) -> bool {
+    let block = ContentBlock::read(block.clone());
+    let since = match block.content() {
+        Content::Text(_) | Content::Image { .. } => Revision::V2024_11_05,
+        Content::Audio { .. } => Revision::V2025_03_26,
+        Content::ToolUse { .. } | Content::ToolResult { .. } => Revision::V2025_11_25,
+        Content::Link(_) | Content::Embedded(_) | Content::Unknown { .. } => return false,
+    };
+    revision >= since && block.oddities().is_empty()
+}
+
+/// Writes a block of text.
+pub fn text_block(text: &str) -> Json {
+    #[derive(Serialize)]
+    struct Block<'a> {
+        r#type: &'static str,
+        text: &'a str,
+    }
+
+    written(&Block { r#type: "text", text })
+}
+
+/// A folder that servers are told about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RootEntry {
+    /// Its address; must begin with `file://`.
+    pub uri: String,
+    /// Its name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Writes the answer to `roots/list`.
+pub fn roots_result(roots: &[RootEntry]) -> Json {
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        roots: &'a [RootEntry],
+    }
+
+    written(&Answer { roots })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(blocks: &[Json], revision: Revision) -> Result<String, Unsendable> {
+        let answer =
+            SamplingAnswer { model: "m".into(), content: blocks.to_vec(), stop_reason: None };
+        sampling_result(&answer, revision).map(|json| json.as_str().to_owned())
+    }
+
+    #[test]
+    fn one_block_is_no_list() {
+        let expected = r#"{"role":"assistant","content":{"type":"text","text":"a"},"model":"m"}"#;
+        for revision in Revision::ALL {
+            assert_eq!(said(&[text_block("a")], revision).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn what_a_revision_does_not_know_is_not_sent() {
+        let two = [text_block("a"), text_block("b")];
+        assert_eq!(said(&two, Revision::V2025_06_18), Err(Unsendable::Several));
+        assert!(said(&two, Revision::V2025_11_25).unwrap().contains("[{"));
+        let wish = r#"{"type":"tool_use","id":"1","name":"n","input":{}}"#.parse().unwrap();
+        let wish = std::slice::from_ref(&wish);
+        assert_eq!(said(wish, Revision::V2025_06_18), Err(Unsendable::Kind));
+        assert!(said(wish, Revision::V2026_07_28).is_ok());
+        assert_eq!(said(&[Json::object()], Revision::LATEST), Err(Unsendable::Kind));
+    }
+
+    #[test]
+    fn an_answer_says_what_the_person_did() {
+        let shown = |answer| elicitation_result(&answer).as_str().to_owned();
+        assert_eq!(shown(ElicitationAnswer::Decline), r#"{"action":"decline"}"#);
+        assert_eq!(
+            shown(ElicitationAnswer::Accept(Some(Object::default()))),
+            r#"{"action":"accept","content":{}}"#
+        );
+    }
+}

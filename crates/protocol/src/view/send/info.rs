@@ -1,0 +1,65 @@
+//! Who the client is.
+
+use serde::Serialize;
+
+use super::written;
+use crate::Json;
+use crate::era::Revision;
+
+/// Who the client says it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its name for people (from 2025-06-18 on).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is (from 2025-11-25 on).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where its page is (from 2025-11-25 on).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<String>,
+}
+
+impl ClientInfo {
+    /// Introduces a client by name and version only.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { name: name.into(), version: version.into(), ..Self::default() }
+    }
+
+    /// Writes what the revision knows.
+    pub fn render(&self, revision: Revision) -> Json {
+        let mut info = self.clone();
+        if revision < Revision::V2025_06_18 {
+            info.title = None;
+        }
+        if revision < Revision::V2025_11_25 {
+            info.description = None;
+            info.website_url = None;
+        }
+        written(&info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newer_members_are_only_for_newer_revisions() {
+        let info = ClientInfo {
+            title: Some("T".into()),
+            description: Some("D".into()),
+            website_url: Some("https://a.example".into()),
+            ..ClientInfo::new("n", "1")
+        };
+        let shown = |revision| info.render(revision).as_str().to_owned();
+        assert_eq!(shown(Revision::V2025_03_26), r#"{"name":"n","version":"1"}"#);
+        assert_eq!(shown(Revision::V2025_06_18), r#"{"name":"n","version":"1","title":"T"}"#);
+        assert!(shown(Revision::V2026_07_28).contains("websiteUrl"));
+    }
+}

@@ -1,0 +1,55 @@
+//! JSON that is known to be an object, so that nothing else can be sent as arguments.
+
+use serde::{Serialize, Serializer};
+
+use crate::Json;
+
+/// A JSON value that is an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object(Json);
+
+/// The value is no object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a JSON object")]
+pub struct NoObject;
+
+impl Object {
+    /// Returns the value.
+    pub fn as_json(&self) -> &Json {
+        &self.0
+    }
+}
+
+/// Returns `{}`.
+impl Default for Object {
+    fn default() -> Self {
+        Self(Json::object())
+    }
+}
+
+impl TryFrom<Json> for Object {
+    type Error = NoObject;
+
+    fn try_from(json: Json) -> Result<Self, NoObject> {
+        if json.is_object() { Ok(Self(json)) } else { Err(NoObject) }
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_objects_are_objects() {
+        assert!(Object::try_from(Json::object()).is_ok());
+        for text in ["null", "[]", "\"{}\"", "1"] {
+            assert_eq!(Object::try_from(text.parse::<Json>().unwrap()), Err(NoObject), "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Skills that a server offers, by the extension of that name: instructions with files.
+//!
+//! A view only says what the server claims. Whether a file has the digest and the size that are
+//! listed here has to be checked when it is read.
+
+use bytestring::ByteString;
+
+use super::fields::{Fields, entry};
+use super::odd::{Kind, Rule, Rules};
+use super::page::Entry;
+use crate::Json;
+
+/// The name of the extension.
+pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
+
+const SKILL: Rules = &[
+    ("", &[Rule::needed("uri", Kind::String), Rule::needed("frontmatter", Kind::Object)]),
+    (
+        "frontmatter",
+        &[Rule::needed("name", Kind::String), Rule::needed("description", Kind::String)],
+    ),
+];
+
+entry! {
+    /// A skill, named by the address of its `SKILL.md`.
+    Skill, "skills", "uri" as uri, SKILL
+}
+
+/// The files of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkillFiles {
+    /// These, `SKILL.md` among them; entries without an address are left out.
+    Listed(Vec<SkillFile>),
+    /// They are made when they are read, so nothing can be said about them.
+    Dynamic,
+    /// The server says nothing that is understood.
+    Unknown,
+}
+
+/// A file of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillFile {
+    /// Its address.
+    pub uri: ByteString,
+    /// Its digest, such as `sha256:…`, as the server wrote it.
+    pub digest: Option<ByteString>,
+    /// Its size in bytes.
+    pub size: Option<u64>,
+}
+
+impl Skill {
+    /// Returns the skill in the answer to `skills/get`.
+    pub fn from_get(result: &Json) -> Option<Self> {
+        Self::read(result.object_at("skill")?).ok()
+    }
+
+    /// Returns what stands at the head of `SKILL.md`, as JSON.
+    pub fn frontmatter(&self) -> Json {
+        self.raw.object_at("frontmatter").unwrap_or_else(Json::object)
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> Option<ByteString> {
+        self.frontmatter().text_at("name")
+    }
+
+    /// Returns what it is for: foreign text.
+    pub fn description(&self) -> Option<ByteString> {
+        self.frontmatter().text_at("description")
+    }
+
+    /// Returns its files.
+    pub fn files(&self) -> SkillFiles {
+        let Some(resources) = self.raw.field("resources") else { return SkillFiles::Unknown };
+        if resources.as_text().as_deref() == Some("dynamic") {
+            return SkillFiles::Dynamic;
+        }
+        let Some(files) = resources.items() else { return SkillFiles::Unknown };
+        let read = |raw: Json| {
+            Some(SkillFile {
+                uri: raw.text_at("uri")?,
+                digest: raw.text_at("digest"),
+                size: raw.whole_at("size"),
+            })
+        };
+        SkillFiles::Listed(files.into_iter().filter_map(read).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skill_lists_its_files() {
+        let text = r#"{"skill":{"uri":"skill://a/SKILL.md",
+            "frontmatter":{"name":"a","description":"d"},
+            "resources":[{"uri":"skill://a/SKILL.md","digest":"sha256:00","size":5},{"size":1},7]}}"#;
+        let skill = Skill::from_get(&text.parse().unwrap()).unwrap();
+        assert_eq!(skill.name().unwrap(), "a");
+        let SkillFiles::Listed(files) = skill.files() else { panic!("not listed") };
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].size, Some(5));
+        assert_eq!(skill.oddities(), []);
+    }
+
+    #[test]
+    fn files_may_be_made_when_they_are_read() {
+        let files = |rest: &str| {
+            let text = format!(r#"{{"uri":"skill://a"{rest}}}"#);
+            Skill::read(text.parse().unwrap()).unwrap().files()
+        };
+        assert_eq!(files(r#","resources":"dynamic""#), SkillFiles::Dynamic);
+        assert_eq!(files(r#","resources":"other""#), SkillFiles::Unknown);
+        assert_eq!(files(""), SkillFiles::Unknown);
+    }
+}

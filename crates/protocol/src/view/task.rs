@@ -1,0 +1,178 @@
+//! Tasks: answers that take their time.
+//!
+//! There are two ways. In 2025-11-25 a task is in the member `task` and its result is fetched with
+//! `tasks/result`; since 2026-07-28 an extension describes it, the task is the result itself, and
+//! `tasks/get` brings the outcome along. One view reads both.
+
+use std::time::Duration;
+
+use bytestring::ByteString;
+
+use super::ask::InputRequest;
+use super::fields::{Fields, entry};
+use super::odd::{Kind, Rule, Rules};
+use super::page::Entry;
+use super::result::ResultType;
+use crate::Json;
+use crate::envelope::{RpcError, code};
+
+/// The name of the extension.
+pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+const TASK: Rules = &[(
+    "",
+    &[
+        Rule::needed("taskId", Kind::String),
+        Rule::needed("status", Kind::String).one_of(TaskStatus::NAMES),
+        Rule::needed("createdAt", Kind::String),
+        Rule::needed("lastUpdatedAt", Kind::String),
+        Rule::optional("statusMessage", Kind::String),
+        Rule::optional("pollInterval", Kind::Number),
+        Rule::optional("pollIntervalMs", Kind::Number),
+        Rule::optional("result", Kind::Object),
+        Rule::optional("error", Kind::Object),
+    ],
+)];
+
+entry! {
+    /// An answer that takes its time.
+    Task, "tasks", "taskId" as id, TASK
+}
+
+/// How far a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskStatus {
+    /// It runs; also if the server uses a word that Wharf does not know.
+    Working,
+    /// It waits for answers.
+    InputRequired,
+    /// It is done.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was given up.
+    Cancelled,
+}
+
+impl TaskStatus {
+    const NAMES: &'static [&'static str] =
+        &["working", "input_required", "completed", "failed", "cancelled"];
+
+    /// Tells whether nothing more will happen.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+impl Task {
+    /// Returns the task that a result promises; `None` if the result is an ordinary one.
+    pub fn promised_by(result: &Json) -> Option<Self> {
+        if let Some(task) = result.object_at("task") {
+            return Self::read(task).ok();
+        }
+        (ResultType::of(result) == ResultType::Task).then(|| Self::read(result.clone()).ok())?
+    }
+
+    /// Returns how far it is.
+    pub fn status(&self) -> TaskStatus {
+        match self.raw.text_at("status").as_deref() {
+            Some("input_required") => TaskStatus::InputRequired,
+            Some("completed") => TaskStatus::Completed,
+            Some("failed") => TaskStatus::Failed,
+            Some("cancelled" | "canceled") => TaskStatus::Cancelled,
+            _ => TaskStatus::Working,
+        }
+    }
+
+    /// Returns what the server says about it: foreign text.
+    pub fn status_message(&self) -> Option<ByteString> {
+        self.raw.text_at("statusMessage")
+    }
+
+    /// Returns how long to wait before asking again.
+    pub fn poll_interval(&self) -> Option<Duration> {
+        self.raw.millis_at("pollIntervalMs").or_else(|| self.raw.millis_at("pollInterval"))
+    }
+
+    /// Returns how long the server keeps it, counted from its creation; `None` for ever.
+    pub fn time_to_live(&self) -> Option<Duration> {
+        self.raw.millis_at("ttlMs").or_else(|| self.raw.millis_at("ttl"))
+    }
+
+    /// Returns the result that a finished task brings along (the extension's way).
+    pub fn result(&self) -> Option<Json> {
+        self.raw.object_at("result")
+    }
+
+    /// Returns the error that a failed task brings along (the extension's way).
+    pub fn error(&self) -> Option<RpcError> {
+        let error = self.raw.field("error").filter(|error| !error.is_null())?;
+        let number = error.field("code").and_then(|number| number.as_str().parse().ok());
+        let message = error.as_text().or_else(|| error.text_at("message")).unwrap_or_default();
+        let read = RpcError::new(number.unwrap_or(code::INTERNAL), String::from(message));
+        Some(match error.field("data") {
+            Some(data) => read.with_data(data),
+            None => read,
+        })
+    }
+
+    /// Returns the questions it waits for (the extension's way).
+    pub fn requests(&self) -> Vec<InputRequest> {
+        InputRequest::list(&self.raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn promised(text: &str) -> Option<Task> {
+        Task::promised_by(&text.parse().unwrap())
+    }
+
+    #[test]
+    fn both_ways_promise_a_task() {
+        let legacy = promised(
+            r#"{"task":{"taskId":"a","status":"working","ttl":60000,"pollInterval":50,
+            "createdAt":"x","lastUpdatedAt":"x"}}"#,
+        )
+        .unwrap();
+        let modern = promised(
+            r#"{"resultType":"task","taskId":"a","status":"working","ttlMs":60000,
+            "pollIntervalMs":50,"createdAt":"x","lastUpdatedAt":"x"}"#,
+        )
+        .unwrap();
+        for task in [legacy, modern] {
+            assert_eq!(task.id(), "a");
+            assert_eq!(task.status(), TaskStatus::Working);
+            assert_eq!(task.poll_interval(), Some(Duration::from_millis(50)));
+            assert_eq!(task.time_to_live(), Some(Duration::from_secs(60)));
+            assert_eq!(task.oddities(), []);
+        }
+    }
+
+    #[test]
+    fn an_ordinary_result_promises_nothing() {
+        for text in
+            [r#"{"content":[],"taskId":"a"}"#, r#"{"task":{}}"#, r#"{"resultType":"task"}"#, "7"]
+        {
+            assert_eq!(promised(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_outcome_comes_along() {
+        let task = |text: &str| Task::read(text.parse().unwrap()).unwrap();
+        let done = task(r#"{"taskId":"a","status":"completed","result":{"content":[]}}"#);
+        assert!(done.status().is_final());
+        assert_eq!(done.result().unwrap().as_str(), r#"{"content":[]}"#);
+        let failed =
+            task(r#"{"taskId":"a","status":"failed","error":{"code":-5,"message":"m","data":1}}"#);
+        assert_eq!(failed.error().unwrap().to_string(), "m (code -5)");
+        let asking = task(
+            r#"{"taskId":"a","status":"input_required","inputRequests":{"k":{"method":"roots/list"}}}"#,
+        );
+        assert_eq!(asking.requests()[0].key, "k");
+        assert!(!task(r#"{"taskId":"a","status":"napping"}"#).status().is_final());
+    }
+}

@@ -1,0 +1,165 @@
+//! What is measured, and how much more than the bare client ours may need.
+//!
+//! The lengths are chosen so that a run of a driver takes a few tenths of a second, long against
+//! its start, and all cases together well under two minutes.
+
+/// One workload.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) work: Work,
+    pub(crate) server: Server,
+    pub(crate) cores: Cores,
+    /// How many tools the server has.
+    pub(crate) tools: usize,
+    /// How often each driver runs.
+    pub(crate) rounds: usize,
+    pub(crate) unit: Unit,
+    pub(crate) bar: Bar,
+}
+
+/// What a driver is told to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// Runs this verb and takes this field of its answer.
+    Verb { words: &'static [&'static str], field: &'static str },
+    /// Connects to one server and to so many; what one more costs in memory.
+    Idle { servers: usize },
+}
+
+/// How the server is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Server {
+    Stdio,
+    Http,
+}
+
+/// Where the driver and the server may run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cores {
+    One,
+    All,
+}
+
+/// What the numbers are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Microseconds,
+    Milliseconds,
+    Kib,
+}
+
+/// The most that is allowed.
+#[derive(Clone, Copy)]
+pub(crate) enum Bar {
+    /// So many times what the bare client needs.
+    Times(f64),
+    /// So much, whatever the bare client needs.
+    Most(f64),
+}
+
+impl Unit {
+    pub(crate) fn show(self, number: f64) -> String {
+        match self {
+            Self::Microseconds if number < 1000.0 => format!("{number:.1} µs"),
+            Self::Microseconds => format!("{:.2} ms", number / 1000.0),
+            Self::Milliseconds => format!("{number:.1} ms"),
+            Self::Kib => format!("{number:.0} KiB"),
+        }
+    }
+}
+
+impl Bar {
+    pub(crate) fn show(self, unit: Unit) -> String {
+        match self {
+            Self::Times(ratio) => format!("{ratio:.1}"),
+            Self::Most(number) => unit.show(number),
+        }
+    }
+}
+
+const CALLS: Case = Case {
+    name: "",
+    work: Work::Verb { words: &[], field: "p50_us" },
+    server: Server::Stdio,
+    cores: Cores::One,
+    tools: 20,
+    rounds: 9,
+    unit: Unit::Microseconds,
+    bar: Bar::Times(1.0),
+};
+
+pub(crate) const CASES: [Case; 10] = [
+    Case {
+        name: "stdio, small call",
+        work: Work::Verb { words: &["bench", "20000", "1"], field: "p50_us" },
+        bar: Bar::Times(1.5),
+        ..CALLS
+    },
+    Case {
+        name: "http, small call",
+        work: Work::Verb { words: &["bench", "10000", "1"], field: "p50_us" },
+        server: Server::Http,
+        bar: Bar::Times(2.2),
+        ..CALLS
+    },
+    Case {
+        name: "stdio, 64 at once",
+        work: Work::Verb { words: &["bench", "100000", "64"], field: "p50_us" },
+        bar: Bar::Times(2.5),
+        ..CALLS
+    },
+    Case {
+        name: "http, 64 at once",
+        work: Work::Verb { words: &["bench", "10000", "64"], field: "p50_us" },
+        server: Server::Http,
+        bar: Bar::Times(2.0),
+        ..CALLS
+    },
+    Case {
+        name: "stdio, 1 MB result",
+        work: Work::Verb { words: &["blob", "200", "1000000"], field: "p50_us" },
+        bar: Bar::Times(1.3),
+        ..CALLS
+    },
+    Case {
+        name: "http, 1 MB result",
+        work: Work::Verb { words: &["blob", "200", "1000000"], field: "p50_us" },
+        server: Server::Http,
+        bar: Bar::Times(3.5),
+        ..CALLS
+    },
+    Case {
+        name: "stdio, list 10 000 tools, time",
+        work: Work::Verb { words: &["list", "15"], field: "p50_us" },
+        tools: 10_000,
+        bar: Bar::Times(2.5),
+        ..CALLS
+    },
+    Case {
+        name: "stdio, list 10 000 tools, memory",
+        work: Work::Verb { words: &["list", "1"], field: "peak_kib" },
+        tools: 10_000,
+        rounds: 3,
+        unit: Unit::Kib,
+        bar: Bar::Times(3.0),
+        ..CALLS
+    },
+    Case {
+        name: "stdio, idle connection, memory",
+        work: Work::Idle { servers: 100 },
+        cores: Cores::All,
+        rounds: 3,
+        unit: Unit::Kib,
+        bar: Bar::Most(32.0),
+        ..CALLS
+    },
+    Case {
+        name: "stdio, connect and list 100 servers",
+        work: Work::Verb { words: &["connect", "100"], field: "ready_ms" },
+        cores: Cores::All,
+        rounds: 15,
+        unit: Unit::Milliseconds,
+        bar: Bar::Times(1.2),
+        ..CALLS
+    },
+];

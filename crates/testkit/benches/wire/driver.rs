@@ -1,0 +1,172 @@
+//! Runs a driver, or the workload server, as a process of its own, on one core if asked.
+//!
+//! Nothing is waited for without a limit, and nothing is left running.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cases::{Cores, Server};
+
+const ECHO: &str = env!("CARGO_BIN_EXE_wharf-echo");
+const BARE: &str = env!("CARGO_BIN_EXE_wharf-bare");
+/// How long one run may take before something must be wrong.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The two programs that are compared.
+pub(crate) struct Drivers {
+    pub(crate) bare: String,
+    pub(crate) ours: String,
+    can_pin: bool,
+}
+
+/// What a driver is started on.
+pub(crate) struct Setting {
+    pub(crate) cores: Cores,
+    pub(crate) tools: usize,
+    target: Vec<String>,
+    /// Runs until this is dropped.
+    _server: Option<Process>,
+}
+
+impl Drivers {
+    pub(crate) fn new(ours: &str) -> Self {
+        let taskset = start(&["taskset".into(), "-c".into(), "0".into(), "true".into()], 1);
+        let can_pin = taskset.is_ok_and(|mut process| process.end().is_ok());
+        Self { bare: BARE.to_owned(), ours: ours.to_owned(), can_pin }
+    }
+
+    /// Says where the programs run.
+    pub(crate) fn pinning(&self) -> &'static str {
+        if self.can_pin {
+            "Client and server share core 0, except where many servers are started."
+        } else {
+            "There is no `taskset`, so nothing is pinned: the ratios are not those of one core."
+        }
+    }
+
+    /// Gets the server ready, which for HTTP means to start it.
+    pub(crate) fn set(
+        &self,
+        server: Server,
+        cores: Cores,
+        tools: usize,
+    ) -> Result<Setting, String> {
+        let command = vec![ECHO.to_owned()];
+        if server == Server::Stdio {
+            return Ok(Setting { cores, tools, target: command, _server: None });
+        }
+        let words = [command, vec!["--http".into(), "127.0.0.1:0".into()]].concat();
+        let mut process = start(&self.pinned(words, cores), tools)?;
+        let url = process.line()?;
+        Ok(Setting { cores, tools, target: vec![url], _server: Some(process) })
+    }
+
+    /// Starts a driver with a verb and what belongs to it.
+    pub(crate) fn start(
+        &self,
+        driver: &str,
+        verb: &[&str],
+        setting: &Setting,
+    ) -> Result<Process, String> {
+        let mut words = vec![driver.to_owned()];
+        words.extend(verb.iter().map(|&word| word.to_owned()));
+        words.extend_from_slice(&setting.target);
+        start(&self.pinned(words, setting.cores), setting.tools)
+    }
+
+    fn pinned(&self, words: Vec<String>, cores: Cores) -> Vec<String> {
+        if self.can_pin && cores == Cores::One {
+            return [vec!["taskset".into(), "-c".into(), "0".into()], words].concat();
+        }
+        words
+    }
+}
+
+/// A program that runs; it is killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    /// Its end tells the program to end.
+    input: Option<ChildStdin>,
+    output: Option<ChildStdout>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench starts what it measures")]
+fn start(words: &[String], tools: usize) -> Result<Process, String> {
+    let mut child = Command::new(&words[0])
+        .args(&words[1..])
+        .env("ECHO_TOOLS", tools.to_string())
+        .env_remove("ECHO_PAGE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("`{}` does not start: {error}", words[0]))?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    Ok(Process { child, input, output })
+}
+
+impl Process {
+    /// Waits for the first line.
+    pub(crate) fn line(&mut self) -> Result<String, String> {
+        let output = self.output.take().ok_or("the output was read before")?;
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            let mut line = String::new();
+            let read = output.read_line(&mut line);
+            // Nobody may be left to hear it.
+            sender.send(read.map(|_| line)).ok();
+            // The pipe stays open to the end, so that the program never fails to write.
+            output.read_to_end(&mut Vec::new()).ok();
+        });
+        match receiver.recv_timeout(LIMIT) {
+            Ok(Ok(line)) if !line.trim().is_empty() => Ok(line.trim().to_owned()),
+            Ok(_) => Err("the program ended without an answer".to_owned()),
+            Err(_) => Err(format!("no answer within {} s", LIMIT.as_secs())),
+        }
+    }
+
+    /// Waits for the answer and returns one number of it.
+    pub(crate) fn number(&mut self, field: &str) -> Result<f64, String> {
+        let line = self.line()?;
+        let answer: serde_json::Value =
+            serde_json::from_str(&line).map_err(|_| format!("the answer is no JSON: {line}"))?;
+        answer[field].as_f64().ok_or_else(|| format!("there is no `{field}` in {line}"))
+    }
+
+    /// Returns the memory it has now.
+    pub(crate) fn resident_kib(&self) -> Result<f64, String> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))
+            .map_err(|error| format!("the memory cannot be read: {error}"))?;
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
+            .ok_or_else(|| "the system does not tell the memory".to_owned())
+    }
+
+    /// Tells it to end by the end of its input, and waits for that.
+    pub(crate) fn end(&mut self) -> Result<(), String> {
+        self.input = None;
+        let until = Instant::now() + LIMIT;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(format!("the program ended with {status}")),
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+                Ok(None) => return Err("the program does not end".to_owned()),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both do nothing to a program that has ended.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

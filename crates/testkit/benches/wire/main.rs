@@ -1,0 +1,73 @@
+//! Our client against a client written by hand, as ratios: `wharf-bench` and `wharf-bare` do the
+//! same work with the same server, in turns, so that a noisy machine slows both.
+//!
+//! `cases` holds the workloads and their bars, `driver` runs one driver, `measure` compares them.
+//! Words of the command line choose cases by name; `--ours=PATH` puts another driver in our place.
+//! Exits with 1 if a case is above its bar twice, or cannot be measured.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a bench prints its numbers, and why there are none"
+)]
+
+mod cases;
+mod driver;
+mod measure;
+
+use std::process::ExitCode;
+
+use crate::cases::{CASES, Case};
+use crate::driver::Drivers;
+use crate::measure::Outcome;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let ours = arguments.iter().find_map(|argument| argument.strip_prefix("--ours="));
+    let Some(ours) = ours.or(Some(env!("CARGO_BIN_EXE_wharf-bench"))) else {
+        eprintln!("error: there is no `wharf-bench`; name another driver with `--ours=PATH`");
+        return ExitCode::FAILURE;
+    };
+    // `cargo bench` adds flags of its own, which mean nothing here.
+    let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with("--")).collect();
+    let chosen: Vec<&Case> = CASES
+        .iter()
+        .filter(|case| words.is_empty() || words.iter().any(|word| case.name.contains(*word)))
+        .collect();
+    if chosen.is_empty() {
+        eprintln!("error: no case has a name with {words:?}");
+        return ExitCode::FAILURE;
+    }
+    let drivers = Drivers::new(ours);
+    println!("{}", drivers.pinning());
+    println!("{}", row(["", "bare", "ours", "ratio", "bar", ""]));
+    let mut all_are_fine = true;
+    for case in chosen {
+        let outcome = measure::run(case, &drivers);
+        all_are_fine &= outcome.is_fine();
+        println!("{}", show(case, &outcome));
+    }
+    if all_are_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn show(case: &Case, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Measured(result) => {
+            let verdict = if outcome.is_fine() { "ok" } else { "OVER" };
+            row([
+                case.name,
+                &case.unit.show(result.bare),
+                &case.unit.show(result.ours),
+                &format!("{:.2}", result.ratio),
+                &case.bar.show(case.unit),
+                verdict,
+            ])
+        }
+        Outcome::Skipped(why) => format!("{:<36} skipped: {why}", case.name),
+        Outcome::Failed(why) => format!("{:<36} FAILED: {why}", case.name),
+    }
+}
+
+fn row([name, bare, ours, ratio, bar, verdict]: [&str; 6]) -> String {
+    format!("{name:<36} {bare:>10} {ours:>10} {ratio:>6} {bar:>10}  {verdict}")
+}

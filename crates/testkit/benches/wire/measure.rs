@@ -1,0 +1,108 @@
+//! Runs both drivers in turns and takes medians.
+//!
+//! The ratio is the median of the rounds' ratios: the two runs of a round are neighbours in time,
+//! so a machine that is slow for a while slows both. A case above its bar is measured once more,
+//! and all rounds count together.
+
+use crate::cases::{Bar, Case, Unit, Work};
+use crate::driver::{Drivers, Process, Setting};
+
+/// How a case went.
+pub(crate) enum Outcome {
+    Measured(Measured),
+    /// This system does not tell what the case needs to know.
+    Skipped(&'static str),
+    Failed(String),
+}
+
+/// The medians of all rounds.
+pub(crate) struct Measured {
+    pub(crate) bare: f64,
+    pub(crate) ours: f64,
+    pub(crate) ratio: f64,
+    is_fine: bool,
+}
+
+impl Outcome {
+    pub(crate) fn is_fine(&self) -> bool {
+        match self {
+            Self::Measured(measured) => measured.is_fine,
+            Self::Skipped(_) => true,
+            Self::Failed(_) => false,
+        }
+    }
+}
+
+/// Measures a case, twice if it is above its bar.
+pub(crate) fn run(case: &Case, drivers: &Drivers) -> Outcome {
+    if case.unit == Unit::Kib && !cfg!(target_os = "linux") {
+        return Outcome::Skipped("memory is read from /proc");
+    }
+    let mut rounds = Vec::new();
+    for _ in 0..2 {
+        if let Err(why) = measure(case, drivers, &mut rounds) {
+            return Outcome::Failed(why);
+        }
+        let measured = summarize(case.bar, &rounds);
+        if measured.is_fine {
+            return Outcome::Measured(measured);
+        }
+    }
+    Outcome::Measured(summarize(case.bar, &rounds))
+}
+
+/// Adds the rounds of a case, each as what the bare client needed and what ours did.
+fn measure(case: &Case, drivers: &Drivers, rounds: &mut Vec<(f64, f64)>) -> Result<(), String> {
+    let setting = drivers.set(case.server, case.cores, case.tools)?;
+    for round in 0..case.rounds {
+        let one = |driver: &str| once(drivers, driver, case.work, &setting);
+        // Who comes first may find the caches cold.
+        if round % 2 == 0 {
+            let bare = one(&drivers.bare)?;
+            rounds.push((bare, one(&drivers.ours)?));
+        } else {
+            let ours = one(&drivers.ours)?;
+            rounds.push((one(&drivers.bare)?, ours));
+        }
+    }
+    Ok(())
+}
+
+fn once(drivers: &Drivers, driver: &str, work: Work, setting: &Setting) -> Result<f64, String> {
+    let run = |verb: &[&str], read: &dyn Fn(&mut Process) -> Result<f64, String>| {
+        let mut process = drivers.start(driver, verb, setting)?;
+        let number = read(&mut process)?;
+        process.end()?;
+        Ok(number)
+    };
+    match work {
+        Work::Verb { words, field } => run(words, &|process| process.number(field)),
+        Work::Idle { servers } => {
+            let memory = |process: &mut Process| {
+                process.number("tools")?;
+                process.resident_kib()
+            };
+            let one = run(&["connect", "1"], &memory)?;
+            let many = run(&["connect", &servers.to_string()], &memory)?;
+            #[expect(clippy::cast_precision_loss, reason = "there are a hundred servers")]
+            let more = (servers - 1) as f64;
+            Ok((many - one) / more)
+        }
+    }
+    .map_err(|why: String| format!("{why} (`{driver}`)"))
+}
+
+fn summarize(bar: Bar, rounds: &[(f64, f64)]) -> Measured {
+    let of = |pick: fn(&(f64, f64)) -> f64| median(rounds.iter().map(pick).collect());
+    let (bare, ours, ratio) = (of(|round| round.0), of(|round| round.1), of(|(b, o)| o / b));
+    let is_fine = match bar {
+        Bar::Times(most) => ratio <= most,
+        Bar::Most(most) => ours <= most,
+    };
+    Measured { bare, ours, ratio, is_fine }
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}

@@ -1,0 +1,147 @@
+//! The verbs `bench` and `blob`: how long a call takes on a connection that is warm.
+
+use std::io;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::connection::{Connection, Link};
+use crate::message::Request;
+use crate::stdio::Pipes;
+use wharf_testkit::driver::{Target, Times};
+
+/// The length of the text that is echoed.
+const TEXT: usize = 100;
+/// With more requests outstanding both pipes could be full, and both sides wait for ever.
+const MOST_ON_PIPES: usize = 256;
+
+/// Makes so many calls of `echo`, after half as many to warm up.
+pub(crate) fn echo(calls: usize, outstanding: usize, target: &Target) -> io::Result<String> {
+    let request = Request::echo(&"x".repeat(TEXT));
+    let warm_up = (calls / 2).max(outstanding);
+    let (mut times, elapsed) = match target {
+        _ if outstanding == 1 => {
+            let mut connection = Connection::discovered(target)?;
+            in_turn(&mut connection, &request, warm_up)?;
+            let started = Instant::now();
+            (in_turn(&mut connection, &request, calls)?, started.elapsed())
+        }
+        Target::Command(_) if outstanding > MOST_ON_PIPES => {
+            let message = format!("at most {MOST_ON_PIPES} requests may be outstanding on pipes");
+            return Err(io::Error::other(message));
+        }
+        Target::Command(_) => {
+            let mut connection = Connection::discovered(target)?;
+            let Link::Pipes(pipes) = &mut connection.link else {
+                return Err(io::Error::other("a command is spoken to over pipes"));
+            };
+            pipelined(pipes, &request, warm_up, outstanding)?;
+            let started = Instant::now();
+            (pipelined(pipes, &request, calls, outstanding)?, started.elapsed())
+        }
+        Target::Http { .. } => in_threads(target, &request, [warm_up, calls], outstanding)?,
+    };
+    #[expect(clippy::cast_precision_loss, reason = "nobody makes that many calls")]
+    let rate = times.len() as f64 / elapsed.as_secs_f64();
+    let (p50, p99) = (times.percentile(50), times.percentile(99));
+    Ok(format!(r#"{{"p50_us": {p50:.2}, "p99_us": {p99:.2}, "calls_per_s": {rate:.0}}}"#))
+}
+
+/// Makes so many calls of `blob`, one after the other.
+pub(crate) fn blob(calls: usize, bytes: usize, target: &Target) -> io::Result<String> {
+    let request = Request::blob(bytes);
+    let mut connection = Connection::discovered(target)?;
+    let mut times = Times::default();
+    for _ in 0..calls {
+        let started = Instant::now();
+        let length = connection.call(&request)?;
+        times.push(started.elapsed());
+        if length < bytes {
+            return Err(io::Error::other(format!("{length} bytes came instead of {bytes}")));
+        }
+    }
+    Ok(format!(r#"{{"p50_us": {:.2}}}"#, times.percentile(50)))
+}
+
+fn in_turn(connection: &mut Connection, request: &Request, calls: usize) -> io::Result<Times> {
+    let mut times = Times::default();
+    for _ in 0..calls {
+        let started = Instant::now();
+        let length = connection.call(request)?;
+        times.push(started.elapsed());
+        if length < TEXT {
+            return Err(io::Error::other("the text did not come back"));
+        }
+    }
+    Ok(times)
+}
+
+/// Keeps many requests on the way from one thread: what one read brought is answered with as many
+/// new requests in one write.
+fn pipelined(
+    pipes: &mut Pipes,
+    request: &Request,
+    calls: usize,
+    outstanding: usize,
+) -> io::Result<Times> {
+    // Far from the ids of the first exchange; one call has the same digits as the next.
+    const FIRST: u64 = 1_000_000;
+    let mut times = Times::default();
+    let mut started = Vec::with_capacity(calls);
+    let mut room = outstanding;
+    while times.len() < calls {
+        let now = Instant::now();
+        while room > 0 && started.len() < calls {
+            pipes.queue(request, FIRST + started.len() as u64)?;
+            started.push(now);
+            room -= 1;
+        }
+        pipes.flush()?;
+        pipes.fill()?;
+        let now = Instant::now();
+        while let Some(id) = pipes.next_id()? {
+            let index = id.checked_sub(FIRST).and_then(|index| usize::try_from(index).ok());
+            let Some(start) = index.and_then(|index| started.get(index)) else { continue };
+            times.push(now - *start);
+            room += 1;
+        }
+    }
+    Ok(times)
+}
+
+/// Keeps many requests on the way with a thread and a connection for each.
+fn in_threads(
+    target: &Target,
+    request: &Request,
+    [warm_up, calls]: [usize; 2],
+    threads: usize,
+) -> io::Result<(Times, Duration)> {
+    let mut connections =
+        (0..threads).map(|_| Connection::discovered(target)).collect::<io::Result<Vec<_>>>()?;
+    let barrier = Barrier::new(threads + 1);
+    let share = |all: usize, index: usize| all / threads + usize::from(index < all % threads);
+    thread::scope(|scope| {
+        let workers: Vec<_> = connections
+            .iter_mut()
+            .enumerate()
+            .map(|(index, connection)| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let warm = in_turn(connection, request, share(warm_up, index));
+                    // Even a thread that failed lets the others go on.
+                    barrier.wait();
+                    warm?;
+                    in_turn(connection, request, share(calls, index))
+                })
+            })
+            .collect();
+        barrier.wait();
+        let started = Instant::now();
+        let mut times = Times::default();
+        for worker in workers {
+            let joined = worker.join().map_err(|_| io::Error::other("a thread failed"))?;
+            times.append(joined?);
+        }
+        Ok((times, started.elapsed()))
+    })
+}

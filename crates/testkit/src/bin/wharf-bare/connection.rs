@@ -1,0 +1,92 @@
+//! One connection, over pipes or a socket: a request goes out, its answer comes back.
+
+use std::io;
+
+use crate::http::Socket;
+use crate::incoming::Incoming;
+use crate::message::{Request, next_cursor};
+use crate::stdio::Pipes;
+use wharf_testkit::driver::Target;
+
+/// A connection and the id of its last request.
+pub(crate) struct Connection {
+    pub(crate) link: Link,
+    id: u64,
+}
+
+/// What is below a connection.
+pub(crate) enum Link {
+    Pipes(Pipes),
+    Socket(Socket),
+}
+
+impl Connection {
+    /// Opens a connection, without a word on it.
+    pub(crate) fn open(target: &Target) -> io::Result<Self> {
+        let link = match target {
+            Target::Command(command) => Link::Pipes(Pipes::open(command)?),
+            Target::Http { host, path } => Link::Socket(Socket::open(host, path)?),
+        };
+        Ok(Self { link, id: 0 })
+    }
+
+    /// Opens a connection and asks the server what it is.
+    pub(crate) fn discovered(target: &Target) -> io::Result<Self> {
+        let mut connection = Self::open(target)?;
+        connection.call(&Request::discover())?;
+        Ok(connection)
+    }
+
+    pub(crate) fn send(&mut self, request: &Request) -> io::Result<()> {
+        self.id += 1;
+        match &mut self.link {
+            Link::Pipes(pipes) => {
+                pipes.queue(request, self.id)?;
+                pipes.flush()
+            }
+            Link::Socket(socket) => socket.send(request, self.id),
+        }
+    }
+
+    /// Waits for the answer to the last request and returns its length.
+    pub(crate) fn receive(&mut self) -> io::Result<usize> {
+        let length = self.wait()?;
+        self.incoming().take(length);
+        Ok(length)
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(crate) fn call(&mut self, request: &Request) -> io::Result<usize> {
+        self.send(request)?;
+        self.receive()
+    }
+
+    /// Waits for the first page of tools, which was asked for, and fetches all others.
+    pub(crate) fn pages(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        let mut pages = Vec::new();
+        loop {
+            let length = self.wait()?;
+            let page = self.incoming().give(length);
+            let next = next_cursor(&page).map(|cursor| Request::list(Some(cursor)));
+            pages.push(page);
+            match next {
+                Some(next) => self.send(&next)?,
+                None => return Ok(pages),
+            }
+        }
+    }
+
+    fn wait(&mut self) -> io::Result<usize> {
+        match &mut self.link {
+            Link::Pipes(pipes) => pipes.wait(self.id),
+            Link::Socket(socket) => socket.wait(),
+        }
+    }
+
+    fn incoming(&mut self) -> &mut Incoming {
+        match &mut self.link {
+            Link::Pipes(pipes) => pipes.incoming(),
+            Link::Socket(socket) => socket.incoming(),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A server behind one connection that stays open; one request after the other.
+//!
+//! Answers have to come whole, with a `Content-Length`, as those of the workload server do.
+
+use std::io::{self, Write as _};
+use std::net::TcpStream;
+
+use crate::incoming::Incoming;
+use crate::message::{Request, refuse_error};
+
+/// The longest head of an answer.
+const LONGEST_HEAD: usize = 16 << 10;
+
+/// A socket and what was read from it.
+pub(crate) struct Socket {
+    stream: TcpStream,
+    before_length: String,
+    incoming: Incoming,
+    body: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl Socket {
+    pub(crate) fn open(host: &str, path: &str) -> io::Result<Self> {
+        let stream = TcpStream::connect(host)?;
+        stream.set_nodelay(true)?;
+        let before_length = format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\n"
+        );
+        let (body, out) = (Vec::new(), Vec::new());
+        Ok(Self { stream, before_length, incoming: Incoming::default(), body, out })
+    }
+
+    pub(crate) fn send(&mut self, request: &Request, id: u64) -> io::Result<()> {
+        self.body.clear();
+        request.write(id, &mut self.body)?;
+        self.out.clear();
+        self.out.extend_from_slice(self.before_length.as_bytes());
+        self.out.extend_from_slice(request.headers.as_bytes());
+        write!(self.out, "Content-Length: {}\r\n\r\n", self.body.len())?;
+        self.out.extend_from_slice(&self.body);
+        self.stream.write_all(&self.out)
+    }
+
+    /// Waits for the answer and returns the length of its body, which is all that is left unused.
+    pub(crate) fn wait(&mut self) -> io::Result<usize> {
+        let (head, body) = loop {
+            if let Some(found) = read_head(self.incoming.unused())? {
+                break found;
+            }
+            self.incoming.fill(&mut self.stream, 0)?;
+        };
+        self.incoming.take(head);
+        loop {
+            let there = self.incoming.unused().len();
+            if there >= body {
+                break;
+            }
+            self.incoming.fill(&mut self.stream, body - there)?;
+        }
+        refuse_error(&self.incoming.unused()[..body])?;
+        Ok(body)
+    }
+
+    pub(crate) fn incoming(&mut self) -> &mut Incoming {
+        &mut self.incoming
+    }
+}
+
+/// Returns the length of the head and of the body, when the head is complete.
+fn read_head(text: &[u8]) -> io::Result<Option<(usize, usize)>> {
+    let Some(end) = text.windows(4).position(|window| window == b"\r\n\r\n") else {
+        let is_too_long = text.len() > LONGEST_HEAD;
+        return if is_too_long { Err(io::Error::other("a head is too long")) } else { Ok(None) };
+    };
+    let head = std::str::from_utf8(&text[..end]).map_err(io::Error::other)?;
+    if !head.starts_with("HTTP/1.1 200") {
+        return Err(io::Error::other(format!("the server answers {head}")));
+    }
+    let length = head.split("\r\n").find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+    });
+    match length {
+        Some(length) => Ok(Some((end + 4, length))),
+        None => Err(io::Error::other("an answer came without its length")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_tells_how_long_the_body_is() {
+        let head = "HTTP/1.1 200 OK\r\nX: y\r\ncontent-length: 12\r\n\r\n";
+        assert_eq!(read_head(head.as_bytes()).expect("a head"), Some((head.len(), 12)));
+        assert_eq!(read_head(&head.as_bytes()[..30]).expect("a part"), None);
+    }
+
+    #[test]
+    fn other_answers_are_refused() {
+        for head in ["HTTP/1.1 404 Not Found\r\n\r\n", "HTTP/1.1 200 OK\r\nX: y\r\n\r\n"] {
+            assert!(read_head(head.as_bytes()).is_err(), "{head}");
+        }
+    }
+}

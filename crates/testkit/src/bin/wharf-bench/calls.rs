@@ -1,0 +1,111 @@
+//! The verbs `bench` and `blob`: how long a call takes on a connection that is warm.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use wharf_protocol::view::send::Object;
+use wharf_protocol::{Json, Peer};
+use wharf_testkit::driver::{Target, Times};
+
+use crate::Failure;
+use crate::peer::{connect, patience};
+
+/// The length of the text that is echoed.
+const TEXT: usize = 100;
+
+/// Makes so many calls of `echo`, after half as many to warm up.
+pub(crate) async fn echo(
+    calls: usize,
+    outstanding: usize,
+    target: &Target,
+) -> Result<String, Failure> {
+    let peer = connect(target).await?;
+    let arguments = object(&format!(r#"{{"text":"{}"}}"#, "x".repeat(TEXT)))?;
+    many(&peer, &arguments, (calls / 2).max(outstanding), outstanding).await?;
+    let (mut times, elapsed) = many(&peer, &arguments, calls, outstanding).await?;
+    #[expect(clippy::cast_precision_loss, reason = "nobody makes that many calls")]
+    let rate = times.len() as f64 / elapsed.as_secs_f64();
+    let (p50, p99) = (times.percentile(50), times.percentile(99));
+    peer.close().await;
+    Ok(format!(r#"{{"p50_us": {p50:.2}, "p99_us": {p99:.2}, "calls_per_s": {rate:.0}}}"#))
+}
+
+/// Makes so many calls of `blob`, one after the other.
+pub(crate) async fn blob(calls: usize, bytes: usize, target: &Target) -> Result<String, Failure> {
+    let peer = connect(target).await?;
+    let arguments = object(&format!(r#"{{"bytes":{bytes}}}"#))?;
+    let mut times = Times::default();
+    for _ in 0..calls {
+        let started = Instant::now();
+        let result = peer.call_tool("blob", Some(&arguments), &patience()).await?;
+        times.push(started.elapsed());
+        if result.is_error() || result.raw().as_str().len() < bytes {
+            return Err("the blob did not come".into());
+        }
+    }
+    peer.close().await;
+    Ok(format!(r#"{{"p50_us": {:.2}}}"#, times.percentile(50)))
+}
+
+/// Keeps so many callers busy, each with a task of its own, as agents would.
+async fn many(
+    peer: &Peer,
+    arguments: &Object,
+    calls: usize,
+    outstanding: usize,
+) -> Result<(Times, Duration), Failure> {
+    let started = Instant::now();
+    if outstanding == 1 {
+        let mut times = Times::default();
+        for _ in 0..calls {
+            times.push(call(peer, arguments).await?);
+        }
+        return Ok((times, started.elapsed()));
+    }
+    let left = Rc::new(RefCell::new((calls, Times::default())));
+    let local = tokio::task::LocalSet::new();
+    let callers: Vec<_> = (0..outstanding)
+        .map(|_| {
+            let (peer, arguments, left) = (peer.clone(), arguments.clone(), Rc::clone(&left));
+            local.spawn_local(async move {
+                while take_one(&left) {
+                    let time = call(&peer, &arguments).await?;
+                    left.borrow_mut().1.push(time);
+                }
+                Ok::<(), Failure>(())
+            })
+        })
+        .collect();
+    local
+        .run_until(async {
+            for caller in callers {
+                caller.await??;
+            }
+            Ok::<(), Failure>(())
+        })
+        .await?;
+    let times = std::mem::take(&mut left.borrow_mut().1);
+    Ok((times, started.elapsed()))
+}
+
+fn take_one(left: &RefCell<(usize, Times)>) -> bool {
+    let mut left = left.borrow_mut();
+    let is_left = left.0 > 0;
+    left.0 -= usize::from(is_left);
+    is_left
+}
+
+async fn call(peer: &Peer, arguments: &Object) -> Result<Duration, Failure> {
+    let started = Instant::now();
+    let result = peer.call_tool("echo", Some(arguments), &patience()).await?;
+    let elapsed = started.elapsed();
+    if result.is_error() || result.raw().as_str().len() < TEXT {
+        return Err("the text did not come back".into());
+    }
+    Ok(elapsed)
+}
+
+fn object(text: &str) -> Result<Object, Failure> {
+    Ok(Object::try_from(text.parse::<Json>()?)?)
+}

@@ -1,0 +1,37 @@
+//! The verb `connect`: many servers at once, until all tools of all are listed.
+
+use std::time::Instant;
+
+use tokio::io::AsyncReadExt;
+use tokio::task::JoinSet;
+use wharf_protocol::Peer;
+use wharf_protocol::peer::Listing;
+use wharf_protocol::view::Tool;
+use wharf_testkit::driver::Target;
+
+use crate::Failure;
+use crate::peer::{connect, patience};
+
+/// Connects, tells the numbers, and holds the connections until the end of the input.
+pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
+    let started = Instant::now();
+    let connecting = (0..count).map(|_| one(target));
+    let connected = futures_util::future::try_join_all(connecting).await?;
+    let ready = started.elapsed().as_secs_f64() * 1e3;
+    let tools: usize = connected.iter().map(|(_, listing)| listing.items.len()).sum();
+    println!(r#"{{"ready_ms": {ready:.2}, "tools": {tools}}}"#);
+    let mut rest = Vec::new();
+    tokio::io::stdin().read_to_end(&mut rest).await?;
+    let mut closing = JoinSet::new();
+    for (peer, _) in connected {
+        closing.spawn(async move { peer.close().await });
+    }
+    closing.join_all().await;
+    Ok(())
+}
+
+async fn one(target: &Target) -> Result<(Peer, Listing<Tool>), Failure> {
+    let peer = connect(target).await?;
+    let listing = peer.list_tools(&patience()).await?;
+    Ok((peer, listing))
+}

@@ -1,0 +1,27 @@
+//! The verb `list`: how long it takes to list all tools, and how much memory they need.
+
+use std::time::Instant;
+
+use wharf_testkit::driver::{Target, Times, peak_kib};
+
+use crate::Failure;
+use crate::peer::{connect, patience};
+
+/// Lists all tools so many times on one connection; each list is dropped before the next.
+pub(crate) async fn run(count: usize, target: &Target) -> Result<String, Failure> {
+    let peer = connect(target).await?;
+    let mut times = Times::default();
+    let mut peak = None;
+    for _ in 0..count {
+        let started = Instant::now();
+        let listing = peer.list_tools(&patience()).await?;
+        times.push(started.elapsed());
+        peak = peak.or_else(peak_kib);
+        if listing.items.is_empty() {
+            return Err("no tools came".into());
+        }
+    }
+    peer.close().await;
+    let peak = peak.map_or_else(|| "null".to_owned(), |kib| kib.to_string());
+    Ok(format!(r#"{{"p50_us": {:.2}, "peak_kib": {peak}}}"#, times.percentile(50)))
+}

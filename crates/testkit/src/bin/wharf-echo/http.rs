@@ -1,0 +1,151 @@
+//! Streamable HTTP without streams: a thread per connection, which stays open, and one write per
+//! answer.
+//!
+//! Only what a bench needs: requests carry a `Content-Length`, and the path is not looked at.
+
+#![expect(clippy::print_stdout, reason = "the first line tells where the server listens")]
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+
+use crate::answer::{Answer, Session};
+use crate::catalogue::Catalogue;
+use crate::stdio::write_parts;
+
+/// The first size of a connection's buffer; a usual request fits.
+const READ: usize = 16 << 10;
+/// The longest request that is taken.
+const LONGEST: usize = 64 << 20;
+
+/// Serves until the end of the input.
+pub(crate) fn serve(address: SocketAddr, catalogue: Catalogue) -> io::Result<()> {
+    let listener = TcpListener::bind(address)?;
+    println!("http://{}/mcp", listener.local_addr()?);
+    let catalogue = Arc::new(catalogue);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let catalogue = Arc::clone(&catalogue);
+            // A connection that fails is the client's loss; the others go on.
+            thread::spawn(move || converse(stream, &catalogue).ok());
+        }
+    });
+    io::copy(&mut io::stdin().lock(), &mut io::sink())?;
+    Ok(())
+}
+
+fn converse(mut stream: TcpStream, catalogue: &Catalogue) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut session = Session::new(catalogue);
+    let mut buffer = vec![0; READ];
+    let mut filled = 0;
+    let (mut body, mut out) = (Vec::new(), Vec::new());
+    loop {
+        let Some(head) = Head::read(&buffer[..filled])? else {
+            if !fill(&mut stream, &mut buffer, &mut filled)? {
+                return Ok(());
+            }
+            continue;
+        };
+        let end = head.length + head.body;
+        while filled < end {
+            if !fill(&mut stream, &mut buffer, &mut filled)? {
+                return Ok(());
+            }
+        }
+        body.clear();
+        let (status, tail, close) = if head.is_post {
+            match session.answer(&buffer[head.length..end], &mut body) {
+                Answer::Silence => ("202 Accepted", "", ""),
+                Answer::Reply(tail) => ("200 OK", tail, "}"),
+                Answer::NoSuchMethod => ("404 Not Found", "", "}"),
+            }
+        } else {
+            ("405 Method Not Allowed", "", "")
+        };
+        out.clear();
+        let length = body.len() + tail.len() + close.len();
+        let kind = if length > 0 { "Content-Type: application/json\r\n" } else { "" };
+        write!(out, "HTTP/1.1 {status}\r\n{kind}Content-Length: {length}\r\n\r\n")?;
+        out.extend_from_slice(&body);
+        if tail.is_empty() {
+            out.extend_from_slice(close.as_bytes());
+            stream.write_all(&out)?;
+        } else {
+            write_parts(&mut stream, [&out, tail.as_bytes(), close.as_bytes()])?;
+        }
+        buffer.copy_within(end..filled, 0);
+        filled -= end;
+    }
+}
+
+/// Reads what is there; returns false at the end of the stream.
+fn fill(stream: &mut TcpStream, buffer: &mut Vec<u8>, filled: &mut usize) -> io::Result<bool> {
+    if *filled == buffer.len() {
+        buffer.resize(buffer.len() * 2, 0);
+    }
+    let read = stream.read(&mut buffer[*filled..])?;
+    *filled += read;
+    Ok(read > 0)
+}
+
+/// What is needed of the head of a request.
+struct Head {
+    is_post: bool,
+    length: usize,
+    body: usize,
+}
+
+impl Head {
+    /// Returns nothing while the head is not complete.
+    fn read(text: &[u8]) -> io::Result<Option<Self>> {
+        let Some(end) = text.windows(4).position(|window| window == b"\r\n\r\n") else {
+            let is_too_long = text.len() >= READ;
+            return if is_too_long {
+                Err(io::Error::other("a head is too long"))
+            } else {
+                Ok(None)
+            };
+        };
+        let mut body = 0;
+        for line in text[..end].split(|&byte| byte == b'\n').skip(1) {
+            let name = line.iter().position(|&byte| byte == b':').map(|colon| line.split_at(colon));
+            let Some((name, value)) = name else { continue };
+            if name.eq_ignore_ascii_case(b"content-length") {
+                let value = std::str::from_utf8(&value[1..]).unwrap_or_default();
+                body = value.trim().parse().map_err(io::Error::other)?;
+            } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                return Err(io::Error::other("a request has to have a length"));
+            }
+        }
+        if body > LONGEST {
+            return Err(io::Error::other("a request is too long"));
+        }
+        Ok(Some(Self { is_post: text.starts_with(b"POST "), length: end + 4, body }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<(bool, usize, usize)>) {
+        let head = Head::read(text.as_bytes()).expect("a head");
+        assert_eq!(head.map(|head| (head.is_post, head.length, head.body)), expected);
+    }
+
+    #[test]
+    fn the_head_tells_how_long_the_body_is() {
+        check("POST /mcp HTTP/1.1\r\nHost: a\r\ncontent-length: 12\r\n\r\n{", Some((true, 51, 12)));
+        check("GET /mcp HTTP/1.1\r\nHost: a\r\n\r\n", Some((false, 30, 0)));
+        check("POST /mcp HTTP/1.1\r\nContent-Length: 12\r\n", None);
+    }
+
+    #[test]
+    fn a_body_of_unknown_length_is_refused() {
+        assert!(Head::read(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").is_err());
+        assert!(Head::read(b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n").is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! What the drivers of the benches share: the command line's targets and the numbers.
+
+mod target;
+mod times;
+
+pub use target::Target;
+pub use times::{Times, peak_kib};

@@ -1,0 +1,6 @@
+//! A world for tests: MCP servers that behave and misbehave.
+//!
+//! Nothing here is part of the product; tests and the tools of this package use it.
+
+pub mod driver;
+pub mod quirk;

@@ -1,0 +1,362 @@
+//! A server's process tree: it starts, it is watched, and nothing of it stays.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+#[path = "process_tree/trial.rs"]
+mod trial;
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use wharf_protocol::transport::process::{
+    EndedBy, Grace, Launch, LogSink, Process, StartError, sweep,
+};
+
+use self::trial::{DEADLINE, IMPATIENT, PATIENT, Trial, is_collected, runs, until};
+
+const SOON: Duration = Duration::from_millis(30);
+
+/// Ends a family and tells how; afterwards nothing of it may be there, without any further wait.
+async fn ends(words: &str, count: usize, grace: Grace) -> (EndedBy, Option<i32>, Option<i32>) {
+    let trial = Trial::new();
+    let (process, _, stdout) = trial.settle(words, count).await;
+    let pid = process.id();
+    assert!(runs(pid));
+    let ended = tokio::time::timeout(DEADLINE, process.end(grace)).await.unwrap();
+    assert_eq!(trial.alive(), [], "{words}");
+    assert!(is_collected(pid), "{words}");
+    trial.tracker.close();
+    tokio::time::timeout(DEADLINE, trial.tracker.wait()).await.unwrap();
+    drop(stdout);
+    let status = ended.status.unwrap();
+    (ended.by, status.code(), status.signal())
+}
+
+#[tokio::test]
+async fn a_server_that_ends_with_its_input_is_not_signalled() {
+    let words = "name=server echo exit=5";
+    assert_eq!(ends(words, 1, PATIENT).await, (EndedBy::EndOfInput, Some(5), None));
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_the_end_of_its_input_is_terminated() {
+    let grace = Grace { after_eof: SOON, ..PATIENT };
+    let terminated = (EndedBy::Terminate, None, Some(15));
+    assert_eq!(ends("name=server sleep", 1, grace).await, terminated);
+    assert_eq!(ends("heir stray name=server sleep", 3, grace).await, terminated);
+}
+
+#[tokio::test]
+async fn a_stopped_server_is_terminated_all_the_same() {
+    let grace = Grace { after_eof: SOON, ..PATIENT };
+    let terminated = (EndedBy::Terminate, None, Some(15));
+    assert_eq!(ends("name=server stop sleep", 1, grace).await, terminated);
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_everything_is_killed() {
+    let grace = Grace { after_eof: SOON, after_term: SOON };
+    let killed = (EndedBy::Kill, None, Some(9));
+    assert_eq!(ends("deaf heir stray name=server sleep", 3, grace).await, killed);
+}
+
+#[tokio::test]
+async fn relatives_of_a_server_that_ended_by_itself_are_ended() {
+    let ended = (EndedBy::EndOfInput, Some(0), None);
+    assert_eq!(ends("heir stray name=server echo", 3, PATIENT).await, ended);
+    let grace = Grace { after_term: SOON, ..PATIENT };
+    assert_eq!(ends("deaf heir stray name=server echo", 3, grace).await, ended);
+}
+
+#[tokio::test]
+async fn a_family_that_moves_all_the_time_is_caught() {
+    for grace in [Grace { after_eof: SOON, ..PATIENT }, IMPATIENT] {
+        let (by, ..) = ends("breeder breeder name=server sleep", 2, grace).await;
+        assert!(by >= EndedBy::Terminate);
+    }
+}
+
+#[tokio::test]
+async fn an_exit_is_seen_although_the_output_stays_open() {
+    let trial = Trial::new();
+    let (mut process, members, mut stdout) = trial.settle("heir name=server echo", 2).await;
+    // Waiting may be given up and taken up again.
+    assert!(tokio::time::timeout(SOON, process.exited()).await.is_err());
+    drop(process.take_stdin());
+    let status = tokio::time::timeout(DEADLINE, process.exited()).await.unwrap().unwrap();
+    assert!(status.success());
+    assert_eq!(process.exited().await, Some(status));
+    assert!(runs(members["heir"]));
+    let open = tokio::time::timeout(SOON, stdout.read_u8()).await;
+    assert!(open.is_err(), "the heir holds the pipe");
+    process.end(PATIENT).await;
+    assert_eq!(trial.alive(), []);
+    assert_eq!(stdout.read(&mut [0]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn the_last_words_are_kept_and_logged() {
+    let trial = Trial::new();
+    let logged = Arc::new(Mutex::new(Vec::new()));
+    let log: LogSink = {
+        let logged = Arc::clone(&logged);
+        Arc::new(move |piece| logged.lock().unwrap().extend_from_slice(piece))
+    };
+    let mut process = trial.start_logged("complain=no_key\n exit=3", Some(log)).await;
+    let tail = process.stderr().clone();
+    let status = tokio::time::timeout(DEADLINE, process.exited()).await.unwrap();
+    assert_eq!(status.unwrap().code(), Some(3));
+    assert_eq!(process.last_words(DEADLINE).await, "no_key\n");
+    assert_eq!(process.end(PATIENT).await.status, status);
+    assert_eq!(tail.text(), "no_key\n");
+    assert_eq!(*logged.lock().unwrap(), b"no_key\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_after_a_hundred_ends() {
+    let grace = Grace { after_eof: Duration::ZERO, after_term: Duration::from_millis(5) };
+    for _ in 0..20 {
+        let rounds = (0..5).map(|_| ends("deaf heir stray name=server sleep", 3, grace));
+        for (by, ..) in futures_util::future::join_all(rounds).await {
+            assert_eq!(by, EndedBy::Kill);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_after_a_hundred_drops() {
+    let trial = Trial::new();
+    for _ in 0..20 {
+        let words = "deaf heir stray name=server sleep";
+        let rounds = (0..5).map(|_| trial.settle(words, 3));
+        let families = futures_util::future::join_all(rounds).await;
+        let numbers: Vec<u32> = families.iter().map(|(process, ..)| process.id()).collect();
+        assert!(trial.alive().len() >= 15);
+        drop(families);
+        trial.is_gone().await;
+        until(|| numbers.iter().all(|&pid| is_collected(pid)), || "a zombie is left".into()).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_hundred_starts_that_were_given_up() {
+    let trial = Trial::new();
+    let mut given_up = 0;
+    for patience in 0..100 {
+        let mut start = pin!(Process::start(trial.launch("heir sleep"), &trial.tracker, None));
+        // From "not even begun" to "has almost arrived".
+        for _ in 0..patience * patience {
+            tokio::select! {
+                biased;
+                started = &mut start => { drop(started.unwrap()); break; }
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        given_up += 1;
+    }
+    assert_eq!(given_up, 100);
+    // Once these have been started, so has everything before them.
+    for _ in 0..2 {
+        let (one, other) = tokio::join!(trial.start("sleep"), trial.start("sleep"));
+        tokio::join!(one.end(IMPATIENT), other.end(IMPATIENT));
+    }
+    trial.is_gone().await;
+}
+
+#[tokio::test]
+async fn giving_up_the_end_kills_at_once() {
+    let trial = Trial::new();
+    let (process, _, _stdout) = trial.settle("deaf heir stray name=server echo", 3).await;
+    assert!(tokio::time::timeout(SOON, process.end(PATIENT)).await.is_err());
+    trial.is_gone().await;
+}
+
+#[test]
+fn a_process_may_be_dropped_after_its_runtime() {
+    let trial = Trial::new();
+    let build = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = build();
+    let family = runtime.block_on(trial.settle("deaf heir stray name=server sleep", 3));
+    drop(runtime);
+    assert_eq!(trial.alive().len(), 3);
+    let pid = family.0.id();
+    drop(family);
+    build().block_on(async {
+        trial.is_gone().await;
+        until(|| is_collected(pid), || "a zombie is left".into()).await;
+    });
+}
+
+/// Kills an owner, and shows what of its servers goes when.
+async fn owner_is_killed(collected: bool) {
+    let (lost, kept) = (Trial::new(), Trial::new());
+    let words = "own deaf heir stray name=server sleep";
+    let (owner, members, _stdout) = lost.settle(words, 4).await;
+    let (living, _, _stdout) = kept.settle(words, 4).await;
+    assert_eq!((lost.alive().len(), kept.alive().len()), (4, 4));
+
+    kill_process(Pid::from_raw(owner.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
+    until(|| !runs(members["server"]), || "the direct child lives on".into()).await;
+    assert!(runs(members["heir"]) && runs(members["stray"]), "{members:?}");
+    // An owner that nobody has collected yet is as dead as one that is gone.
+    let owner = if collected {
+        owner.end(PATIENT).await;
+        None
+    } else {
+        Some(owner)
+    };
+
+    tokio::time::timeout(DEADLINE, sweep()).await.unwrap();
+    assert_eq!(lost.alive(), []);
+    assert_eq!(kept.alive().len(), 4, "the owner of these lives");
+
+    drop(owner);
+    assert_eq!(living.end(PATIENT).await.by, EndedBy::EndOfInput);
+    assert_eq!(kept.alive(), []);
+}
+
+#[tokio::test]
+async fn what_a_killed_owner_leaves_is_swept() {
+    owner_is_killed(true).await;
+}
+
+#[tokio::test]
+async fn what_an_owner_leaves_as_a_zombie_is_swept() {
+    owner_is_killed(false).await;
+}
+
+#[tokio::test]
+async fn a_flood_on_stderr_is_read_without_growing_or_delaying_others() {
+    const MEGABYTES: usize = 200;
+    let trial = Trial::new();
+    let (mut echo, _, mut stdout) = trial.settle("name=server echo", 1).await;
+    let mut stdin = echo.take_stdin().unwrap();
+    let before = peak_memory();
+    let read = Arc::new(AtomicUsize::new(0));
+    let log: LogSink = {
+        let read = Arc::clone(&read);
+        Arc::new(move |piece| {
+            read.fetch_add(piece.len(), Ordering::Relaxed);
+        })
+    };
+    let began = Instant::now();
+    let mut flood = trial.start_logged(&format!("flood={MEGABYTES} exit=0"), Some(log)).await;
+    until(|| read.load(Ordering::Relaxed) > 0, || "no flood".into()).await;
+    stdin.write_all(b"ping").await.unwrap();
+    let mut answer = [0; 4];
+    tokio::time::timeout(DEADLINE, stdout.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(&answer, b"ping");
+    assert!(read.load(Ordering::Relaxed) < MEGABYTES << 20, "the other one had to wait");
+
+    tokio::time::timeout(DEADLINE, flood.exited()).await.unwrap();
+    let tail = flood.last_words(DEADLINE).await;
+    assert_eq!(read.load(Ordering::Relaxed), MEGABYTES << 20);
+    assert!(tail.len() <= 64 * 1024 && tail.starts_with("all work"), "{} kept", tail.len());
+    let grown = peak_memory().saturating_sub(before);
+    assert!(grown < 64 * 1024, "grown by {grown} KiB");
+    println!("{MEGABYTES} MB in {:?}, memory grown by {grown} KiB", began.elapsed());
+    tokio::join!(flood.end(PATIENT), echo.end(IMPATIENT));
+}
+
+/// Returns the most memory that this process ever had, in KiB.
+fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_server_gets_the_given_environment_the_marker_and_usual_signals() {
+    let trial = Trial::new();
+    // A shell, because a Rust program changes what happens on a broken pipe when it starts.
+    let launch = Launch { arguments: vec!["-c".into(), "read x".into()], ..trial.launch("") };
+    let launch = Launch { program: "/bin/sh".into(), ..launch };
+    let process = Process::start(launch, &trial.tracker, None).await.unwrap();
+    let environment = std::fs::read_to_string(format!("/proc/{}/environ", process.id())).unwrap();
+    let names = environment.split_terminator('\0').filter_map(|entry| entry.split('=').next());
+    let names: Vec<&str> = names.collect();
+    assert_eq!(names, ["WHARF_SESSION", "WHARF_TRIAL"]);
+    let owner = format!("WHARF_SESSION={}.", std::process::id());
+    assert!(environment.starts_with(&owner), "{environment}");
+    assert!(!is_ignored(process.id(), Signal::PIPE));
+    assert!(is_ignored(std::process::id(), Signal::PIPE), "the test would show nothing");
+    process.end(IMPATIENT).await;
+}
+
+fn is_ignored(pid: u32, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
+}
+
+#[tokio::test]
+async fn a_large_message_fits_into_the_output_pipe() {
+    let trial = Trial::new();
+    let mut process = trial.start("sleep").await;
+    let stdout = process.take_stdout().unwrap();
+    assert_eq!(rustix::pipe::fcntl_getpipe_size(&stdout).unwrap(), 256 * 1024);
+    process.end(IMPATIENT).await;
+}
+
+async fn fails(launch: Launch) -> String {
+    let secret = [("TOKEN".into(), "hunter2".into())];
+    let environment = launch.environment.iter().cloned().chain(secret).collect();
+    let launch = Launch { arguments: vec!["hunter3".into()], environment, ..launch };
+    let error: StartError = Process::start(launch, &Trial::new().tracker, None).await.unwrap_err();
+    let hint = error.hint().unwrap_or_default();
+    assert!(!format!("{error:?} {hint}").contains("hunter"));
+    format!("{error}; {hint}")
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_start_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let path = vec![("PATH".into(), folder.path().into())];
+    for (name, text) in [("plain", "hello"), ("script", "#!/no/such/interpreter\n")] {
+        std::io::Write::write_all(
+            &mut std::fs::File::create(place(name)).unwrap(),
+            text.as_bytes(),
+        )
+        .unwrap();
+    }
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(place("script"), mode).unwrap();
+
+    let by_name = |name: &str| Launch { environment: path.clone(), ..Launch::new(name) };
+    let inside = |name: &str| Launch { folder: Some(place(name)), ..Launch::new("/bin/sh") };
+    let mut seen = String::new();
+    for launch in [
+        by_name("no-such-program"),
+        by_name("script"),
+        Launch::new(place("nothing")),
+        Launch::new(place("plain")),
+        Launch::new(place("script")),
+        Launch::new(folder.path()),
+        inside("nowhere"),
+        inside("plain"),
+        Launch { folder: Some("a\0b".into()), ..Launch::new("/bin/sh") },
+        Launch::new(""),
+    ] {
+        seen += &fails(launch).await.replace(folder.path().to_str().unwrap(), "DIR");
+        seen += "\n";
+    }
+    insta::assert_snapshot!(seen, @r"
+    program `no-such-program` was not found; install `no-such-program`, or give its full path
+    program `script` was found, but not the interpreter that it names; install what the first line of `script` names
+    program `DIR/nothing` was not found; check the path `DIR/nothing`
+    program `DIR/plain` may not be executed; check that `DIR/plain` is a file you may execute
+    program `DIR/script` was found, but not the interpreter that it names; install what the first line of `DIR/script` names
+    program `DIR` may not be executed; check that `DIR` is a file you may execute
+    program `/bin/sh` cannot run in DIR/nowhere, which is no folder; create DIR/nowhere, or name another folder
+    program `/bin/sh` cannot run in DIR/plain, which is no folder; create DIR/plain, or name another folder
+    could not start program `/bin/sh`; 
+    program `` was not found; name a program
+    ");
+}

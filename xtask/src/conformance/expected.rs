@@ -1,0 +1,93 @@
+//! The list of expected failures, which only ever gets shorter.
+//!
+//! One line per entry, `<revision> <scenario>`, and `#` before a remark. An entry that passes is an
+//! error, so that a failure cannot come back unnoticed; `AT_MOST` keeps new ones out.
+
+use std::str::FromStr;
+
+use super::scenarios::Scenario;
+
+/// How many entries there may be. Lower it whenever one goes; it is never raised.
+const AT_MOST: usize = 0;
+
+/// The failures that are known.
+#[derive(Debug, Default)]
+pub(super) struct Expected(Vec<String>);
+
+/// What a scenario's end means, given what was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Passed,
+    Failed,
+    ExpectedFailure,
+    NoLongerFails,
+}
+
+impl Expected {
+    pub(super) fn judge(&self, scenario: &Scenario, passed: bool) -> Meaning {
+        match (self.0.contains(&scenario.to_string()), passed) {
+            (false, true) => Meaning::Passed,
+            (false, false) => Meaning::Failed,
+            (true, false) => Meaning::ExpectedFailure,
+            (true, true) => Meaning::NoLongerFails,
+        }
+    }
+
+    /// Returns the entries that name no scenario.
+    pub(super) fn unknown(&self, scenarios: &[Scenario]) -> Vec<&str> {
+        let known: Vec<String> = scenarios.iter().map(ToString::to_string).collect();
+        self.0.iter().filter(|entry| !known.contains(entry)).map(String::as_str).collect()
+    }
+
+    fn read(text: &str, at_most: usize) -> Result<Self, String> {
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let entries: Vec<String> =
+            lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        if entries.len() > at_most {
+            let count = entries.len();
+            return Err(format!("more entries than before ({count}, not {at_most})"));
+        }
+        Ok(Self(entries))
+    }
+}
+
+impl FromStr for Expected {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::read(text, AT_MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(name: &str) -> Scenario {
+        Scenario { revision: "2025-11-25".into(), name: name.into() }
+    }
+
+    #[test]
+    fn a_failure_is_forgiven_only_if_it_is_listed() {
+        let expected = Expected::read("# why\n2025-11-25 sse-retry # slow\n\n", 1).unwrap();
+        let (listed, other) = (scenario("sse-retry"), scenario("initialize"));
+        assert_eq!(expected.judge(&listed, false), Meaning::ExpectedFailure);
+        assert_eq!(expected.judge(&listed, true), Meaning::NoLongerFails);
+        assert_eq!(expected.judge(&other, false), Meaning::Failed);
+        assert_eq!(expected.judge(&other, true), Meaning::Passed);
+    }
+
+    #[test]
+    fn an_entry_without_a_scenario_is_found() {
+        let expected = Expected::read("2025-11-25 gone\n2025-11-25 sse-retry", 2).unwrap();
+        assert_eq!(expected.unknown(&[scenario("sse-retry")]), ["2025-11-25 gone"]);
+    }
+
+    #[test]
+    fn the_list_does_not_grow() {
+        assert_eq!(
+            Expected::read("2025-11-25 a\n2025-11-25 b", 1).unwrap_err(),
+            "more entries than before (2, not 1)"
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! `cargo xtask conformance`: the official suite against our client, for both eras.
+//!
+//! The suite names its scenarios (`scenarios`), runs each in a process of its own (`run`), and a
+//! list of expected failures that only shrinks (`expected`) decides what a failure means.
+
+mod expected;
+mod run;
+mod scenarios;
+
+use std::fs;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Instant;
+
+use self::expected::{Expected, Meaning};
+use self::run::{Suite, Verdict};
+use self::scenarios::Scenario;
+use crate::Outcome;
+use crate::cargo::Cargo;
+use crate::program::indent;
+use crate::tools::{self, Set, Tools};
+
+const SUITE: Set =
+    Set { folder: "conformance", packages: &["@modelcontextprotocol/conformance@0.2.0-alpha.12"] };
+
+const EXPECTED: &str = "crates/testkit/conformance/expected-failures.txt";
+
+/// Runs all scenarios, or those whose name contains one of `only`.
+pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> Outcome {
+    if let Some(why) = tools::missing_node() {
+        return tools::left_out("the conformance suite", &why, cargo.missing_tools);
+    }
+    match check(cargo, only) {
+        Ok(outcome) => outcome,
+        Err(why) => {
+            eprintln!("error: {why}");
+            Outcome::Failed
+        }
+    }
+}
+
+fn check(cargo: &Cargo, only: &[&str]) -> Result<Outcome, String> {
+    let started = Instant::now();
+    let file = cargo.root().join(EXPECTED);
+    let text =
+        fs::read_to_string(&file).map_err(|why| format!("could not read {EXPECTED}: {why}"))?;
+    let expected: Expected = text.parse().map_err(|why| format!("{EXPECTED}: {why}"))?;
+    let tools = Tools::open(cargo)?;
+    let suite = Suite {
+        node: tools::node(&tools)?,
+        script: tools::install_npm(&tools, &SUITE)?
+            .join("@modelcontextprotocol/conformance/dist/index.js"),
+        client: cargo.build("wharf-testkit", "wharf-conformance")?,
+        results: tools.empty_folder("conformance-results")?,
+    };
+    let listed = suite.scenarios()?;
+    let unknown = expected.unknown(&listed.scenarios);
+    let mut scenarios = listed.scenarios;
+    if !only.is_empty() {
+        scenarios.retain(|scenario| only.iter().any(|part| scenario.name.contains(part)));
+    }
+    if scenarios.is_empty() {
+        return Err(format!("no scenario has `{}` in its name", only.join("` or `")));
+    }
+    println!("{} scenarios, results in {}", scenarios.len(), suite.results.display());
+
+    let mut counts = Counts::default();
+    for_each(&suite, &scenarios, |scenario, verdict| {
+        counts.add(report(scenario, verdict, &expected));
+    });
+    for entry in &unknown {
+        eprintln!("error: {EXPECTED} names `{entry}`, which the suite does not have; remove it");
+    }
+    println!("not run: the {} scenarios that need OAuth, `auth/…`", listed.need_oauth.len());
+    println!("{} in {:.1} s", counts.describe(), started.elapsed().as_secs_f64());
+    let is_well = counts.failed == 0 && counts.stale == 0 && unknown.is_empty();
+    Ok(if is_well { Outcome::Passed } else { Outcome::Failed })
+}
+
+/// Runs the scenarios, as many at a time as there are cores, and hands over each verdict.
+///
+/// Every scenario has a server on a port of its own, so they do not meet.
+fn for_each(suite: &Suite, scenarios: &[Scenario], mut judge: impl FnMut(&Scenario, Verdict)) {
+    let workers = thread::available_parallelism().map_or(2, NonZero::get).min(scenarios.len());
+    let next = AtomicUsize::new(0);
+    let (sender, verdicts) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some(scenario) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send((scenario, suite.run(scenario))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (scenario, verdict) in verdicts {
+            judge(scenario, verdict);
+        }
+    });
+}
+
+/// Prints one line per scenario, and the reason below a failure.
+fn report(scenario: &Scenario, verdict: Verdict, expected: &Expected) -> Meaning {
+    let meaning = expected.judge(scenario, verdict.failure.is_none());
+    let word = match meaning {
+        Meaning::Passed => "ok",
+        Meaning::Failed | Meaning::NoLongerFails => "FAILED",
+        Meaning::ExpectedFailure => "expected failure",
+    };
+    println!("{word:<7} {:>5.1} s  {scenario}", verdict.took.as_secs_f64());
+    match (meaning, verdict.failure) {
+        (Meaning::Failed, Some(why)) => print!("{}", indent(&why)),
+        (Meaning::NoLongerFails, _) => {
+            print!("{}", indent(&format!("it passes now: remove `{scenario}` from {EXPECTED}")));
+        }
+        _ => {}
+    }
+    meaning
+}
+
+#[derive(Default)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    expected: usize,
+    stale: usize,
+}
+
+impl Counts {
+    fn add(&mut self, meaning: Meaning) {
+        *match meaning {
+            Meaning::Passed => &mut self.passed,
+            Meaning::Failed => &mut self.failed,
+            Meaning::ExpectedFailure => &mut self.expected,
+            Meaning::NoLongerFails => &mut self.stale,
+        } += 1;
+    }
+
+    fn describe(&self) -> String {
+        let Self { passed, failed, expected, stale } = self;
+        format!(
+            "{passed} ok, {failed} failed, {expected} failed as expected, {stale} passed against \
+             expectation"
+        )
+    }
+}

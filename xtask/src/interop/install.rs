@@ -1,0 +1,110 @@
+//! Installs the servers and lays out the files they work on.
+//!
+//! What cannot change between runs is installed once; what a server may change is made anew each
+//! time, so that one run does not depend on the last.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::catalog::{Group, Places};
+use super::write;
+use crate::program::Program;
+use crate::tools::{self, Set, Tools};
+
+const NPM_SERVERS: Set = Set {
+    folder: "npm-servers",
+    packages: &[
+        "@modelcontextprotocol/server-everything@2026.8.31",
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
+        "@modelcontextprotocol/server-memory@2026.8.31",
+        "@modelcontextprotocol/server-sequential-thinking@2026.8.31",
+        "@playwright/mcp@0.0.83",
+        "@upstash/context7-mcp@4.1.1",
+    ],
+};
+
+const PYTHON_SERVERS: Set = Set {
+    folder: "python-servers",
+    packages: &[
+        "fastmcp==4.1.2",
+        "mcp==2.3.0",
+        "mcp-server-fetch==2026.10.24",
+        "mcp-server-git==2026.10.19",
+        "mcp-server-time==2026.10.19",
+    ],
+};
+
+/// Servers on the library's older line, which the ones above cannot share an environment with.
+const LEGACY_PYTHON_SERVERS: Set = Set {
+    folder: "python-servers-legacy",
+    packages: &["mcp==1.30.0", "mcp-server-sqlite==2025.4.25"],
+};
+
+const GIT: Duration = Duration::from_secs(30);
+
+/// Says why a repository cannot be made on this machine, if it cannot.
+pub(super) fn missing_git() -> Option<String> {
+    match Program::new("git", GIT).args(["--version"]).capture() {
+        Ok(finished) if finished.success => None,
+        _ => Some("git is not installed".to_owned()),
+    }
+}
+
+/// Installs what the groups need, all at once, and says where it is.
+pub(super) fn servers(tools: &Tools, groups: &[Group]) -> Result<Places, String> {
+    type Install = fn(&Tools) -> Result<PathBuf, String>;
+    let installs: [(&'static str, Install); 5] = [
+        ("node", tools::node),
+        ("npm", |tools| tools::install_npm(tools, &NPM_SERVERS)),
+        ("python", |tools| tools::install_python(tools, &PYTHON_SERVERS)),
+        ("python-legacy", |tools| tools::install_python(tools, &LEGACY_PYTHON_SERVERS)),
+        ("scratch", lay_out),
+    ];
+    thread::scope(|scope| {
+        let running: Vec<_> = installs
+            .into_iter()
+            .filter(|(place, _)| groups.iter().any(|group| group.needs(place)))
+            .map(|(place, install)| (place, scope.spawn(move || install(tools))))
+            .collect();
+        let finished = running.into_iter().map(|(place, thread)| {
+            let path = thread.join().unwrap_or_else(|_| Err(format!("{place}: a panic")))?;
+            Ok((place, path))
+        });
+        finished.collect()
+    })
+}
+
+/// Makes the files that the servers read and write.
+fn lay_out(tools: &Tools) -> Result<PathBuf, String> {
+    let folder = tools.empty_folder("scratch")?;
+    for name in ["files", "repository"] {
+        let folder = folder.join(name);
+        fs::create_dir(&folder)
+            .map_err(|error| format!("could not create {}: {error}", folder.display()))?;
+    }
+    write(&folder.join("files").join("hello.txt"), "ahoy from a file\n")?;
+    write(&folder.join("fastmcp_server.py"), include_str!("fastmcp_server.py"))?;
+    if missing_git().is_none() {
+        make_repository(&folder.join("repository"))?;
+    }
+    Ok(folder)
+}
+
+fn make_repository(folder: &Path) -> Result<(), String> {
+    let identity = ["-c", "user.name=Ana", "-c", "user.email=ana@example.com"];
+    let commit =
+        ["-c", "commit.gpgsign=false", "commit", "--allow-empty", "--message", "the first commit"];
+    let git = || {
+        // A person's own settings, hooks and templates stay out of it.
+        let nowhere = folder.join("no-such-file");
+        Program::new("git", GIT)
+            .folder(folder)
+            .env("GIT_CONFIG_GLOBAL", nowhere)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+    };
+    git().args(["init", "--quiet"]).succeed()?;
+    git().args(identity).args(commit).succeed()?;
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! `cargo xtask interop`: servers that other people wrote, driven by our client.
+//!
+//! The `.json` files beside this one say how each server is started and what is known about it:
+//! its era, its tools, one call, one resource. The servers are installed (`install`), the files are
+//! filled in with this machine's paths (`catalog`), and `wharf-interop` of the testkit does the rest.
+
+mod catalog;
+mod install;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use self::catalog::{GIT, Group, NODE, PYTHON};
+use crate::Outcome;
+use crate::cargo::Cargo;
+use crate::program::Program;
+use crate::tools::{self, Tools};
+
+/// Some twenty servers, most of which answer within a second.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Tries all servers, or those whose name starts with one of `only`.
+pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> Outcome {
+    let node = tools::missing_node();
+    let python = tools::missing_python();
+    let git = python.clone().or_else(install::missing_git);
+    let mut groups = Vec::new();
+    let mut outcome = Outcome::Passed;
+    for (group, missing) in [(NODE, node), (PYTHON, python), (GIT, git)] {
+        match missing {
+            None => groups.push(group),
+            Some(why) => {
+                let servers = format!("the servers {}", group.names().join(", "));
+                if let Outcome::Failed = tools::left_out(&servers, &why, cargo.missing_tools) {
+                    outcome = Outcome::Failed;
+                }
+            }
+        }
+    }
+    if groups.is_empty() {
+        return outcome;
+    }
+    match check(cargo, &groups, only) {
+        Ok(()) => outcome,
+        Err(why) => {
+            eprintln!("error: {why}");
+            Outcome::Failed
+        }
+    }
+}
+
+fn check(cargo: &Cargo, groups: &[Group], only: &[&str]) -> Result<(), String> {
+    if let Some(name) = only.iter().find(|name| !is_known(groups, name)) {
+        return Err(format!("no server that can run here is called `{name}`"));
+    }
+    let tools = Tools::open(cargo)?;
+    let places = install::servers(&tools, groups)?;
+    let file = tools.folder().join("interop.json");
+    write(&file, &catalog::render(groups, &places))?;
+    let driver = cargo.build("wharf-testkit", "wharf-interop")?;
+    let arguments = only.iter().map(PathBuf::from);
+    Program::new(driver, LIMIT).args([file]).args(arguments).folder(cargo.root()).show()
+}
+
+fn is_known(groups: &[Group], start: &str) -> bool {
+    groups.iter().any(|group| group.names().iter().any(|name| name.starts_with(start)))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    File::create(file)
+        .and_then(|mut created| created.write_all(text.as_bytes()))
+        .map_err(|error| format!("could not write {}: {error}", file.display()))
+}

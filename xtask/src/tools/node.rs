@@ -1,0 +1,60 @@
+//! Node and npm packages. The machine's npm installs; what it installs runs on a Node of our own,
+//! because the conformance suite needs a newer one than many machines have.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::program::Program;
+use crate::tools::{Set, Tools};
+
+const NODE: Set = Set { folder: "node", packages: &["node@22.23.3"] };
+
+/// On Windows npm is a script, which is not found without its extension.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
+/// A download of some hundred megabytes over a slow line.
+const INSTALL: Duration = Duration::from_secs(600);
+
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// Says why npm packages cannot be used on this machine, if they cannot.
+pub(crate) fn missing() -> Option<String> {
+    match Program::new(NPM, ANSWER).args(["--version"]).capture() {
+        Ok(finished) if finished.success => None,
+        _ => Some("npm is not installed; it comes with Node".to_owned()),
+    }
+}
+
+/// Returns our Node.
+pub(crate) fn program(tools: &Tools) -> Result<PathBuf, String> {
+    let folder = NODE.ensure(tools, "npm", |folder| {
+        npm_install(folder, NODE.packages)?;
+        let answer = Program::new(executable(folder), ANSWER).args(["--version"]).succeed()?;
+        let version = answer.stdout.trim();
+        let is_ours = NODE.packages[0].strip_prefix("node@") == version.strip_prefix('v');
+        if is_ours { Ok(()) } else { Err(format!("it says that it is {version}")) }
+    })?;
+    Ok(executable(&folder))
+}
+
+/// Installs npm packages and returns their `node_modules`.
+pub(crate) fn install(tools: &Tools, set: &Set) -> Result<PathBuf, String> {
+    let folder = set.ensure(tools, "npm", |folder| npm_install(folder, set.packages))?;
+    Ok(folder.join("node_modules"))
+}
+
+fn executable(folder: &Path) -> PathBuf {
+    let name = if cfg!(windows) { "node.exe" } else { "node" };
+    folder.join("node_modules").join("node").join("bin").join(name)
+}
+
+fn npm_install(folder: &Path, packages: &[&str]) -> Result<(), String> {
+    Program::new(NPM, INSTALL)
+        .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--save-exact"])
+        .args(["--loglevel=error", "--prefix"])
+        .args([folder])
+        .args(packages)
+        .folder(folder)
+        .succeed()
+        .map(|_| ())
+}
