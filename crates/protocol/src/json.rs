@@ -112,6 +112,7 @@ impl Json {
     /// Returns a part of this value, sharing its buffer.
     ///
     /// `part` must come from this value; a stranger is copied.
+    #[must_use]
     pub fn part(&self, part: &RawValue) -> Self {
         let (whole, text) = (self.0.as_bytes().as_ptr_range(), part.get());
         let inside = whole.contains(&text.as_ptr());
@@ -126,6 +127,7 @@ impl Json {
     }
 
     /// Returns a copy in a buffer of its own, for a small part that outlives a large message.
+    #[must_use]
     pub fn detached(&self) -> Self {
         Self(ByteString::from(self.as_str()))
     }

@@ -4,3 +4,4 @@
 
 pub mod driver;
 pub mod quirk;
+pub mod schema;

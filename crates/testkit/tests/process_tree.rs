@@ -29,7 +29,7 @@ async fn ends(words: &str, count: usize, grace: Grace) -> (EndedBy, Option<i32>,
     let pid = process.id();
     assert!(runs(pid));
     let ended = tokio::time::timeout(DEADLINE, process.end(grace)).await.unwrap();
-    assert_eq!(trial.alive(), [], "{words}");
+    assert_eq!(trial.alive(), [0_u32; 0], "{words}");
     assert!(is_collected(pid), "{words}");
     trial.tracker.close();
     tokio::time::timeout(DEADLINE, trial.tracker.wait()).await.unwrap();
@@ -96,7 +96,7 @@ async fn an_exit_is_seen_although_the_output_stays_open() {
     let open = tokio::time::timeout(SOON, stdout.read_u8()).await;
     assert!(open.is_err(), "the heir holds the pipe");
     process.end(PATIENT).await;
-    assert_eq!(trial.alive(), []);
+    assert_eq!(trial.alive(), [0_u32; 0]);
     assert_eq!(stdout.read(&mut [0]).await.unwrap(), 0);
 }
 
@@ -213,12 +213,12 @@ async fn owner_is_killed(collected: bool) {
     };
 
     tokio::time::timeout(DEADLINE, sweep()).await.unwrap();
-    assert_eq!(lost.alive(), []);
+    assert_eq!(lost.alive(), [0_u32; 0]);
     assert_eq!(kept.alive().len(), 4, "the owner of these lives");
 
     drop(owner);
     assert_eq!(living.end(PATIENT).await.by, EndedBy::EndOfInput);
-    assert_eq!(kept.alive(), []);
+    assert_eq!(kept.alive(), [0_u32; 0]);
 }
 
 #[tokio::test]

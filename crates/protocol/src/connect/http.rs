@@ -56,8 +56,11 @@ async fn streamable_first(
         }
         Ok(Found::EventStream(error)) => {
             wire.close().await;
-            // If that fails as well, the newer transport's reason is the one to show.
-            event_stream(spec, options, handler).await.map_err(|_| error)
+            // If that is not there either, the newer transport's reason is the one to show.
+            event_stream(spec, options, handler).await.map_err(|older| match older {
+                RequestError::Elsewhere => older,
+                _ => error,
+            })
         }
         Ok(Found::Restart(_)) => Err(RequestError::Cut),
         Err(error) => {

@@ -7,7 +7,7 @@ use super::ConnectOptions;
 use crate::Json;
 use crate::era::{Era, Negotiation, Probe, Revision, Sign, Step};
 use crate::peer::{Deadline, Dialect, Peer, Profile, Question, RequestError, Warning, Wire};
-use crate::transport::Link;
+use crate::transport::{HttpError, Link};
 use crate::view::send;
 use crate::view::{DiscoverResult, InitializeResult};
 
@@ -37,7 +37,10 @@ pub(super) async fn probe(
             Some((probe, answer)) = asked.next() => {
                 is_quiet = false;
                 let step = match answer {
-                    Ok(result) => negotiation.next(Sign::Answered(probe, Ok(&result))),
+                    Ok(result) => {
+                        last = RequestError::Nonsense("no usable answer".into());
+                        negotiation.next(Sign::Answered(probe, Ok(&result)))
+                    }
                     Err(error) => {
                         let step = refused(negotiation, probe, &error);
                         last = error;
@@ -65,7 +68,7 @@ pub(super) async fn probe(
                     http.settle(revision);
                 }
                 if probe.is_some_and(|probe| matches!(probe, Probe::Initialize(_))) {
-                    wire.tell("notifications/initialized", None).await?;
+                    say_initialized(wire, options).await?;
                 }
                 return Ok(Found::Settled { revision, result });
             }
@@ -74,17 +77,48 @@ pub(super) async fn probe(
     }
 }
 
+/// Tells the server that the session has begun.
+///
+/// Some servers never answer the POST, but have read it; only a refusal for lack of credentials
+/// means that nothing else will work either.
+async fn say_initialized(wire: &Wire, options: &ConnectOptions) -> Result<(), RequestError> {
+    let telling = wire.tell("notifications/initialized", None);
+    match tokio::time::timeout(options.silence, telling).await {
+        Ok(Err(error @ RequestError::Unauthorized { .. })) => Err(error),
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => {
+            wire.core.warnings.add(Warning::Odd("does not take notifications".into()));
+            Ok(())
+        }
+    }
+}
+
 /// Reports a failed probe; `None` if the failure has nothing to do with eras.
 fn refused(negotiation: &mut Negotiation, probe: Probe, error: &RequestError) -> Option<Step> {
     match error {
-        RequestError::Refused(refusal) => Some(negotiation.next(Sign::Answered(probe, Err(refusal)))),
-        RequestError::Status { status, .. } if status.is_client_error() => {
+        RequestError::Refused(refusal) => {
+            Some(negotiation.next(Sign::Answered(probe, Err(refusal))))
+        }
+        RequestError::Status { .. } => Some(negotiation.next(Sign::TurnedAway(probe))),
+        // Legacy servers also hang up on a question they do not know.
+        RequestError::Cut if is_discover(probe) => Some(negotiation.next(Sign::TurnedAway(probe))),
+        RequestError::Http(error) if is_discover(probe) && has_hung_up(error) => {
             Some(negotiation.next(Sign::TurnedAway(probe)))
         }
-        RequestError::Nonsense(_) => Some(negotiation.next(Sign::Answered(probe, Ok(&Json::null())))),
+        RequestError::Nonsense(_) => {
+            Some(negotiation.next(Sign::Answered(probe, Ok(&Json::null()))))
+        }
         RequestError::Lost { .. } => Some(negotiation.next(Sign::Gone)),
         _ => None,
     }
+}
+
+fn is_discover(probe: Probe) -> bool {
+    matches!(probe, Probe::Discover(_))
+}
+
+fn has_hung_up(error: &HttpError) -> bool {
+    matches!(error, HttpError::NoAnswer { .. } | HttpError::BrokeOff { .. })
 }
 
 async fn ask(
@@ -126,7 +160,7 @@ pub(super) fn peer(wire: Wire, revision: Revision, result: Json, options: &Conne
                 revision,
                 server: view.server_info(),
                 capabilities: view.capabilities(),
-                instructions: view.instructions().map(String::from),
+                instructions: view.instructions(),
                 answer: result,
             }
         }
@@ -136,7 +170,7 @@ pub(super) fn peer(wire: Wire, revision: Revision, result: Json, options: &Conne
                 revision,
                 server: view.server_info(),
                 capabilities: view.capabilities(),
-                instructions: view.instructions().map(String::from),
+                instructions: view.instructions(),
                 answer: result,
             }
         }

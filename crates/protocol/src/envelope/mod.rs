@@ -10,5 +10,6 @@ mod write;
 
 pub use id::Id;
 pub use message::{Message, Notification, Request, Response, RpcError, code};
-pub use read::{Malformed, Received, read};
+pub(crate) use read::read_leniently;
+pub use read::{Flaw, Malformed, Received, read};
 pub use write::{failure, notification, request, success};

@@ -41,32 +41,97 @@ pub enum Malformed {
     NotAMessage,
 }
 
+/// What is against the rules in a message that can be read all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// Another version than `"2.0"`, or none.
+    #[error("does not say `\"jsonrpc\":\"2.0\"` in its messages")]
+    Version,
+    /// A member that is there more than once.
+    #[error("repeats members of its messages")]
+    Repeated,
+    /// Both a result and an error, even if one is `null`.
+    #[error("answers with a result and an error at once")]
+    Both,
+    /// The number of a request as a text or a float, or `null` where an id has to be.
+    #[error("writes ids in another form than they were sent")]
+    Id,
+    /// Bytes that are not UTF-8.
+    #[error("writes text that is not UTF-8")]
+    Encoding,
+    /// Something before or behind a message, or several messages at once.
+    #[error("writes something around its messages")]
+    Surrounded,
+}
+
 /// Reads one text: a message or a batch.
 ///
 /// Bytes that are no UTF-8 are replaced rather than refused: one broken character in a long
 /// answer is no reason to lose the answer.
 pub fn read(text: Bytes) -> Result<Received, Malformed> {
-    let text = ByteString::try_from(text.clone())
-        .unwrap_or_else(|_| String::from_utf8_lossy(&text).into_owned().into());
-    read_text(&text)
+    let mut flaws = Vec::new();
+    read_text(&decoded(text, &mut flaws), &mut flaws)
 }
 
-fn read_text(text: &ByteString) -> Result<Received, Malformed> {
-    let start = text.trim_start();
-    if start.starts_with('[') {
-        return read_batch(text);
+/// Reads one text of a server, also with something around the message, and names the flaws.
+///
+/// The flaws mean nothing if there is no message.
+pub(crate) fn read_leniently(text: Bytes, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+    let text = decoded(text, flaws);
+    match read_text(&text, flaws) {
+        Err(Malformed::NotJson) => read_surrounded(&text, flaws),
+        other => other,
     }
-    if !start.starts_with('{') {
+}
+
+fn decoded(text: Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
+    ByteString::try_from(text.clone()).unwrap_or_else(move |_| {
+        flaws.push(Flaw::Encoding);
+        String::from_utf8_lossy(&text).into_owned().into()
+    })
+}
+
+fn read_text(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+    match text.trim_start().as_bytes().first() {
+        Some(b'{') => read_one(text, flaws).map(Received::One),
+        Some(b'[') => read_batch(text, flaws),
+        _ => Err(Malformed::NotJson),
+    }
+}
+
+/// Reads what follows a byte-order mark, NULs or the field name of an event, up to the first thing
+/// that is no message.
+///
+/// A message further on in a line is not looked for: it could be the log of one that was sent.
+fn read_surrounded(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+    let start = text.trim_start_matches(['\u{feff}', '\0']);
+    let start = start.strip_prefix("data:").unwrap_or(start).trim_start();
+    if !start.starts_with(['{', '[']) {
         return Err(Malformed::NotJson);
     }
-    read_one(text).map(Received::One)
+    let mut messages = Vec::new();
+    let values = serde_json::Deserializer::from_str(start).into_iter::<&RawValue>();
+    for value in values.map_while(Result::ok) {
+        match read_text(&text.slice_ref(value.get()), flaws) {
+            Ok(Received::One(message)) => messages.push(message),
+            Ok(Received::Many { messages: more, .. }) => messages.extend(more),
+            Err(_) => break,
+        }
+    }
+    flaws.push(Flaw::Surrounded);
+    match messages.len() {
+        0 => Err(Malformed::NotJson),
+        1 => messages.pop().map(Received::One).ok_or(Malformed::NotJson),
+        _ => Ok(Received::Many { messages, malformed: 0 }),
+    }
 }
 
-fn read_batch(text: &ByteString) -> Result<Received, Malformed> {
+fn read_batch(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
     let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
     let whole = items.len();
-    let messages: Vec<Message> =
-        items.into_iter().filter_map(|item| read_one(&text.slice_ref(item.get())).ok()).collect();
+    let read = |item: &RawValue| read_one(&text.slice_ref(item.get()), flaws).ok();
+    let messages: Vec<Message> = items.into_iter().filter_map(read).collect();
     let malformed = whole - messages.len();
     if messages.is_empty() {
         Err(Malformed::NotAMessage)
@@ -75,12 +140,16 @@ fn read_batch(text: &ByteString) -> Result<Received, Malformed> {
     }
 }
 
-fn read_one(text: &ByteString) -> Result<Message, Malformed> {
+fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malformed> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
     let part = |raw: &RawValue| Json::trusted(text.slice_ref(raw.get()));
     let is_set = |raw: &&RawValue| raw.get() != "null";
 
-    let id = envelope.id.and_then(|raw| Id::from_json(raw.get()));
+    let id = match envelope.id.filter(is_set) {
+        Some(raw) => Some(Id::from_json(raw.get()).ok_or(Malformed::NotAMessage)?),
+        None => None,
+    };
+    envelope.add_flaws(id.as_ref(), flaws);
     if let Some(method) = envelope.method {
         let method = match text_of(method.get()).ok_or(Malformed::NotAMessage)? {
             Cow::Borrowed(plain) => text.slice_ref(plain),
@@ -109,6 +178,30 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
+    version: Option<&'a RawValue>,
+    repeats: bool,
+}
+
+impl Envelope<'_> {
+    fn add_flaws(&self, id: Option<&Id>, flaws: &mut Vec<Flaw>) {
+        if self.version.is_none_or(|version| version.get() != "\"2.0\"") {
+            flaws.push(Flaw::Version);
+        }
+        if self.repeats {
+            flaws.push(Flaw::Repeated);
+        }
+        if self.result.is_some() && self.error.is_some() {
+            flaws.push(Flaw::Both);
+        }
+        // Our ids are integers; those of the other side may also be texts, but not `null`.
+        let is_odd = match (self.method, id) {
+            (Some(_), id) => id.is_none() && self.id.is_some(),
+            (None, id) => !matches!(id, None | Some(Id::Number(_))),
+        };
+        if is_odd {
+            flaws.push(Flaw::Id);
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -119,6 +212,7 @@ enum Key {
     Params,
     Result,
     Error,
+    Jsonrpc,
     #[serde(other)]
     Other,
 }
@@ -138,14 +232,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
                 let mut envelope = Envelope::default();
                 while let Some(key) = map.next_key()? {
                     let value: &RawValue = map.next_value()?;
-                    match key {
-                        Key::Id => envelope.id = Some(value),
-                        Key::Method => envelope.method = Some(value),
-                        Key::Params => envelope.params = Some(value),
-                        Key::Result => envelope.result = Some(value),
-                        Key::Error => envelope.error = Some(value),
-                        Key::Other => {}
-                    }
+                    let member = match key {
+                        Key::Id => &mut envelope.id,
+                        Key::Method => &mut envelope.method,
+                        Key::Params => &mut envelope.params,
+                        Key::Result => &mut envelope.result,
+                        Key::Error => &mut envelope.error,
+                        Key::Jsonrpc => &mut envelope.version,
+                        Key::Other => continue,
+                    };
+                    envelope.repeats |= member.replace(value).is_some();
                 }
                 Ok(envelope)
             }
@@ -215,7 +311,43 @@ mod tests {
             "error 1 no message (code -32601) -",
         );
         check(r#"{"id":1,"id":2,"result":1}"#, "result 2 1");
-        check(r#"{"id":[1],"result":1}"#, "result - 1");
+    }
+
+    /// Shows how many messages a server's text has, and what is wrong with it.
+    fn flaws(text: &'static [u8]) -> String {
+        let mut flaws = Vec::new();
+        match read_leniently(Bytes::from_static(text), &mut flaws) {
+            Ok(Received::One(_)) => format!("1 {flaws:?}"),
+            Ok(Received::Many { messages, .. }) => format!("{} {flaws:?}", messages.len()),
+            Err(why) => why.to_string(),
+        }
+    }
+
+    #[test]
+    fn flaws_are_named() {
+        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":1,"result":{},"x":0}"#), "1 []");
+        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":"a","method":"m"}"#), "1 []");
+        assert_eq!(flaws(br#"{"jsonrpc":2.0,"id":1,"result":{}}"#), "1 [Version]");
+        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":"1","result":{}}"#), "1 [Id]");
+        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":null,"method":"m"}"#), "1 [Id]");
+        assert_eq!(
+            flaws(br#"{"jsonrpc":"2.0","id":1,"id":1,"result":1,"error":null}"#),
+            "1 [Repeated, Both]"
+        );
+        assert_eq!(flaws(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}"), "1 [Encoding]");
+    }
+
+    #[test]
+    fn a_server_may_write_something_around_a_message() {
+        let one = "1 [Surrounded]";
+        assert_eq!(flaws(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), one);
+        assert_eq!(flaws(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\0"), one);
+        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":1,"result":{}} // done"#), one);
+        assert_eq!(flaws(br#"data: {"jsonrpc":"2.0","id":1,"result":{}}"#), one);
+        let two = br#"{"jsonrpc":"2.0","id":1,"result":{}}{"jsonrpc":"2.0","method":"m"}"#;
+        assert_eq!(flaws(two), "2 [Surrounded]");
+        assert_eq!(flaws(br#"sent {"jsonrpc":"2.0","id":1,"method":"m"}"#), "not JSON");
+        assert_eq!(flaws(b"{starting: server}"), "not JSON");
     }
 
     #[test]
@@ -235,6 +367,8 @@ mod tests {
         check(r#"{"level":"info"}"#, "JSON, but not a JSON-RPC message");
         check(r#"{"id":1,"result":{"#, "not JSON");
         check(r#"{"method":5,"id":1}"#, "JSON, but not a JSON-RPC message");
+        check(r#"{"id":[1],"result":1}"#, "JSON, but not a JSON-RPC message");
+        check(r#"{"id":true,"method":"m"}"#, "JSON, but not a JSON-RPC message");
     }
 
     #[test]

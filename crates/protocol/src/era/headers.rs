@@ -122,7 +122,9 @@ fn holds_mark(value: &Value) -> bool {
             object.contains_key(ANNOTATION)
                 || object
                     .iter()
-                    .filter(|(key, _)| !matches!(key.as_str(), "default" | "const" | "enum" | "examples"))
+                    .filter(|(key, _)| {
+                        !matches!(key.as_str(), "default" | "const" | "enum" | "examples")
+                    })
                     .any(|(_, value)| holds_mark(value))
         }
         Value::Array(items) => items.iter().any(holds_mark),
@@ -132,10 +134,11 @@ fn holds_mark(value: &Value) -> bool {
 
 /// Writes a text as a header: plain where that is possible, else as Base64 between sentinels.
 pub fn header_value(text: &str) -> Option<HeaderValue> {
+    let is_sealed = text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1);
     let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
         && !text.starts_with(' ')
         && !text.ends_with(' ')
-        && !(text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1));
+        && !is_sealed;
     if is_plain {
         return HeaderValue::from_str(text).ok();
     }
@@ -169,7 +172,8 @@ mod tests {
 
     #[test]
     fn marks_are_found_at_any_depth_of_plain_properties() {
-        let schema = r#"{"properties":{"a":{"properties":{"b":{"type":"string","x-mcp-header":"Deep"}}}}}"#;
+        let schema =
+            r#"{"properties":{"a":{"properties":{"b":{"type":"string","x-mcp-header":"Deep"}}}}}"#;
         let found = read(schema).unwrap();
         let arguments: Json = r#"{"a":{"b":"value"}}"#.parse().unwrap();
         let (name, value) = found[0].header(&arguments).unwrap();
@@ -186,7 +190,8 @@ mod tests {
         }
         let twice = r#"{"properties":{"a":{"type":"string","x-mcp-header":"X"},"b":{"type":"string","x-mcp-header":"x"}}}"#;
         assert_eq!(read(twice), Err(BadMark::Twice));
-        let items = r#"{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"X"}}}}"#;
+        let items =
+            r#"{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"X"}}}}"#;
         assert_eq!(read(items), Err(BadMark::Place));
     }
 

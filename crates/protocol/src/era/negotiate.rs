@@ -96,7 +96,11 @@ impl Negotiation {
                 }
             }
             Sign::Silence => {
-                if self.has_initialized() { Step::Wait } else { self.initialize(Revision::LATEST_LEGACY) }
+                if self.has_initialized() {
+                    Step::Wait
+                } else {
+                    self.initialize(Revision::LATEST_LEGACY)
+                }
             }
             Sign::Gone => self.gone(),
         }
@@ -108,7 +112,9 @@ impl Negotiation {
         };
         match best(&supported, Era::Modern) {
             Some(revision) => {
-                Step::Settled { revision, result: result.clone(), oddity: None }
+                let is_odd = supported.iter().any(String::is_empty);
+                let oddity = is_odd.then_some("lists protocol revisions that are no texts");
+                Step::Settled { revision, result: result.clone(), oddity }
             }
             // A server that answers the modern question but lists only what we do not know is
             // modern all the same if it lists nothing legacy.
@@ -132,7 +138,9 @@ impl Negotiation {
                     Some(revision) if self.times_asked(Probe::Discover(revision)) < 2 => {
                         self.ask(Probe::Discover(revision))
                     }
-                    _ => self.initialize(best(&supported, Era::Legacy).unwrap_or(Revision::LATEST_LEGACY)),
+                    _ => self.initialize(
+                        best(&supported, Era::Legacy).unwrap_or(Revision::LATEST_LEGACY),
+                    ),
                 }
             }
             // Only a modern server knows these codes; it dislikes the question, not the era.
@@ -175,6 +183,12 @@ impl Negotiation {
         }
         if !self.open.is_empty() {
             return Step::Wait;
+        }
+        // A modern server whose answer to the first question got lost.
+        if let Some(revision) = best(&supported, Era::Modern)
+            && self.times_asked(Probe::Discover(revision)) < 2
+        {
+            return self.ask(Probe::Discover(revision));
         }
         self.repeat(asked)
     }
@@ -233,10 +247,13 @@ impl Negotiation {
     }
 }
 
-/// Reads a list of revisions, also unknown ones; `None` if there is no list.
+/// Reads a list of revisions, also unknown ones, or a single one; `None` if there is neither.
+///
+/// What is no text is kept as an empty one.
 fn versions(object: Option<&Json>, key: &str) -> Option<Vec<String>> {
-    let items = object?.get(key)?.items()?;
-    Some(items.iter().filter_map(Json::to_text).collect())
+    let value = object?.get(key)?;
+    let items = value.items().or_else(|| value.to_text().is_some().then(|| vec![value.clone()]))?;
+    Some(items.iter().map(|item| item.to_text().unwrap_or_default()).collect())
 }
 
 fn best(supported: &[String], era: Era) -> Option<Revision> {
@@ -307,6 +324,12 @@ mod tests {
             &[r#"d {"supportedVersions":["2024-11-05","2026-07-28","2025-11-25"]}"#],
             &[DISCOVER, "2026-07-28"],
         );
+        check(None, &[r#"d {"supportedVersions":"2026-07-28"}"#], &[DISCOVER, "2026-07-28"]);
+        check(
+            None,
+            &[r#"d {"supportedVersions":[7,"2026-07-28"]}"#],
+            &[DISCOVER, "2026-07-28 (lists protocol revisions that are no texts)"],
+        );
     }
 
     #[test]
@@ -335,6 +358,9 @@ mod tests {
         check(None, &[legacy], &[DISCOVER, "initialize 2025-06-18"]);
         let same = r#"d-error {"code":-32022,"data":{"supported":["2026-07-28"]}}"#;
         check(None, &[same, same], &[DISCOVER, DISCOVER, INITIALIZE]);
+        let refused = r#"i-error {"code":-32022,"data":{"supported":["2026-07-28"]}}"#;
+        let answer = r#"d {"supportedVersions":["2026-07-28"]}"#;
+        check(None, &["d {}", refused, answer], &[DISCOVER, INITIALIZE, DISCOVER, "2026-07-28"]);
         let nothing = r#"d-error {"code":-32022}"#;
         check(None, &[nothing], &[DISCOVER, INITIALIZE]);
     }
@@ -397,10 +423,19 @@ mod tests {
     #[test]
     fn odd_versions_are_survived() {
         let cases = [
-            (r#"i {"protocolVersion":"2099-01-01"}"#, "2025-11-25 (names a protocol revision that does not exist)"),
-            (r#"i {"protocolVersion":"2024-10-07"}"#, "2024-11-05 (names a protocol revision that does not exist)"),
+            (
+                r#"i {"protocolVersion":"2099-01-01"}"#,
+                "2025-11-25 (names a protocol revision that does not exist)",
+            ),
+            (
+                r#"i {"protocolVersion":"2024-10-07"}"#,
+                "2024-11-05 (names a protocol revision that does not exist)",
+            ),
             (r#"i {"protocolVersion":5}"#, "2025-11-25 (names no protocol revision)"),
-            (r#"i {"protocolVersion":"2026-07-28"}"#, "2025-11-25 (answers initialize with a revision that has none)"),
+            (
+                r#"i {"protocolVersion":"2026-07-28"}"#,
+                "2025-11-25 (answers initialize with a revision that has none)",
+            ),
         ];
         for (sign, settled) in cases {
             check(None, &["d {}", sign], &[DISCOVER, INITIALIZE, settled]);
@@ -410,7 +445,11 @@ mod tests {
     #[test]
     fn what_is_remembered_comes_first_and_is_probed_again_when_it_fails() {
         let remembered = Some(Revision::V2025_06_18);
-        check(remembered, &[r#"i {"protocolVersion":"2025-06-18"}"#], &["initialize 2025-06-18", "2025-06-18"]);
+        check(
+            remembered,
+            &[r#"i {"protocolVersion":"2025-06-18"}"#],
+            &["initialize 2025-06-18", "2025-06-18"],
+        );
         check(
             remembered,
             &[r#"i-error {"code":-32601}"#, r#"d {"supportedVersions":["2026-07-28"]}"#],

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -15,7 +16,7 @@ use super::warning::{Warning, Warnings};
 use super::{Ended, Handler, Limits};
 use crate::Json;
 use crate::envelope::{
-    self, Id, Malformed, Message, Notification, Received, Request, Response, RpcError,
+    self, Id, Message, Notification, Received, Request, Response, RpcError, code,
 };
 
 /// The key under which a modern server names the subscription that a notification belongs to.
@@ -40,6 +41,8 @@ pub(crate) struct Core {
     pub(crate) over: CancellationToken,
     handler: Arc<dyn Handler>,
     ids: AtomicU64,
+    /// Notifications that the server has not complained about.
+    told: AtomicU64,
     is_modern: AtomicBool,
     /// Questions of the server that are being answered.
     inbound: Mutex<HashMap<Id, CancellationToken>>,
@@ -56,6 +59,7 @@ impl Core {
             over: CancellationToken::new(),
             handler,
             ids: AtomicU64::new(1),
+            told: AtomicU64::new(0),
             is_modern: AtomicBool::new(false),
             inbound: Mutex::default(),
         })
@@ -90,12 +94,36 @@ impl Core {
         }
     }
 
-    /// Routes one text that a transport read.
-    pub(crate) fn receive<S: Speaker>(
-        self: &Arc<Self>,
-        received: Received,
-        speaker: &Arc<S>,
-    ) {
+    /// Notes that a notification is on its way.
+    pub(crate) fn note_told(&self) {
+        self.told.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Reads and routes one text of the server; `false` if it is no message.
+    pub(crate) fn take<S: Speaker>(self: &Arc<Self>, text: Bytes, speaker: &Arc<S>) -> bool {
+        let received = self.read(text);
+        let is_message = received.is_some();
+        if let Some(received) = received {
+            self.receive(received, speaker);
+        }
+        is_message
+    }
+
+    /// Reads one text of the server, and takes note of what is wrong with it.
+    pub(crate) fn read(&self, text: Bytes) -> Option<Received> {
+        let mut flaws = Vec::new();
+        let Ok(received) = envelope::read_leniently(text, &mut flaws) else {
+            self.warnings.add(Warning::JunkOutput);
+            return None;
+        };
+        for flaw in flaws {
+            self.warnings.add(Warning::Flawed(flaw));
+        }
+        Some(received)
+    }
+
+    /// Routes what a transport read.
+    pub(crate) fn receive<S: Speaker>(self: &Arc<Self>, received: Received, speaker: &Arc<S>) {
         match received {
             Received::One(message) => self.route(message, speaker),
             Received::Many { messages, malformed } => {
@@ -107,11 +135,6 @@ impl Core {
                 }
             }
         }
-    }
-
-    /// Takes note of a text that is no message.
-    pub(crate) fn junk(&self, _: Malformed) {
-        self.warnings.add(Warning::JunkOutput);
     }
 
     fn route<S: Speaker>(self: &Arc<Self>, message: Message, speaker: &Arc<S>) {
@@ -126,7 +149,11 @@ impl Core {
         let Some(id) = response.id.as_ref().and_then(Id::as_ours) else {
             // A server that could not read our id, or forgot it: clear only if one request waits.
             self.warnings.add(Warning::MissingId);
-            let asker = if response.outcome.is_err() { self.pending.oldest() } else { self.pending.only() };
+            let asker = match &response.outcome {
+                Err(error) if self.is_about_a_notification(error) => None,
+                Err(_) => self.pending.oldest(),
+                Ok(_) => self.pending.only(),
+            };
             if let Some(id) = asker.filter(|_| response.id.is_none()) {
                 self.pending.answer(id, Answer::Outcome(response.outcome));
             }
@@ -137,6 +164,15 @@ impl Core {
         if !was_awaited && id >= self.ids.load(Ordering::Relaxed) {
             self.warnings.add(Warning::StrayAnswer);
         }
+    }
+
+    /// Tells whether an error without an id is the answer to a notification, which has none.
+    ///
+    /// Each notification explains one such error. Other codes are about what could not be read.
+    fn is_about_a_notification(&self, error: &RpcError) -> bool {
+        let less = |told: u64| told.checked_sub(1);
+        matches!(error.code, code::METHOD_NOT_FOUND | code::INVALID_PARAMS)
+            && self.told.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 
     fn notified(&self, notification: Notification) {
@@ -210,7 +246,7 @@ impl Core {
             let mut inbound = self.inbound();
             if inbound.len() >= self.limits.inbound {
                 drop(inbound);
-                let busy = RpcError::new(envelope::code::INTERNAL, "Too many requests at once");
+                let busy = RpcError::new(code::INTERNAL, "Too many requests at once");
                 Arc::clone(speaker).say(envelope::failure(Some(&id), &busy));
                 return;
             }

@@ -49,8 +49,11 @@ pub enum RequestError {
         excerpt: String,
     },
     /// The HTTP exchange failed.
-    #[error("{0}")]
-    Http(#[source] Arc<HttpError>),
+    #[error(transparent)]
+    Http(Arc<HttpError>),
+    /// The server wants to be asked at an address that is not its own.
+    #[error("the server names an address for messages that is not its own")]
+    Elsewhere,
     /// The stream ended before the answer came.
     #[error("the connection closed before the answer came")]
     Cut,
@@ -149,8 +152,8 @@ pub enum EndReason {
     #[error("the server's event stream closed")]
     StreamClosed,
     /// The HTTP exchange failed.
-    #[error("{0}")]
-    Http(#[source] Arc<HttpError>),
+    #[error(transparent)]
+    Http(Arc<HttpError>),
 }
 
 fn how(status: Option<&ExitStatus>) -> String {

@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 
 use super::{Peer, RequestError, RequestOptions, Warning};
-use crate::view::{CacheHints, Entry, Page, Rejected, send};
+use crate::Json;
+use crate::envelope::code;
+use crate::view::{CacheHints, Entry, Page, Rejected, ResultType, send};
 
 /// Pages in a row without a single entry, until we stop.
 const EMPTY_PAGES: usize = 100;
@@ -27,64 +29,89 @@ pub struct Listing<T> {
 impl Peer {
     /// Fetches all pages of a list.
     ///
-    /// A listing that already has pages is not lost to a bad cursor: it is begun anew, once.
+    /// A listing that already has pages is not lost to a bad cursor: it is begun anew, once, and
+    /// then ends there. A server that does not know the list has nothing in it.
     pub(super) async fn list<T: Entry>(
         &self,
         method: &str,
         options: &RequestOptions,
     ) -> Result<Listing<T>, RequestError> {
-        match self.collect(method, options).await {
-            Err(Interrupted { error: RequestError::Refused(_), at_page }) if at_page > 1 => {
-                self.collect(method, options).await.map_err(|interrupted| interrupted.error)
-            }
-            other => other.map_err(|interrupted| interrupted.error),
+        let mut collected = Collected::new();
+        let mut has_begun_anew = false;
+        loop {
+            let reason = match self.collect(method, options, &mut collected).await {
+                Ok(None) => return Ok(collected.listing),
+                Ok(Some(reason)) => reason,
+                Err(RequestError::Refused(_)) if collected.pages > 0 && !has_begun_anew => {
+                    has_begun_anew = true;
+                    collected = Collected::new();
+                    continue;
+                }
+                Err(RequestError::Refused(_)) if collected.pages > 0 => "refuses its own cursor",
+                Err(RequestError::Refused(error)) if error.code == code::METHOD_NOT_FOUND => {
+                    self.remark(format!("{method} does not exist"));
+                    return Ok(collected.listing);
+                }
+                Err(error) => return Err(error),
+            };
+            self.remark(format!("{method} {reason}"));
+            collected.listing.is_cut = true;
+            return Ok(collected.listing);
         }
     }
 
+    /// Fetches pages until the last one, or until there is a reason to stop.
     async fn collect<T: Entry>(
         &self,
         method: &str,
         options: &RequestOptions,
-    ) -> Result<Listing<T>, Interrupted> {
+        collected: &mut Collected<T>,
+    ) -> Result<Option<&'static str>, RequestError> {
         let limits = self.limits();
-        let mut collected = Collected::new();
         let mut cursor: Option<String> = None;
         loop {
             let params = send::page(cursor.as_deref());
-            let result = self
-                .request(method, Some(&params), options)
-                .await
-                .map_err(|error| Interrupted { error, at_page: collected.pages + 1 })?;
+            let result = self.request(method, Some(&params), options).await?;
             let page: Page<T> = Page::read(&result);
+            if !page.oddities.is_empty() {
+                check(&result)?;
+            }
             for oddity in &page.oddities {
-                self.0.wire.core.warnings.add(Warning::Odd(format!("{method}: {oddity}")));
+                self.remark(format!("{method}: {oddity}"));
             }
             let next = page.next_cursor.clone();
             collected.add(page, result.as_str().len());
-            let Some(next) = next else { return Ok(collected.finished()) };
+            let Some(next) = next else { return Ok(None) };
             let reason = if !collected.cursors.insert(next.clone()) {
                 collected.drop_repeated_page();
                 Some("repeats its cursor")
             } else if collected.pages >= limits.pages || collected.empty_pages >= EMPTY_PAGES {
                 Some("has too many pages")
-            } else if collected.listing.items.len() >= limits.items || collected.bytes > limits.list {
+            } else if collected.listing.items.len() >= limits.items || collected.bytes > limits.list
+            {
                 Some("is too long")
             } else {
                 None
             };
-            if let Some(reason) = reason {
-                self.0.wire.core.warnings.add(Warning::Odd(format!("{method} {reason}")));
-                collected.listing.is_cut = true;
-                return Ok(collected.finished());
+            if reason.is_some() {
+                return Ok(reason);
             }
             cursor = Some(next);
         }
     }
+
+    fn remark(&self, what: String) {
+        self.0.wire.core.warnings.add(Warning::Odd(what));
+    }
 }
 
-struct Interrupted {
-    error: RequestError,
-    at_page: usize,
+/// Looks again at a page in which something is odd: it may be no page at all.
+fn check(result: &Json) -> Result<(), RequestError> {
+    let is_list = result.is_object() || result.as_str().starts_with('[');
+    if !is_list || ResultType::of(result) != ResultType::Complete {
+        return Err(RequestError::Nonsense("no page of a list".into()));
+    }
+    Ok(())
 }
 
 struct Collected<T> {
@@ -131,9 +158,5 @@ impl<T: Entry> Collected<T> {
         if !last.is_empty() && last.iter().all(|item| texts.contains(item.raw().as_str())) {
             items.truncate(self.last_page);
         }
-    }
-
-    fn finished(self) -> Listing<T> {
-        self.listing
     }
 }

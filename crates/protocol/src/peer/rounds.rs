@@ -6,8 +6,8 @@
 use http::{HeaderName, HeaderValue};
 
 use super::{Peer, RequestError, RequestOptions};
-use crate::era::Era;
 use crate::Json;
+use crate::era::Era;
 use crate::view::{InputRequest, InputRequired, ResultType, send};
 
 impl Peer {
@@ -22,6 +22,9 @@ impl Peer {
         headers: &[(HeaderName, HeaderValue)],
     ) -> Result<Json, RequestError> {
         let mut result = self.request_mirrored(method, Some(params), options, headers).await?;
+        if !result.is_object() {
+            return Err(RequestError::Nonsense("the result is no object".into()));
+        }
         if self.era() == Era::Legacy {
             return Ok(result);
         }

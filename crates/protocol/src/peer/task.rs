@@ -11,7 +11,7 @@ use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::Era;
 use crate::view::send::{self, Object};
-use crate::view::{Task, TaskStatus, ToolResult};
+use crate::view::{Entry as _, Task, TaskStatus, ToolResult};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -36,16 +36,23 @@ impl Peer {
     /// Asks how a task stands.
     pub async fn get_task(&self, id: &str, options: &RequestOptions) -> Result<Task, RequestError> {
         let result = self.request("tasks/get", Some(&send::task(id)), options).await?;
-        self.task_in(&result)
+        task_in(&result)
     }
 
     /// Asks a server to give a task up.
-    pub async fn cancel_task(&self, id: &str, options: &RequestOptions) -> Result<(), RequestError> {
+    pub async fn cancel_task(
+        &self,
+        id: &str,
+        options: &RequestOptions,
+    ) -> Result<(), RequestError> {
         self.request("tasks/cancel", Some(&send::task(id)), options).await.map(drop)
     }
 
     /// Lists all tasks of a server of 2025-11-25.
-    pub async fn list_tasks(&self, options: &RequestOptions) -> Result<Listing<Task>, RequestError> {
+    pub async fn list_tasks(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<Task>, RequestError> {
         self.list("tasks/list", options).await
     }
 
@@ -65,9 +72,8 @@ impl Peer {
         let mut abandoned = CancelOnDrop { peer: self, id: Some(task.id().to_string()) };
         let waiting = self.wait_for(method, task, options);
         let cap = options.deadline.cap;
-        let outcome = match tokio::time::timeout(cap, waiting).await {
-            Ok(outcome) => outcome,
-            Err(_) => return Err(RequestError::TimedOut { limit: cap, never_sent: false }),
+        let Ok(outcome) = tokio::time::timeout(cap, waiting).await else {
+            return Err(RequestError::TimedOut { limit: cap, never_sent: false });
         };
         abandoned.id = None;
         outcome
@@ -82,25 +88,27 @@ impl Peer {
         let mut answered = HashSet::new();
         loop {
             match task.status() {
+                // A legacy server asks its questions while it is asked for the result.
+                TaskStatus::InputRequired if self.era() == Era::Legacy => {
+                    return self.result_of(&task, options).await;
+                }
                 TaskStatus::Completed => return self.result_of(&task, options).await,
                 TaskStatus::Failed | TaskStatus::Cancelled => {
                     return match (task.error(), self.era()) {
                         (Some(error), _) => Err(RequestError::Refused(error)),
                         // The legacy way tells the failure as the result.
                         (None, Era::Legacy) => self.result_of(&task, options).await,
-                        (None, Era::Modern) => Err(RequestError::Refused(self.failure(method, &task))),
+                        (None, Era::Modern) => Err(RequestError::Refused(failure(method, &task))),
                     };
                 }
-                TaskStatus::InputRequired if self.era() == Era::Modern => {
+                TaskStatus::InputRequired => {
                     self.answer_task(&task, &mut answered, options).await?;
                 }
-                // A legacy server asks its questions while it is asked for the result.
-                TaskStatus::InputRequired => return self.result_of(&task, options).await,
                 TaskStatus::Working => {}
             }
             let interval = task.poll_interval().unwrap_or(INTERVAL).clamp(SHORTEST, LONGEST);
             tokio::time::sleep(interval).await;
-            task = self.get_task(&task.id().to_string(), options).await?;
+            task = self.get_task(task.id().as_ref(), options).await?;
         }
     }
 
@@ -129,21 +137,20 @@ impl Peer {
         }
         self.request("tasks/result", Some(&send::task(task.id())), options).await
     }
+}
 
-    fn task_in(&self, result: &Json) -> Result<Task, RequestError> {
-        use crate::view::Entry;
-        Task::promised_by(result)
-            .or_else(|| Task::read(result.clone()).ok())
-            .ok_or_else(|| RequestError::Nonsense("no task".into()))
-    }
+fn failure(method: &str, task: &Task) -> RpcError {
+    let message = task.status_message().map_or_else(
+        || format!("the task of `{method}` ended without a result"),
+        |message| message.to_string(),
+    );
+    RpcError::new(crate::envelope::code::INTERNAL, message)
+}
 
-    fn failure(&self, method: &str, task: &Task) -> RpcError {
-        let message = task.status_message().map_or_else(
-            || format!("the task of `{method}` ended without a result"),
-            |message| message.to_string(),
-        );
-        RpcError::new(crate::envelope::code::INTERNAL, message)
-    }
+fn task_in(result: &Json) -> Result<Task, RequestError> {
+    Task::promised_by(result)
+        .or_else(|| Task::read(result.clone()).ok())
+        .ok_or_else(|| RequestError::Nonsense("no task".into()))
 }
 
 /// Tells the server when nobody waits for a task any more.

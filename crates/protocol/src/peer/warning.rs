@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use crate::envelope::Flaw;
+
 /// A broken rule, each kept once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
@@ -22,6 +24,9 @@ pub enum Warning {
     /// A request where the era has none.
     #[error("sends requests although its protocol revision has none")]
     UnexpectedRequest,
+    /// A message that breaks the rules of JSON-RPC.
+    #[error("{0}")]
+    Flawed(Flaw),
     /// A shape that differs from the specification, in words.
     #[error("{0}")]
     Odd(String),

@@ -43,16 +43,13 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn new(core: Arc<Core>, link: Link) -> Self {
-        let _ends_with_us = core.stop.clone().drop_guard();
-        Self { core, link, _ends_with_us }
+        Self { _ends_with_us: core.stop.clone().drop_guard(), core, link }
     }
 
     /// Ends the session and waits until nothing of it is left.
     pub(crate) async fn close(&self) {
-        match &self.link {
-            Link::Pipe(_) => {}
-            Link::Streamable(http) => http.say_goodbye().await,
-            Link::EventStream(_) => {}
+        if let Link::Streamable(http) = &self.link {
+            http.say_goodbye().await;
         }
         self.core.stop.cancel();
         self.core.tasks.close();
@@ -81,11 +78,15 @@ impl Wire {
         let outcome = match &self.link {
             Link::Pipe(pipe) => {
                 let message = envelope::request(id, question.method, question.params);
-                pipe.send(id, message, outstanding).map_err(|why| self.unsent(why))?;
+                if let Err(why) = pipe.send(id, message, outstanding) {
+                    return Err(self.unsent(why).await);
+                }
                 limited(awaited(answer), deadline, progress).await
             }
             Link::Streamable(http) => {
-                limited(http.exchange(&question, answer), deadline, progress).await
+                // Making a connection takes a large future; other requests need not carry it along.
+                let exchange = Box::pin(http.exchange(&question, answer));
+                limited(exchange, deadline, progress).await
             }
             Link::EventStream(http) => {
                 limited(http.exchange(&question, answer), deadline, progress).await
@@ -102,8 +103,13 @@ impl Wire {
     }
 
     /// Sends a notification and does not wait for it to be read.
-    pub(crate) async fn tell(&self, method: &str, params: Option<&Json>) -> Result<(), RequestError> {
+    pub(crate) async fn tell(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(), RequestError> {
         let message = envelope::notification(method, params);
+        self.core.note_told();
         match &self.link {
             Link::Pipe(pipe) => pipe.say(message),
             Link::Streamable(http) => http.tell(message).await?,
@@ -112,11 +118,15 @@ impl Wire {
         Ok(())
     }
 
-    fn unsent(&self, why: Unsent) -> RequestError {
-        match (why, self.core.pending.ended()) {
-            (Unsent::Closed, Some(ended)) => RequestError::Lost { ended, never_sent: true },
-            (Unsent::Closed, None) => RequestError::Unsendable("the server's input is closed".into()),
-            (Unsent::Full, _) => RequestError::Unsendable("the server does not read its input".into()),
+    async fn unsent(&self, why: Unsent) -> RequestError {
+        if why == Unsent::Full {
+            return RequestError::Unsendable("the server does not read its input".into());
+        }
+        // The way in is closed a moment before everybody learns why.
+        self.core.over.cancelled().await;
+        match self.core.pending.ended() {
+            Some(ended) => RequestError::Lost { ended, never_sent: true },
+            None => RequestError::Unsendable("the server's input is closed".into()),
         }
     }
 
@@ -203,6 +213,7 @@ impl Ticket<'_> {
                 let never_sent = pipe.take_back(self.id);
                 // The first request of a session must not be cancelled.
                 if !never_sent && self.method != "initialize" {
+                    self.wire.core.note_told();
                     pipe.say(cancellation(self.id));
                 }
                 never_sent

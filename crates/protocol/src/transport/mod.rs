@@ -13,7 +13,9 @@ pub(crate) mod stdio;
 pub(crate) mod streamable;
 
 pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
-pub use client::{HttpClient, HttpError, HttpOptions, Origin, Proxies, Refusal, Target, TargetError};
+pub use client::{
+    HttpClient, HttpError, HttpOptions, Origin, Phase, Proxies, Refusal, Target, TargetError,
+};
 
 pub(crate) use door::Door;
 pub(crate) use events::check as check_events;

@@ -36,7 +36,7 @@ pub mod key {
 /// Returns the parameters with entries added to their `_meta`; each entry is a key and a JSON text.
 ///
 /// Entries that are there already keep their place; ours replace those with the same key.
-/// Parameters that are no object count as none.
+/// Of entries with the same key the last counts. Parameters that are no object count as none.
 ///
 /// ```
 /// use wharf_protocol::{Json, view::with_meta};
@@ -71,7 +71,10 @@ pub(super) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
         if entries.iter().all(|(key, _)| is_new(key)) { Vec::new() } else { members(object) };
     let mut replaced: Vec<(Range<usize>, &str)> = Vec::new();
     let mut added = Vec::new();
-    for (key, value) in entries {
+    for (index, (key, value)) in entries.iter().enumerate() {
+        if entries[index + 1..].iter().any(|(later, _)| later == key) {
+            continue;
+        }
         let before = replaced.len();
         let places = written.iter().filter(|(written, _)| is_key(written, key));
         replaced.extend(places.map(|(_, old)| (range_in(object, old), *value)));
@@ -189,6 +192,14 @@ mod tests {
             r#"{"arguments":{"_meta":1},"text":"_meta"}"#,
             &format!(r#"{{"_meta":{{{OURS}}},"arguments":{{"_meta":1}},"text":"_meta"}}"#),
         );
+    }
+
+    #[test]
+    fn of_equal_entries_the_last_counts() {
+        let entries = [("a", "1"), ("b", "2"), ("a", "3")];
+        assert_eq!(with_meta(None, &entries).as_str(), r#"{"_meta":{"b":2,"a":3}}"#);
+        let params: Json = r#"{"_meta":{"a":0}}"#.parse().unwrap();
+        assert_eq!(with_meta(Some(&params), &entries).as_str(), r#"{"_meta":{"b":2,"a":3}}"#);
     }
 
     #[test]

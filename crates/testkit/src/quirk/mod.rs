@@ -9,6 +9,6 @@ pub mod http;
 mod mode;
 pub mod stdio;
 
-pub use self::http::{HttpQuirk, http_modes};
+pub use self::http::{HttpQuirk, http_modes, http_modes_of, http_themes};
 pub use self::mode::{Era, Expect, Failure, Mode, Tag};
-pub use self::stdio::stdio_modes;
+pub use self::stdio::{stdio_modes, stdio_modes_of, stdio_themes};

@@ -98,7 +98,9 @@ fn listed(skill: &Skill, uri: &str) -> Result<Option<SkillFile>, SkillError> {
 fn is_within(skill: &str, uri: &str) -> bool {
     let Some(end) = skill.rfind('/') else { return skill == uri };
     let rest = uri.strip_prefix(&skill[..=end]);
-    rest.is_some_and(|rest| !rest.is_empty() && rest.split('/').all(|part| !matches!(part, "." | "..")))
+    rest.is_some_and(|rest| {
+        !rest.is_empty() && rest.split('/').all(|part| !matches!(part, "." | ".."))
+    })
 }
 
 /// Finds the content of the file in the answer, as bytes.

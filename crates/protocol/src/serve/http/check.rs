@@ -15,8 +15,15 @@ use super::reply;
 
 /// Checks a request before anything else is looked at.
 pub(super) fn admit(options: &HttpOptions, parts: &Parts) -> Result<(), Box<Response>> {
-    let host = parts.uri.authority().map(Authority::as_str).or_else(|| host(&parts.headers));
-    if !host.is_some_and(|host| is_own_host(options, host)) {
+    // A request may name its host twice, in its target and in a header; neither may be a stranger's.
+    let mut hosts = parts
+        .uri
+        .authority()
+        .map(Authority::as_str)
+        .into_iter()
+        .chain(host(&parts.headers))
+        .peekable();
+    if hosts.peek().is_none() || !hosts.all(|host| is_own_host(options, host)) {
         return Err(Box::new(reply::plain_error(StatusCode::FORBIDDEN, "Host not allowed")));
     }
     let origin = parts.headers.get(header::ORIGIN);
@@ -83,10 +90,14 @@ mod tests {
     use super::*;
 
     fn check(headers: &[(&'static str, &str)], expected: u16) {
+        check_target("/mcp", headers, expected);
+    }
+
+    fn check_target(target: &str, headers: &[(&'static str, &str)], expected: u16) {
         let mut options = HttpOptions::default();
         options.hosts.push("wharf.example".to_owned());
         options.origins.push("https://app.example".to_owned());
-        let mut request = http::Request::builder().uri("/mcp");
+        let mut request = http::Request::builder().uri(target);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -106,6 +117,9 @@ mod tests {
             check(&[("host", host)], 403);
         }
         check(&[], 403);
+        check_target("http://localhost/mcp", &[], 200);
+        check_target("http://localhost/mcp", &[("host", "evil.example")], 403);
+        check_target("http://evil.example/mcp", &[("host", "localhost")], 403);
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 /// How a server on HTTP behaves; the defaults suit one on this machine.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct HttpOptions {
     /// The path everything is on.
     pub path: String,

@@ -168,12 +168,7 @@ async fn a_subscription_ends_with_its_connection() {
     listening.event().await.unwrap();
     assert_eq!(stage.server.announcer().audience(), 1);
     drop(listening);
-    let gone = async {
-        while stage.server.announcer().audience() > 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(10), gone).await.unwrap();
+    stage.until_audience(0).await;
 }
 
 #[tokio::test]

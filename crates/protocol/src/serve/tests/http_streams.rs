@@ -8,7 +8,7 @@ use super::sample::{Stage, legacy, modern, tool};
 use super::web::{Web, legacy_stage};
 use crate::serve::HttpOptions;
 
-/// A progress notification before the gate makes the call a stream; then the gate.
+/// Makes a call that becomes a stream by asking, and breaks the connection off after the question.
 async fn broken_off(stage: &mut Stage, web: &Web) -> String {
     let mut reply = web.post(&legacy(1, "tools/call", &tool("elicit")), &[]).await;
     let (id, _) = reply.event().await.unwrap();

@@ -38,6 +38,16 @@ impl Stage {
         Self { server: Server::new(service), seen, gate }
     }
 
+    /// Waits until so many sessions and subscriptions are open.
+    pub(super) async fn until_audience(&self, count: usize) {
+        let waiting = async {
+            while self.server.announcer().audience() != count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("another audience");
+    }
+
     /// Waits until the service has gone through this, and returns what came before.
     pub(super) async fn until(&mut self, what: &str) -> Vec<String> {
         let mut before = Vec::new();

@@ -46,7 +46,7 @@ impl Talk {
     }
 
     pub(super) async fn hear(&mut self) -> String {
-        let waiting = tokio::time::timeout(Duration::from_secs(3600), self.output.next_line());
+        let waiting = tokio::time::timeout(Duration::from_secs(30), self.output.next_line());
         waiting.await.expect("nothing to hear").unwrap().expect("the end")
     }
 

@@ -121,9 +121,7 @@ async fn a_cancelled_subscription_hears_nothing_more() {
     talk.hear().await;
     talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#)
         .await;
-    while talk.stage.server.announcer().audience() > 0 {
-        tokio::task::yield_now().await;
-    }
+    talk.stage.until_audience(0).await;
     talk.say(&modern(6, "tools/call", r#""name":"change""#, "{}")).await;
     assert!(talk.hear().await.contains(r#""id":6"#));
 }

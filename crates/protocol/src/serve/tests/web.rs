@@ -160,8 +160,7 @@ impl Reply {
     }
 
     async fn chunk(&mut self) -> Option<String> {
-        // Far longer than any test takes, also in paused time.
-        let waiting = tokio::time::timeout(Duration::from_secs(3600), self.response.frame());
+        let waiting = tokio::time::timeout(Duration::from_secs(30), self.response.frame());
         let frame = waiting.await.expect("the stream says nothing")?.ok()?;
         let data: Bytes = frame.into_data().ok()?;
         Some(String::from_utf8(data.to_vec()).unwrap())

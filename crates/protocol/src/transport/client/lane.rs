@@ -22,6 +22,8 @@ pub(super) struct Lane {
     /// `None` once it is over.
     connection: Option<Connection<Wire, Full<Bytes>>>,
     form: Form,
+    /// The server has been seen to keep it open after an answer.
+    is_proven: bool,
 }
 
 /// How requests are written on a connection.
@@ -44,11 +46,19 @@ impl Lane {
         (sender, connection): (SendRequest<Full<Bytes>>, Connection<Wire, Full<Bytes>>),
         form: Form,
     ) -> Self {
-        Self { sender, connection: Some(connection), form }
+        Self { sender, connection: Some(connection), form, is_proven: false }
     }
 
     pub(super) fn form(&self) -> &Form {
         &self.form
+    }
+
+    pub(super) fn is_proven(&self) -> bool {
+        self.is_proven
+    }
+
+    pub(super) fn prove(&mut self) {
+        self.is_proven = true;
     }
 
     /// Sends a request and waits for the head of the answer.

@@ -29,6 +29,8 @@ mod tests;
 pub use error::{HttpError, Phase};
 pub use options::{HttpOptions, Proxies};
 pub use redirect::Refusal;
-pub use response::{Body, Response};
-pub use send::{HttpClient, Outgoing};
+pub use send::HttpClient;
 pub use target::{Origin, Target, TargetError};
+
+pub(crate) use response::{Body, Response};
+pub(crate) use send::Outgoing;

@@ -223,11 +223,14 @@ impl Inner {
                 Taken::Two(shared) => return Some(Link::Two(shared)),
                 Taken::One(lane, waited) => (lane, waited),
             };
-            if waited >= MOMENT {
+            if waited >= MOMENT || !lane.is_proven() {
                 // Lets the runtime look at the sockets, so that a close that has arrived is seen.
+                // That costs more than all the rest here, so it is not done between quick calls
+                // on a connection that has served several.
                 tokio::task::yield_now().await;
             }
             if poll_fn(|cx| Poll::Ready(lane.is_free(cx))).await {
+                lane.prove();
                 return Some(Link::One(lane));
             }
         }

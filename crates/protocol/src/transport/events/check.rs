@@ -14,7 +14,7 @@ use super::{Event, Parser};
 /// # Panics
 ///
 /// If the results differ from each other or from those of the naive parser.
-pub fn check(stream: &[u8]) {
+pub(crate) fn check(stream: &[u8]) {
     let limit = match stream.first() {
         Some(byte) if byte % 3 == 0 => usize::from(*byte),
         _ => usize::MAX,

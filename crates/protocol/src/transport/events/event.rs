@@ -10,20 +10,20 @@ use bytestring::ByteString;
 /// An event is offered if it had a `data`, an `id` or a `retry` line. Those without data matter for
 /// resuming a stream only; their `data` is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Event {
+pub(crate) struct Event {
     /// The place in the stream to resume from; empty if the server takes back the one it gave.
-    pub id: Option<ByteString>,
+    pub(crate) id: Option<ByteString>,
     /// The kind of the event (`event:`); `message` if there is none.
-    pub name: Option<ByteString>,
+    pub(crate) name: Option<ByteString>,
     /// The data lines, joined with line feeds. Nobody has checked yet that they are UTF-8.
-    pub data: Bytes,
+    pub(crate) data: Bytes,
     /// How long to wait before the stream is opened again.
-    pub retry: Option<Duration>,
+    pub(crate) retry: Option<Duration>,
 }
 
 impl Event {
     /// Says whether it is an ordinary message, which is what carries JSON-RPC.
-    pub fn is_message(&self) -> bool {
+    pub(crate) fn is_message(&self) -> bool {
         self.name.as_ref().is_none_or(|name| name.is_empty() || name == "message")
     }
 }
@@ -31,7 +31,7 @@ impl Event {
 /// An event, or one line of it, was larger than the caller allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server sent an event of more than {limit} bytes")]
-pub struct EventTooLarge {
+pub(crate) struct EventTooLarge {
     /// How many bytes were allowed.
-    pub limit: usize,
+    pub(crate) limit: usize,
 }

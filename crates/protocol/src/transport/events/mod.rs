@@ -10,6 +10,6 @@ mod parser;
 #[cfg(test)]
 mod tests;
 
-pub use check::check;
-pub use event::{Event, EventTooLarge};
-pub use parser::Parser;
+pub(crate) use check::check;
+pub(crate) use event::Event;
+pub(crate) use parser::Parser;

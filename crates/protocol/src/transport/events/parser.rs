@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// Turns the pieces of one stream into events.
 #[derive(Debug)]
-pub struct Parser {
+pub(crate) struct Parser {
     limit: usize,
     /// What was pushed and not yet looked at.
     input: Bytes,
@@ -34,7 +34,7 @@ pub struct Parser {
 
 impl Parser {
     /// Starts a stream whose events may have up to `limit` bytes each.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             input: Bytes::new(),
@@ -51,7 +51,7 @@ impl Parser {
     ///
     /// Take out what it completes with [`Self::next_event`] before the next piece is pushed;
     /// otherwise what is left is copied.
-    pub fn push(&mut self, piece: Bytes) {
+    pub(crate) fn push(&mut self, piece: Bytes) {
         if self.is_broken {
             return;
         }
@@ -68,7 +68,7 @@ impl Parser {
     /// Returns the next event that is complete; `None` if more has to be pushed.
     ///
     /// After an error the stream is over for the parser: what follows could only be misread.
-    pub fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
+    pub(crate) fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
         self.settle_mark();
         while let Some(line) = self.next_line()? {
             if let Line::Content(line) = line
@@ -84,7 +84,7 @@ impl Parser {
     ///
     /// The specification drops such an event. Servers that forget the last empty line exist, so the
     /// caller decides: data that is a whole JSON text has hardly been cut.
-    pub fn finish(mut self) -> Result<Option<Event>, EventTooLarge> {
+    pub(crate) fn finish(mut self) -> Result<Option<Event>, EventTooLarge> {
         if self.is_broken {
             return Ok(None);
         }

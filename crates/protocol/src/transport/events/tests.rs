@@ -6,7 +6,8 @@ use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
 
 use super::check::parse;
-use super::{Event, EventTooLarge, Parser, check};
+use super::event::EventTooLarge;
+use super::{Event, Parser, check};
 
 /// Parses a stream in all ways and compares it with events written as `id|name|data|retry`.
 fn expect(stream: &str, expected: &[&str]) {

@@ -100,8 +100,8 @@ impl HttpSse {
             return Err(RequestError::Status { status, excerpt });
         }
         // A few servers answer right here.
-        if is_json && let Ok(received) = envelope::read(body) {
-            self.core.receive(received, self);
+        if is_json && !body.is_empty() {
+            self.core.take(body, self);
         }
         Ok(())
     }
@@ -117,10 +117,7 @@ impl HttpSse {
                 if event.name.as_deref() == Some("endpoint") || event.data.trim_ascii().is_empty() {
                     continue;
                 }
-                match envelope::read(event.data) {
-                    Ok(received) => self.core.receive(received, self),
-                    Err(why) => self.core.junk(why),
-                }
+                self.core.take(event.data, self);
             }
             match body.chunk().await {
                 Ok(Some(chunk)) => parser.push(chunk),
@@ -159,10 +156,9 @@ async fn endpoint(
                 continue;
             }
             let text = String::from_utf8_lossy(&event.data).trim().to_owned();
-            let endpoint =
-                target.join(&text).map_err(|_| nonsense("an endpoint that is no address"))?;
+            let endpoint = target.join(&text).map_err(|_| RequestError::Elsewhere)?;
             if endpoint.origin() != target.origin() {
-                return Err(nonsense("an endpoint on another server"));
+                return Err(RequestError::Elsewhere);
             }
             return Ok(endpoint);
         }

@@ -132,7 +132,7 @@ impl Process {
         let mut gentle_until = None;
         if !self.exits_within(grace.after_eof).await {
             by = EndedBy::Terminate;
-            gentle_until = Some(Instant::now() + grace.after_term);
+            gentle_until = Some(after(grace.after_term));
             self.tree.terminate();
             if !self.exits_within(grace.after_term).await {
                 by = EndedBy::Kill;
@@ -140,7 +140,7 @@ impl Process {
                 self.exits_within(KILL_LIMIT).await;
             }
         }
-        let gentle_until = gentle_until.unwrap_or_else(|| Instant::now() + grace.after_term);
+        let gentle_until = gentle_until.unwrap_or_else(|| after(grace.after_term));
         let status = self.tree.clear(by, gentle_until).await;
         self.pump.finish(STDERR_LIMIT).await;
         Ended { status, by }
@@ -149,4 +149,9 @@ impl Process {
     async fn exits_within(&mut self, limit: Duration) -> bool {
         tokio::time::timeout(limit, self.tree.exited()).await.is_ok()
     }
+}
+
+/// Returns a moment in the future; a wait of a day is as good as one without end.
+fn after(limit: Duration) -> Instant {
+    Instant::now() + limit.min(Duration::from_secs(24 * 60 * 60))
 }

@@ -111,7 +111,6 @@ pub(super) async fn pump(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
 
 /// Does nothing: a job ends with its owner, so nothing is ever left. Returns how many processes it
 /// ended.
-#[expect(clippy::unused_async, reason = "it waits on other systems")]
 pub async fn sweep() -> usize {
     0
 }

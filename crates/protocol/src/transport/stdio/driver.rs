@@ -10,13 +10,15 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 use super::lines::{Line, LineBuffer};
+use super::scattered::Scattered;
 use super::writer::{Haste, NotTaken, SharedWriter, Writer};
-use crate::envelope;
 use crate::peer::{Answer, Core, EndReason, Ended, Speaker, Warning};
 use crate::transport::process::{Grace, Process, StderrTail, Stdout};
 
 /// How long to wait for the other sign when one says that the session is over.
 const CONFIRMATION: Duration = Duration::from_millis(250);
+/// How long the last of the error output may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 /// Lines that are no messages, one after the other, until we conclude that this is no server.
 const JUNK: usize = 100_000;
 /// An oversized line is passed over up to this many times the limit.
@@ -38,6 +40,7 @@ pub(crate) fn open(core: &Arc<Core>, mut process: Process, grace: Grace) -> Pipe
         core: Arc::clone(core),
         writer: Arc::clone(&writer),
         lines: LineBuffer::new(core.limits.message),
+        scattered: Scattered::new(core.limits.message),
         junk: 0,
     };
     let over = core.over.clone();
@@ -102,7 +105,7 @@ impl Speaker for Writer {
 
 fn say(writer: &Writer, message: Vec<u8>) {
     // A server that is gone, or does not read, cannot be told anything.
-    drop(writer.take(None, ended(message), Haste::Now));
+    let _ignored = writer.take(None, ended(message), Haste::Now);
 }
 
 fn ended(mut message: Vec<u8>) -> Vec<u8> {
@@ -114,6 +117,7 @@ struct Reader {
     core: Arc<Core>,
     writer: SharedWriter,
     lines: LineBuffer,
+    scattered: Scattered,
     junk: usize,
 }
 
@@ -146,20 +150,15 @@ impl Reader {
     fn take(&mut self, line: Line) {
         match line {
             Line::Whole(line) => {
-                let line = line.strip_prefix("\u{feff}".as_bytes()).map_or(line.clone(), |rest| line.slice_ref(rest));
                 if line.trim_ascii().is_empty() {
                     return;
                 }
-                match envelope::read(line) {
-                    Ok(received) => {
-                        self.junk = 0;
-                        self.core.receive(received, &self.writer);
-                    }
-                    Err(why) => {
-                        self.junk += 1;
-                        self.core.junk(why);
-                    }
-                }
+                let is_message = self.core.take(line.clone(), &self.writer)
+                    || self
+                        .scattered
+                        .add(&line)
+                        .is_some_and(|text| self.core.take(text, &self.writer));
+                self.junk = if is_message { 0 } else { self.junk + 1 };
             }
             Line::TooLong(start) => {
                 self.core.warnings.add(Warning::Oversized);
@@ -192,7 +191,10 @@ impl Driver {
     async fn run(mut self, output_over: oneshot::Receiver<EndReason>, grace: Grace) {
         let reason = self.last(output_over).await;
         let unsent = self.writer.close();
-        let stderr = self.stderr.text();
+        // What a dying server complained about may still be on its way.
+        let patience =
+            if matches!(reason, EndReason::Closed) { Duration::ZERO } else { LAST_WORDS };
+        let stderr = self.process.last_words(patience).await;
         self.core.end(Ended { reason, stderr }, &unsent);
         self.process.end(grace).await;
     }

@@ -34,7 +34,13 @@ pub(crate) struct LineBuffer {
 impl LineBuffer {
     /// Makes a buffer for lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { buffer: BytesMut::new(), searched: 0, limit, skipped: None, last_read_was_full: false }
+        Self {
+            buffer: BytesMut::new(),
+            searched: 0,
+            limit,
+            skipped: None,
+            last_read_was_full: false,
+        }
     }
 
     /// Returns the place to read into, with room.
@@ -102,16 +108,12 @@ impl LineBuffer {
         let dropped = self.buffer.split().freeze();
         self.searched = 0;
         let length = dropped.len() as u64;
-        match &mut self.skipped {
-            Some(skipped) => {
-                *skipped += length;
-                None
-            }
-            None => {
-                self.skipped = Some(length);
-                Some(Line::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
-            }
+        if let Some(skipped) = &mut self.skipped {
+            *skipped += length;
+            return None;
         }
+        self.skipped = Some(length);
+        Some(Line::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
     }
 }
 

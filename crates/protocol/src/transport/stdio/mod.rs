@@ -7,6 +7,7 @@
 mod driver;
 mod lines;
 mod outlet;
+mod scattered;
 mod writer;
 
 pub(crate) use driver::{PipeLink, Unsent, open};

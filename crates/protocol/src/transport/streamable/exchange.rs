@@ -12,7 +12,7 @@ use super::reply::{self, Reading};
 use super::session::{Seen, Session};
 use crate::envelope;
 use crate::era::{Revision, header_value};
-use crate::peer::{Answer, Core, EndReason, Ended, Question, RequestError, Speaker};
+use crate::peer::{Answer, Core, EndReason, Ended, Question, RequestError, Speaker, Warning};
 use crate::peer::{awaited, cancellation};
 use crate::transport::Door;
 use crate::transport::client::{HttpError, Response, Target};
@@ -79,7 +79,8 @@ impl Streamable {
         loop {
             let seen = self.seen_by(question.method);
             let headers = headers(question, &seen);
-            let wrapping = Wrapping { method: Method::POST, seen: &seen, headers, body: body.clone() };
+            let wrapping =
+                Wrapping { method: Method::POST, seen: &seen, headers, body: body.clone() };
             let response = self.send(wrapping).await?;
             if question.method == "initialize" && response.status.is_success() {
                 self.session.begin(question.params, &response.headers);
@@ -124,8 +125,7 @@ impl Streamable {
             // Nothing is expected, but the connection is only free once the body is read.
             drop(response.body.collect(EXCERPT).await);
         } else {
-            let status = response.status;
-            tracing::debug!(%status, "the server refused a notification");
+            self.core.warnings.add(Warning::Odd("refuses notifications".into()));
         }
         Ok(())
     }
@@ -187,7 +187,8 @@ impl Streamable {
         let id = self.core.next_id();
         let seen = self.seen_by("initialize");
         let body = Bytes::from(envelope::request(id, "initialize", introduction.as_ref()));
-        let wrapping = Wrapping { method: Method::POST, seen: &seen, headers: HeaderMap::new(), body };
+        let wrapping =
+            Wrapping { method: Method::POST, seen: &seen, headers: HeaderMap::new(), body };
         let response = self.send(wrapping).await?;
         if !response.status.is_success() {
             return Err(Failure::read(response).await.into_error(id));

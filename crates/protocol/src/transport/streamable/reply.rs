@@ -32,6 +32,15 @@ pub(super) struct Reading<'a> {
     pub(super) seen: &'a Seen,
 }
 
+/// Where a text comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// The whole body of an answer.
+    Body,
+    /// One of the events on a stream.
+    Event,
+}
+
 /// Where a stream was when it broke off.
 #[derive(Default)]
 struct Place {
@@ -46,10 +55,11 @@ impl Reading<'_> {
         response: Response,
         answer: &mut oneshot::Receiver<Answer>,
     ) -> Result<Option<Json>, RequestError> {
-        if is_event_stream(&response.headers) {
+        if is_of(&response.headers, "text/event-stream") {
             return self.read_events(response.body, answer).await.map(Some);
         }
         let status = response.status;
+        let is_json = is_of(&response.headers, "application/json");
         let limit = self.http.core.limits.message;
         let body = response.body.collect(limit).await.map_err(|error| self.broken(error))?;
         if body.trim_ascii().is_empty() {
@@ -59,41 +69,56 @@ impl Reading<'_> {
                 Err(RequestError::Nonsense("an empty body".into()))
             };
         }
-        if let Some(outcome) = self.outcome_in(body.clone()) {
+        if let Some(outcome) = self.outcome_in(body.clone(), Source::Body) {
+            if !is_json {
+                self.remark("sends JSON as something else");
+            }
             return outcome.map(Some);
         }
         // Events without the header that announces them.
         let mut parser = Parser::new(limit);
         parser.push(body);
         while let Ok(Some(event)) = parser.next_event() {
-            if let Some(outcome) = self.outcome_in(event.data) {
+            if let Some(outcome) = self.outcome_in(event.data, Source::Event) {
                 return outcome.map(Some);
             }
         }
-        if status == StatusCode::ACCEPTED { Ok(None) } else { Err(RequestError::Nonsense("no JSON-RPC message".into())) }
+        if status == StatusCode::ACCEPTED {
+            Ok(None)
+        } else {
+            Err(RequestError::Nonsense("no JSON-RPC message".into()))
+        }
     }
 
     /// Looks for our answer in one text, and routes everything else in it.
-    fn outcome_in(&self, text: Bytes) -> Option<Result<Json, RequestError>> {
+    fn outcome_in(&self, text: Bytes, source: Source) -> Option<Result<Json, RequestError>> {
         let core = &self.http.core;
         let mut found = None;
         let mut take = |message: Message, is_alone: bool| match message {
             Message::Response(Answered { id, outcome }) if found.is_none() => {
                 let named = id.as_ref().and_then(Id::as_ours);
-                if named == Some(self.id) || (is_alone && !named.is_some_and(|id| core.pending.is_open(id))) {
+                // The only thing in a body can hardly be meant for somebody else; an event can.
+                let is_ours = match source {
+                    Source::Body => is_alone && !named.is_some_and(|id| core.pending.is_open(id)),
+                    Source::Event => is_alone && id.is_none(),
+                };
+                if named == Some(self.id) || is_ours {
                     if named != Some(self.id) {
                         core.warnings.add(Warning::MissingId);
                     }
                     found = Some(outcome.map_err(RequestError::Refused));
                 } else {
-                    core.receive(Received::One(Message::Response(Answered { id, outcome })), self.http);
+                    core.receive(
+                        Received::One(Message::Response(Answered { id, outcome })),
+                        self.http,
+                    );
                 }
             }
             other => core.receive(Received::One(other), self.http),
         };
-        match envelope::read(text) {
-            Ok(Received::One(message)) => take(message, true),
-            Ok(Received::Many { messages, malformed }) => {
+        match core.read(text) {
+            Some(Received::One(message)) => take(message, true),
+            Some(Received::Many { messages, malformed }) => {
                 if malformed > 0 {
                     core.warnings.add(Warning::JunkOutput);
                 }
@@ -101,7 +126,7 @@ impl Reading<'_> {
                     take(message, false);
                 }
             }
-            Err(why) => core.junk(why),
+            None => {}
         }
         found
     }
@@ -151,9 +176,8 @@ impl Reading<'_> {
         let limit = self.http.core.limits.message;
         let mut parser = Parser::new(limit);
         loop {
-            while let Some(event) = parser
-                .next_event()
-                .map_err(|_| RequestError::TooLarge { limit })?
+            while let Some(event) =
+                parser.next_event().map_err(|_| RequestError::TooLarge { limit })?
             {
                 if let Some(outcome) = self.take_event(event, place) {
                     return Ok(outcome);
@@ -169,6 +193,7 @@ impl Reading<'_> {
         if let Ok(Some(event)) = parser.finish()
             && let Some(outcome) = self.take_event(event, place)
         {
+            self.remark("does not end its last event");
             return Ok(outcome);
         }
         Err(RequestError::Cut)
@@ -182,12 +207,23 @@ impl Reading<'_> {
         if event.data.trim_ascii().is_empty() {
             return None;
         }
-        self.outcome_in(event.data)
+        let is_message = event.is_message();
+        let outcome = self.outcome_in(event.data, Source::Event);
+        if outcome.is_some() && !is_message {
+            self.remark("answers with events that are no messages");
+        }
+        outcome
+    }
+
+    fn remark(&self, what: &str) {
+        self.http.core.warnings.add(Warning::Odd(what.into()));
     }
 
     fn broken(&self, error: HttpError) -> RequestError {
         match error {
-            HttpError::TooLarge { .. } => RequestError::TooLarge { limit: self.http.core.limits.message },
+            HttpError::TooLarge { .. } => {
+                RequestError::TooLarge { limit: self.http.core.limits.message }
+            }
             error => failed(error),
         }
     }
@@ -206,9 +242,10 @@ async fn awaited_here(answer: &mut oneshot::Receiver<Answer>) -> Result<Json, Re
     }
 }
 
-pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
+/// Tells whether an answer is of this kind.
+pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
+    let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    found.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind)
 }
 
 /// Finds the JSON-RPC error in a body with a status that says no.

@@ -13,8 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::sync::oneshot;
 
 use super::exchange::{EVENTS, Streamable, Wrapping};
-use super::reply::is_event_stream;
-use crate::envelope;
+use super::reply::is_of;
 use crate::peer::RequestError;
 use crate::transport::client::Body;
 use crate::transport::events::Parser;
@@ -54,7 +53,7 @@ impl Streamable {
             let body = self.get(last.as_ref()).await;
             if let Some(opened) = opened.take() {
                 // Nobody may be waiting any more.
-                drop(opened.send(()));
+                let _ignored = opened.send(());
             }
             match body {
                 Ok(mut body) => {
@@ -94,10 +93,7 @@ impl Streamable {
                 if event.data.trim_ascii().is_empty() {
                     continue;
                 }
-                match envelope::read(event.data) {
-                    Ok(received) => self.core.receive(received, self),
-                    Err(why) => self.core.junk(why),
-                }
+                self.core.take(event.data, self);
             }
         }
     }
@@ -119,7 +115,7 @@ impl Streamable {
         if !response.status.is_success() {
             return Err(RequestError::Status { status: response.status, excerpt: String::new() });
         }
-        if !is_event_stream(&response.headers) {
+        if !is_of(&response.headers, "text/event-stream") {
             return Err(RequestError::Nonsense("no event stream".into()));
         }
         Ok(response.body)
@@ -134,8 +130,8 @@ impl Streamable {
                 while let Ok(Some(chunk)) = body.chunk().await {
                     parser.push(chunk);
                     while let Ok(Some(event)) = parser.next_event() {
-                        if let Ok(received) = envelope::read(event.data) {
-                            http.core.receive(received, &http);
+                        if !event.data.trim_ascii().is_empty() {
+                            http.core.take(event.data, &http);
                         }
                     }
                 }

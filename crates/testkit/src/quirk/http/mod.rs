@@ -29,15 +29,16 @@ use super::mode::{Era, Mode, Quirk};
 
 type Entry = Quirk<Act>;
 
-const TABLES: &[&[Entry]] = &[
-    replies::QUIRKS,
-    events::QUIRKS,
-    streams::QUIRKS,
-    failures::QUIRKS,
-    sessions::QUIRKS,
-    probe::QUIRKS,
-    modern::QUIRKS,
-    older::QUIRKS,
+/// The tables by theme.
+const TABLES: &[(&str, &[Entry])] = &[
+    ("replies", replies::QUIRKS),
+    ("events", events::QUIRKS),
+    ("streams", streams::QUIRKS),
+    ("failures", failures::QUIRKS),
+    ("sessions", sessions::QUIRKS),
+    ("probe", probe::QUIRKS),
+    ("modern", modern::QUIRKS),
+    ("older", older::QUIRKS),
 ];
 
 static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
@@ -45,6 +46,17 @@ static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.
 /// Returns all modes of `HttpQuirk`.
 pub fn http_modes() -> &'static [Mode] {
     &MODES
+}
+
+/// Returns the themes of the modes.
+pub fn http_themes() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(theme, _)| *theme)
+}
+
+/// Returns the modes of one theme.
+pub fn http_modes_of(theme: &str) -> Vec<Mode> {
+    let tables = TABLES.iter().filter(|(name, _)| *name == theme);
+    tables.flat_map(|(_, quirks)| *quirks).map(|quirk| quirk.mode).collect()
 }
 
 /// What a test can set.
@@ -157,5 +169,5 @@ fn listen() -> io::Result<TcpListener> {
 }
 
 fn quirks() -> impl Iterator<Item = &'static Entry> {
-    TABLES.iter().copied().flatten()
+    TABLES.iter().flat_map(|(_, quirks)| *quirks)
 }

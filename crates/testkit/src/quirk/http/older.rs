@@ -120,8 +120,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     }),
     older(
         "sse-reply-in-post-only",
-        "answers in the POST and not on the stream; a client may look there or give up",
-        Expect::Survives,
+        "answers in the POST and not on the stream",
+        WORKS,
         |site, incoming| {
             if incoming.is("POST") && incoming.seen.path.starts_with("/messages") {
                 return site.answered(incoming);
@@ -144,8 +144,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     .tagged(&[Tag::Waits]),
     older(
         "sse-post-hangs",
-        "answers on the stream and never takes the POST; a client may go on or give up",
-        Expect::Survives,
+        "answers on the stream and never takes the POST",
+        Expect::Works { tools: 2, warnings: true },
         |site, incoming| at_messages(site, incoming, |_, _| vec![Step::Hang]),
     ),
     older("sse-nameless", "sends messages without an event name", WORKS, |site, incoming| {

@@ -5,7 +5,7 @@ use super::script::{Script, Step, event, html, json, plain, send, stream};
 use super::site::{Act, accepted};
 use super::wire::Incoming;
 use crate::quirk::answers::{self, Refusal, Request};
-use crate::quirk::mode::{Expect, WORKS};
+use crate::quirk::mode::WORKS;
 
 /// Answers `server/discover` like this.
 macro_rules! probed {
@@ -68,12 +68,7 @@ pub(super) const QUIRKS: &[Entry] = &[
         vec![send(json("400 Bad Request", &answers::reply(request.id(), &Err(refusal))))]
     }),
     probed!("probe-stalls", "silence", WORKS, |_| vec![Step::Hang]),
-    probed!(
-        "probe-drops",
-        "a closed connection; a client may ask for `initialize` or give up",
-        Expect::Survives,
-        |_| vec![Step::Close]
-    ),
+    probed!("probe-drops", "a closed connection", WORKS, |_| vec![Step::Close]),
 ];
 
 fn probe(incoming: &Incoming) -> Option<&Request> {

@@ -96,24 +96,18 @@ pub(super) const QUIRKS: &[Entry] = &[
     wraps("type-vendor", "calls its JSON `application/json-rpc`", WARNS, |_, reply, headers| {
         typed("Content-Type: application/json-rpc\r\n", reply, headers)
     }),
-    wraps(
-        "type-html",
-        "calls its JSON HTML; a client may look or give up",
-        Expect::Survives,
-        |_, reply, headers| typed("Content-Type: text/html\r\n", reply, headers),
-    ),
+    wraps("type-html", "calls its JSON HTML", WARNS, |_, reply, headers| {
+        typed("Content-Type: text/html\r\n", reply, headers)
+    }),
     wraps(
         "type-says-stream",
         "calls its JSON an event stream; a client may look or give up",
         Expect::Survives,
         |_, reply, headers| typed("Content-Type: text/event-stream\r\n", reply, headers),
     ),
-    wraps(
-        "type-says-json",
-        "calls its event stream JSON; a client may look or give up",
-        Expect::Survives,
-        |_, reply, headers| typed("Content-Type: application/json\r\n", &event(reply), headers),
-    ),
+    wraps("type-says-json", "calls its event stream JSON", WARNS, |_, reply, headers| {
+        typed("Content-Type: application/json\r\n", &event(reply), headers)
+    }),
     wraps("page", "answers everything with a page of HTML", NOT_CONNECTED, |_, _, _| {
         vec![send(html("200 OK"))]
     }),
@@ -142,14 +136,9 @@ pub(super) const QUIRKS: &[Entry] = &[
     wraps("json-array", "answers with an array of one reply", WORKS, |_, reply, headers| {
         typed("Content-Type: application/json\r\n", &format!("[{reply}]"), headers)
     }),
-    wraps(
-        "json-and-junk",
-        "adds text after its JSON; a client may overlook it or give up",
-        Expect::Survives,
-        |_, reply, headers| {
-            typed("Content-Type: application/json\r\n", &format!("{reply}\n// done"), headers)
-        },
-    ),
+    wraps("json-and-junk", "adds text after its JSON", WARNS, |_, reply, headers| {
+        typed("Content-Type: application/json\r\n", &format!("{reply}\n// done"), headers)
+    }),
     Entry::new(
         "id-as-text",
         "answers calls with the id in quotes",

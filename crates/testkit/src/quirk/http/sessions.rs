@@ -146,12 +146,9 @@ pub(super) const QUIRKS: &[Entry] = &[
     legacy("notification-refused", "refuses notifications (400)", WARNS, |_, incoming| {
         is_told(incoming).then(|| bad_session("400 Bad Request", -32601, "Method not found"))
     }),
-    legacy(
-        "notification-hangs",
-        "never answers notifications; a client may go on or give up",
-        Expect::Survives,
-        |_, incoming| is_told(incoming).then(|| vec![Step::Hang]),
-    ),
+    legacy("notification-hangs", "never answers notifications", WARNS, |_, incoming| {
+        is_told(incoming).then(|| vec![Step::Hang])
+    }),
     legacy("notification-slow", "answers notifications after 200 ms", WORKS, |site, incoming| {
         let mut script = vec![Step::Wait(site.delay(200))];
         script.extend(accepted());

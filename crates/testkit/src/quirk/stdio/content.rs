@@ -93,7 +93,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     one_odd!(
         "content-lone-surrogate",
         "returns a text with half a character as an escape",
-        WARNS,
+        WORKS,
         r#"{"type":"text","text":"half \ud800 of"}"#
     ),
     StdioQuirk::new(

@@ -104,16 +104,16 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "two-on-a-line",
-        "puts a notification on the line of every reply; a client may read both or give up",
-        Expect::Survives,
+        "puts a notification on the line of every reply",
+        WARNS,
         Act::Envelope(
             "{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"x\"}}",
         ),
     ),
     StdioQuirk::new(
         "pretty-printed",
-        "spreads its JSON over lines, so it cannot be framed; a client may put them together or give up",
-        Expect::Survives,
+        "spreads its JSON over lines",
+        WARNS,
         Act::Envelope("{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  $BODY\n}"),
     ),
     StdioQuirk::new(
@@ -124,8 +124,8 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "event-stream",
-        "writes server-sent events on stdout; a client may understand or give up",
-        Expect::Survives,
+        "writes server-sent events on stdout",
+        WARNS,
         Act::Envelope("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\n"),
     ),
     StdioQuirk::new(

@@ -182,8 +182,8 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     .legacy(),
     StdioQuirk::new(
         "initialize-error-first",
-        "answers the first `initialize` with an error and the second well; a client may try again",
-        Expect::Survives,
+        "answers the first `initialize` with an error and the second well",
+        WORKS,
         Act::Code(|server, event| match event.asks("initialize") {
             Some(request) if server.times("initialize") == 1 => {
                 server.refuse(request, -32603, "still starting");

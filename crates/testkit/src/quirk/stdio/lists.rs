@@ -44,8 +44,8 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "list-array",
-        "answers `tools/list` with an array",
-        Expect::ListFails { because: Failure::BadResult },
+        "answers `tools/list` with the tools and nothing around them",
+        WARNS,
         Act::Reply("tools/list", r#"{"jsonrpc":"2.0","id":$ID,"result":[$TOOLS]}"#),
     ),
     StdioQuirk::new(
@@ -141,7 +141,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "cursor-endless",
         "has a fresh cursor and a new tool on every page, for ever; a client stops at its limit",
-        Expect::Survives,
+        WARNS,
         Act::Code(|server, event| {
             paged(server, event, |cursor| {
                 let number = number_of(cursor);
@@ -152,7 +152,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "cursor-endless-empty",
         "has a fresh cursor and no tool on every page, for ever; a client stops at its limit",
-        Expect::Survives,
+        NOTHING,
         Act::Code(|server, event| {
             paged(server, event, |cursor| {
                 page("", &format!(r#","nextCursor":"{}""#, number_of(cursor) + 1))

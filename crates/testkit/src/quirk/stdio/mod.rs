@@ -26,20 +26,21 @@ use super::mode::{Era, Mode, Quirk};
 
 type StdioQuirk = Quirk<Act>;
 
-const TABLES: &[&[StdioQuirk]] = &[
-    framing::QUIRKS,
-    envelope::QUIRKS,
-    handshake::QUIRKS,
-    probe::QUIRKS,
-    tools::QUIRKS,
-    lists::QUIRKS,
-    content::QUIRKS,
-    calls::QUIRKS,
-    asking::QUIRKS,
-    floods::QUIRKS,
-    life::QUIRKS,
-    modern::QUIRKS,
-    tasks::QUIRKS,
+/// The tables by theme.
+const TABLES: &[(&str, &[StdioQuirk])] = &[
+    ("framing", framing::QUIRKS),
+    ("envelope", envelope::QUIRKS),
+    ("handshake", handshake::QUIRKS),
+    ("probe", probe::QUIRKS),
+    ("tools", tools::QUIRKS),
+    ("lists", lists::QUIRKS),
+    ("content", content::QUIRKS),
+    ("calls", calls::QUIRKS),
+    ("asking", asking::QUIRKS),
+    ("floods", floods::QUIRKS),
+    ("life", life::QUIRKS),
+    ("modern", modern::QUIRKS),
+    ("tasks", tasks::QUIRKS),
 ];
 
 static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
@@ -47,6 +48,17 @@ static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.
 /// Returns all modes of `wharf-quirk`.
 pub fn stdio_modes() -> &'static [Mode] {
     &MODES
+}
+
+/// Returns the themes of the modes.
+pub fn stdio_themes() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(theme, _)| *theme)
+}
+
+/// Returns the modes of one theme.
+pub fn stdio_modes_of(theme: &str) -> Vec<Mode> {
+    let tables = TABLES.iter().filter(|(name, _)| *name == theme);
+    tables.flat_map(|(_, quirks)| *quirks).map(|quirk| quirk.mode).collect()
 }
 
 /// Is the server of a mode until it ends; `None` if there is no such mode.
@@ -64,5 +76,5 @@ pub fn run(name: &str, era: Option<Era>) -> Option<ExitCode> {
 }
 
 fn quirks() -> impl Iterator<Item = &'static StdioQuirk> {
-    TABLES.iter().copied().flatten()
+    TABLES.iter().flat_map(|(_, quirks)| *quirks)
 }

@@ -76,17 +76,17 @@ const ROOTS: &str = r#""roots":{"method":"roots/list","params":{}}"#;
 const STATE: &str = "  \u{1F6A2} e\u{301} \"quoted\" \\ / \u{0}\u{7f}\r\n\t<&> %20=?base64?eA==?= ";
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    says("ttl-missing", "gives no caching hints", WARNS, listed!(r#","resultType":"complete""#)),
+    says("ttl-missing", "gives no caching hints", WORKS, listed!(r#","resultType":"complete""#)),
     says(
         "ttl-negative",
         "gives a negative time to live",
-        WARNS,
+        WORKS,
         listed!(r#","resultType":"complete","ttlMs":-5,"cacheScope":"public""#),
     ),
     says(
         "ttl-text",
         "gives a time to live that is a text, and a scope that nobody knows",
-        WARNS,
+        WORKS,
         listed!(r#","resultType":"complete","ttlMs":"5s","cacheScope":"galaxy""#),
     ),
     says(
@@ -99,7 +99,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     says(
         "result-type-null",
         "says null as the type of its results",
-        WARNS,
+        WORKS,
         called!(r#","resultType":null"#),
     ),
     says(

@@ -77,7 +77,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     task(
         "task-undeclared",
         "makes a call a task although the client did not say that it knows tasks",
-        call_fails(Failure::BadResult),
+        call_fails(Failure::Any),
         |s, e| match e.call() {
             Some(_) if knows_tasks(s) => Flow::Usual,
             Some(request) => {

@@ -18,7 +18,10 @@ const fn listed(
 /// One odd entry between the two good tools.
 macro_rules! one_odd {
     ($name:literal, $sentence:literal, $tool:literal) => {
-        listed($name, $sentence, WARNS, concat!(r#"{"tools":[$ECHO,"#, $tool, r#",$ADD]}"#))
+        one_odd!($name, $sentence, WARNS, $tool)
+    };
+    ($name:literal, $sentence:literal, $expect:expr, $tool:literal) => {
+        listed($name, $sentence, $expect, concat!(r#"{"tools":[$ECHO,"#, $tool, r#",$ADD]}"#))
     };
 }
 
@@ -52,6 +55,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     one_odd!(
         "tool-schema-nonsense",
         "has a tool whose input schema has keywords of wrong types",
+        WORKS,
         r#"{"name":"odd","inputSchema":{"type":"object","properties":["a"],"required":"a","pattern":"("}}"#
     ),
     listed(
@@ -99,11 +103,13 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     one_odd!(
         "tool-name-odd",
         "has a tool whose name has blanks, control characters and a lone surrogate",
+        WORKS,
         r#"{"name":"my tool\u0007\n\u202e/ü","inputSchema":{"type":"object"}},{"name":"half \ud800","inputSchema":{"type":"object"}}"#
     ),
     one_odd!(
         "tool-name-twice",
         "has two tools of the same name",
+        WORKS,
         r#"{"name":"add","description":"another","inputSchema":{"type":"object"}}"#
     ),
     one_odd!(

@@ -132,6 +132,16 @@ async fn a_connection_that_the_server_closed_is_not_used_again() {
 }
 
 #[tokio::test]
+async fn a_server_that_closes_without_a_word_is_asked_on_a_new_connection() {
+    let server = Server::start(|seen| Reply::Close(ok(seen.line()))).await;
+    let client = client();
+    for _ in 0..10 {
+        assert_eq!(fetch(&client, &server.at("/")).await.unwrap(), "POST /");
+    }
+    assert_eq!((server.connections(), server.seen().len()), (10, 10));
+}
+
+#[tokio::test]
 async fn a_request_that_may_have_been_read_is_not_sent_again() {
     let server = Server::start(|seen| match seen.line() {
         "POST /good" => Reply::Keep(ok("a")),

@@ -35,9 +35,9 @@ enum Target {
     Family {
         family: Family,
         /// When the leader started: nothing of its tree is older.
+        #[cfg(target_os = "linux")]
         started: u64,
     },
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can find them"))]
     Orphans,
 }
 
@@ -49,12 +49,13 @@ impl Errand {
         until: Instant,
         reply: Option<oneshot::Sender<usize>>,
     ) -> Self {
-        #[cfg(target_os = "linux")]
-        let started = table::start_of(family.pid).unwrap_or(0);
-        #[cfg(not(target_os = "linux"))]
-        let started = 0;
+        let target = Target::Family {
+            #[cfg(target_os = "linux")]
+            started: table::start_of(family.pid).unwrap_or(0),
+            family,
+        };
         let until = if by == EndedBy::Kill { Instant::now() } else { until };
-        let mut errand = Self::new(Target::Family { family, started }, until, reply);
+        let mut errand = Self::new(target, until, reply);
         errand.group_told = by != EndedBy::EndOfInput;
         errand
     }
@@ -73,6 +74,11 @@ impl Errand {
             told: Vec::new(),
             reply,
         }
+    }
+
+    /// Gives up: nobody is told that the errand is done.
+    pub(super) fn unanswered(self) -> Self {
+        Self { reply: None, ..self }
     }
 
     /// Takes all errands one step further, and removes those that are done. Leaders that do not even

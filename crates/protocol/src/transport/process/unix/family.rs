@@ -18,6 +18,7 @@ use super::{pipes, reaper};
 pub(super) struct Family {
     pub(super) child: Child,
     pub(super) pid: Pid,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
     pub(super) marker: Marker,
 }
 

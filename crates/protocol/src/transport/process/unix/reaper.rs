@@ -4,6 +4,7 @@
 //! of processes once, for all errands together, so that a hundred servers that close at once cost
 //! few readings. An errand is done when a round finds nothing that it is after.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -69,13 +70,14 @@ pub async fn sweep() -> usize {
 }
 
 impl Reaper {
-    fn submit(&'static self, errand: Errand) {
+    fn submit(&'static self, mut errand: Errand) {
         let mut inbox = self.lock();
         if !inbox.runs {
             let started = self.start();
             inbox.runs = started.is_ok();
             if let Err(error) = started {
                 tracing::warn!(%error, "no thread to end processes; they end with the next ones");
+                errand = errand.unanswered();
             }
         }
         inbox.errands.push(errand);
@@ -85,7 +87,11 @@ impl Reaper {
 
     fn start(&'static self) -> io::Result<()> {
         let thread = thread::Builder::new().name("wharf-reaper".into()).stack_size(256 * 1024);
-        thread.spawn(|| self.work()).map(drop)
+        let work = || loop {
+            // If a round panics, its errands are lost and answered by that, but others come.
+            drop(catch_unwind(AssertUnwindSafe(|| self.work())));
+        };
+        thread.spawn(work).map(drop)
     }
 
     fn work(&self) {

@@ -210,7 +210,8 @@ impl Stat {
             flags: fields.get(6)?.parse().ok()?,
             threads: fields.get(17)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
-            environment_end: fields.get(48)?.parse().ok()?,
+            // Old kernels do not tell.
+            environment_end: fields.get(48).map_or(Some(1), |field| field.parse().ok())?,
         })
     }
 

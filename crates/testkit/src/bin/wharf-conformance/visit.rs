@@ -1,0 +1,128 @@
+//! One visit to a server: everything it declares is listed, and what the plan wants is called.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wharf_protocol::peer::RequestOptions;
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::view::send::ClientInfo;
+use wharf_protocol::view::{Prompt, SkillFiles, Tool, skill};
+use wharf_protocol::{ConnectOptions, HttpFlavor, HttpSpec, Peer, connect_http};
+
+use crate::Failure;
+use crate::answers::{Answers, capabilities};
+use crate::plan::{Call, Plan};
+
+/// How long one request may take; the longest scenario makes us wait half a second.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) async fn run(url: &str, plan: Plan) -> Result<(), Failure> {
+    let peer = connect(url).await?;
+    let visit = Visit { peer: &peer, options: RequestOptions::within(PATIENCE) };
+    let outcome = visit.run(plan).await;
+    peer.close().await;
+    for warning in peer.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    outcome
+}
+
+async fn connect(url: &str) -> Result<Peer, Failure> {
+    let spec = HttpSpec {
+        target: url.parse()?,
+        client: HttpClient::new(&HttpOptions::default()),
+        authorizer: Arc::new(FixedHeaders::default()),
+        flavor: HttpFlavor::Any,
+    };
+    let client = ClientInfo::new("wharf-conformance", env!("CARGO_PKG_VERSION"));
+    let options = ConnectOptions { capabilities: capabilities(), ..ConnectOptions::new(client) };
+    let peer = connect_http(&spec, &options, Arc::new(Answers)).await?;
+    let answer = peer.profile().answer.as_str();
+    eprintln!("connected over {} in {}: {answer}", peer.transport(), peer.revision());
+    Ok(peer)
+}
+
+struct Visit<'a> {
+    peer: &'a Peer,
+    options: RequestOptions,
+}
+
+impl Visit<'_> {
+    async fn run(&self, plan: Plan) -> Result<(), Failure> {
+        let offered = &self.peer.profile().capabilities;
+        let has_skills = offered.extension(skill::EXTENSION).is_some();
+        let loads_skills = plan.loads_skills;
+        let tools = if offered.tools().is_some() { self.tools().await? } else { Vec::new() };
+        // The resources of a server with skills are their files, which must not be fetched ahead.
+        if offered.resources().is_some() && !has_skills {
+            self.resources().await?;
+        }
+        if offered.prompts().is_some() {
+            self.prompts().await?;
+        }
+        for call in plan.calls(&tools)? {
+            self.call(&call).await?;
+        }
+        if has_skills {
+            self.skills(loads_skills).await?;
+        }
+        Ok(())
+    }
+
+    async fn tools(&self) -> Result<Vec<Tool>, Failure> {
+        let listing = self.peer.list_tools(&self.options).await?;
+        for rejected in &listing.rejected {
+            eprintln!("left out: {}", rejected.why);
+        }
+        eprintln!("listed {} tools", listing.items.len());
+        Ok(listing.items)
+    }
+
+    async fn resources(&self) -> Result<(), Failure> {
+        let resources = self.peer.list_resources(&self.options).await?.items;
+        eprintln!("listed {} resources", resources.len());
+        for resource in resources {
+            self.peer.read_resource(resource.uri(), &self.options).await?;
+            eprintln!("read {}", resource.uri());
+        }
+        Ok(())
+    }
+
+    async fn prompts(&self) -> Result<(), Failure> {
+        let prompts = self.peer.list_prompts(&self.options).await?.items;
+        eprintln!("listed {} prompts", prompts.len());
+        for prompt in prompts {
+            self.peer.get_prompt(prompt.name(), &filled_in(&prompt), &self.options).await?;
+            eprintln!("fetched prompt {}", prompt.name());
+        }
+        Ok(())
+    }
+
+    async fn call(&self, call: &Call) -> Result<(), Failure> {
+        let arguments = call.arguments()?;
+        eprintln!("calling {} {}", call.name, arguments.as_json().as_str());
+        let result = self.peer.call_tool(&call.name, Some(&arguments), &self.options).await?;
+        eprintln!("called {}: {}", call.name, result.raw().as_str());
+        Ok(())
+    }
+
+    async fn skills(&self, loads_them: bool) -> Result<(), Failure> {
+        let skills = self.peer.list_skills(&self.options).await?.items;
+        eprintln!("listed {} skills", skills.len());
+        for skill in skills.iter().filter(|_| loads_them) {
+            let loaded = self.peer.load_skill(skill, &self.options).await?;
+            eprintln!("loaded {}", skill.uri());
+            let SkillFiles::Listed(files) = skill.files() else { continue };
+            for file in files.iter().filter(|file| file.uri != *skill.uri()) {
+                self.peer.read_skill_file(&loaded, &file.uri, &self.options).await?;
+                eprintln!("read {}", file.uri);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn filled_in(prompt: &Prompt) -> Vec<(String, String)> {
+    let required = prompt.arguments().into_iter().filter(|argument| argument.is_required);
+    required.map(|argument| (argument.name.to_string(), "x".to_owned())).collect()
+}

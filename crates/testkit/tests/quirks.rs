@@ -1,0 +1,130 @@
+//! Our client against every server that breaks the rules: it connects, lists and calls, or says
+//! why not, as the table of modes has it. Afterwards nothing is left running.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::print_stdout, reason = "it says how long each run takes")]
+
+#[path = "quirks/experience.rs"]
+mod experience;
+#[path = "quirks/heavy.rs"]
+mod heavy;
+#[path = "quirks/patience.rs"]
+mod patience;
+#[path = "quirks/person.rs"]
+mod person;
+#[path = "quirks/run.rs"]
+mod run;
+
+use std::time::Instant;
+
+use futures_util::{StreamExt as _, stream};
+use wharf_testkit::quirk::{Era, Mode, Tag, http_modes_of, stdio_modes_of};
+
+/// How many servers run at once.
+const AT_ONCE: usize = 8;
+
+/// Runs the modes in all their eras and lists every one that deviates.
+async fn check<Run: Future<Output = Option<String>>>(
+    modes: Vec<Mode>,
+    at_once: usize,
+    run: impl Fn(Mode, Era) -> Run,
+) {
+    assert!(!modes.is_empty());
+    let runs = modes.iter().flat_map(|mode| mode.eras.iter().map(move |era| (*mode, *era)));
+    let runs = runs.map(|(mode, era)| {
+        let began = Instant::now();
+        let running = run(mode, era);
+        async move {
+            let deviation = running.await;
+            println!("{} {} {:?}", mode.name, era.word(), began.elapsed());
+            deviation.map(|text| format!("{} ({}): {text}", mode.name, era.word()))
+        }
+    });
+    let found: Vec<_> = stream::iter(runs).buffer_unordered(at_once).collect().await;
+    let deviations: Vec<_> = found.into_iter().flatten().collect();
+    assert!(deviations.is_empty(), "{}:\n{}", deviations.len(), deviations.join("\n"));
+}
+
+fn light(modes: Vec<Mode>) -> Vec<Mode> {
+    modes.into_iter().filter(|mode| !mode.has(Tag::Heavy) && runs_here(mode)).collect()
+}
+
+fn runs_here(mode: &Mode) -> bool {
+    cfg!(unix) || !mode.has(Tag::UnixOnly)
+}
+
+async fn check_stdio(theme: &str) {
+    let tag = format!("{}-{theme}", std::process::id());
+    let modes = light(stdio_modes_of(theme));
+    check(modes, AT_ONCE, |mode, era| {
+        let tag = format!("{tag}-{}-{}", mode.name, era.word());
+        async move { run::stdio(&mode, era, &tag).await }
+    })
+    .await;
+    assert_eq!(left_running(&tag), [""; 0]);
+}
+
+async fn check_http(theme: &str) {
+    check(
+        light(http_modes_of(theme)),
+        AT_ONCE,
+        |mode, era| async move { run::http(&mode, era).await },
+    )
+    .await;
+}
+
+/// Returns the tags of the servers, and of what they started, that are still running.
+#[cfg(target_os = "linux")]
+fn left_running(tag: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    // What cannot be read is no child of ours, and a zombie has no environment.
+    let environments = processes.filter_map(|it| std::fs::read(it.path().join("environ")).ok());
+    let wanted = format!("QUIRK_TEST={tag}");
+    let tag_in = |environment: Vec<u8>| {
+        let mut variables = environment.split(|byte| *byte == 0);
+        let found = variables.find(|it| it.starts_with(wanted.as_bytes()))?;
+        Some(String::from_utf8_lossy(found).into_owned())
+    };
+    environments.filter_map(tag_in).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn left_running(_: &str) -> Vec<String> {
+    Vec::new()
+}
+
+/// One test for each theme, and one that no theme is forgotten.
+macro_rules! themes {
+    ($check:ident, $module:ident, $all:path, [$($theme:ident),+]) => {
+        mod $module {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $theme() {
+                    super::$check(stringify!($theme)).await;
+                }
+            )+
+
+            #[test]
+            fn no_theme_is_forgotten() {
+                let all: Vec<_> = $all().collect();
+                assert_eq!(all, [$(stringify!($theme)),+]);
+            }
+        }
+    };
+}
+
+themes!(
+    check_stdio,
+    stdio,
+    wharf_testkit::quirk::stdio_themes,
+    [
+        framing, envelope, handshake, probe, tools, lists, content, calls, asking, floods, life,
+        modern, tasks
+    ]
+);
+themes!(
+    check_http,
+    http,
+    wharf_testkit::quirk::http_themes,
+    [replies, events, streams, failures, sessions, probe, modern, older]
+);

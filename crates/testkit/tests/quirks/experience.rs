@@ -1,0 +1,156 @@
+//! What our client experiences with a server, and whether that is what the mode says.
+
+use std::fmt;
+
+use wharf_protocol::envelope::code;
+use wharf_protocol::era::Era;
+use wharf_protocol::peer::{EndReason, Listing, RequestError};
+use wharf_protocol::transport::HttpError;
+use wharf_protocol::view::{DiscoverResult, Entry, InitializeResult, Tool, ToolResult};
+use wharf_protocol::{ConnectError, Peer};
+use wharf_testkit::quirk::{Expect, Failure, Mode};
+
+/// What the tool `echo` is given; its characters have several bytes, which servers cut in two.
+pub(crate) const TEXT: &str = "ahoy, Käpt\u{e4}n \u{1F6A2}";
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    NotConnected(Problem),
+    NotListed(Problem),
+    Called { tools: usize, result: Result<Called, Problem> },
+}
+
+/// Why something did not work.
+pub(crate) struct Problem {
+    kind: Failure,
+    text: String,
+}
+
+/// What a call returned.
+#[derive(Debug)]
+pub(crate) struct Called {
+    has_text: bool,
+    raw: String,
+}
+
+/// A run and what the client had to say about it.
+#[derive(Debug)]
+pub(crate) struct Experience {
+    pub(crate) outcome: Outcome,
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Experience {
+    /// Returns what is not as the mode says.
+    pub(crate) fn deviation(&self, mode: &Mode) -> Option<String> {
+        let fits = match (mode.expect, &self.outcome) {
+            (Expect::Survives, _) => true,
+            (Expect::ConnectFails { because }, Outcome::NotConnected(found))
+            | (Expect::ListFails { because }, Outcome::NotListed(found)) => found.is(because),
+            (Expect::CallFails { tools, because }, Outcome::Called { tools: listed, result }) => {
+                *listed >= tools && result.as_ref().is_err_and(|found| found.is(because))
+            }
+            (Expect::Returns { tools, raw }, Outcome::Called { tools: listed, result }) => {
+                *listed >= tools && result.as_ref().is_ok_and(|found| found.raw.contains(raw))
+            }
+            (Expect::Works { tools, warnings }, Outcome::Called { tools: listed, result }) => {
+                *listed >= tools
+                    && result.as_ref().is_ok_and(|found| found.has_text)
+                    && !(warnings && self.remarks.is_empty())
+            }
+            _ => false,
+        };
+        (!fits).then(|| format!("expected {:?}, found {self:?}", mode.expect))
+    }
+}
+
+impl Problem {
+    fn is(&self, because: Failure) -> bool {
+        because == Failure::Any || because == self.kind
+    }
+}
+
+impl fmt::Debug for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}: {}", self.kind, self.text)
+    }
+}
+
+impl From<&ConnectError> for Problem {
+    fn from(error: &ConnectError) -> Self {
+        let kind = match error {
+            ConnectError::TimedOut { .. } => Failure::TimedOut,
+            ConnectError::Failed { error, .. } => match &**error {
+                RequestError::Refused(error) if error.code == code::UNSUPPORTED_VERSION => {
+                    Failure::NoCommonVersion
+                }
+                error => kind(error),
+            },
+            _ => Failure::Any,
+        };
+        Self { kind, text: error.to_string() }
+    }
+}
+
+impl From<&RequestError> for Problem {
+    fn from(error: &RequestError) -> Self {
+        Self { kind: kind(error), text: error.to_string().chars().take(200).collect() }
+    }
+}
+
+fn kind(error: &RequestError) -> Failure {
+    match error {
+        RequestError::Refused(_) | RequestError::Status { .. } => Failure::Refused,
+        RequestError::TimedOut { .. } => Failure::TimedOut,
+        RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::Endless) => {
+            Failure::TooLarge
+        }
+        RequestError::Lost { .. } | RequestError::Cut => Failure::Ended,
+        RequestError::Unauthorized { .. } => Failure::NeedsAuth,
+        RequestError::TooLarge { .. } => Failure::TooLarge,
+        RequestError::Nonsense(_) => Failure::BadResult,
+        RequestError::Elsewhere => Failure::Forbidden,
+        RequestError::Http(error) => match &**error {
+            HttpError::TimedOut { .. } => Failure::TimedOut,
+            HttpError::Redirected { .. } => Failure::Forbidden,
+            HttpError::NoAnswer { .. } | HttpError::BrokeOff { .. } => Failure::Ended,
+            HttpError::TooLarge { .. } => Failure::TooLarge,
+            _ => Failure::Any,
+        },
+        _ => Failure::Any,
+    }
+}
+
+impl From<&ToolResult> for Called {
+    fn from(result: &ToolResult) -> Self {
+        let has_text = |block: &wharf_protocol::view::ContentBlock| {
+            block.as_text().is_some_and(|text| *text == TEXT)
+        };
+        // Only what comes first is looked at, and it is what a failed run shows.
+        let raw = result.raw().as_str().chars().take(600).collect();
+        Self { has_text: result.content().iter().any(has_text), raw }
+    }
+}
+
+/// Collects what our client remarks about a server, as `doctor` would show it.
+pub(crate) fn remarks(
+    peer: &Peer,
+    listing: Option<&Listing<Tool>>,
+    result: Option<&ToolResult>,
+) -> Vec<String> {
+    let answer = peer.profile().answer.clone();
+    let hello = match peer.era() {
+        Era::Legacy => InitializeResult::read(answer).all_oddities(),
+        Era::Modern => DiscoverResult::read(answer).all_oddities(),
+    };
+    let mut remarks: Vec<String> = peer.warnings().iter().map(ToString::to_string).collect();
+    remarks.extend(hello.iter().map(ToString::to_string));
+    if let Some(listing) = listing {
+        remarks.extend(listing.rejected.iter().map(|it| it.why.to_string()));
+        let odd = listing.items.iter().flat_map(Entry::oddities);
+        remarks.extend(odd.take(9).map(|oddity| oddity.to_string()));
+    }
+    remarks.extend(result.iter().flat_map(|it| it.oddities()).map(|oddity| oddity.to_string()));
+    remarks
+}

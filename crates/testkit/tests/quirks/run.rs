@@ -1,0 +1,166 @@
+//! One run: connects, lists, calls, closes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use tokio::task::JoinSet;
+use wharf_protocol::era::Era as PeerEra;
+use wharf_protocol::peer::{RequestError, RequestOptions};
+use wharf_protocol::transport::process::{Grace, Launch};
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::view::send::{
+    ClientInfo, ElicitationSupport, Object, RootsSupport, SamplingSupport, TasksSupport,
+};
+use wharf_protocol::view::{SubscriptionFilter, ToolResult, task};
+use wharf_protocol::{
+    ConnectError, ConnectOptions, HttpFlavor, HttpSpec, Json, Peer, StdioSpec, connect_http,
+    connect_stdio,
+};
+use wharf_testkit::quirk::http::Settings;
+use wharf_testkit::quirk::{Era, Expect, HttpQuirk, Mode, Tag};
+
+use super::experience::{Called, Experience, Outcome, Problem, TEXT, remarks};
+use super::patience::{LIMIT, Patience};
+use super::person::Person;
+
+/// Ends servers quickly; how patiently is another test's subject.
+const GRACE: Grace =
+    Grace { after_eof: Duration::from_millis(300), after_term: Duration::from_millis(300) };
+
+/// Runs a server on stdin and stdout; its environment has `tag`.
+pub(crate) async fn stdio(mode: &Mode, era: Era, tag: &str) -> Option<String> {
+    let patience = Patience::with(mode);
+    let (spec, options) = (program(mode, era, &patience, tag), options(mode, &patience));
+    let connecting = connect_stdio(&spec, &options, Arc::new(Person));
+    Box::pin(judged(mode, experienced(mode, &patience, connecting))).await
+}
+
+/// Returns how to start the server of a mode.
+pub(crate) fn program(mode: &Mode, era: Era, patience: &Patience, tag: &str) -> StdioSpec {
+    let mut variables = vec![("QUIRK_TEST", tag.to_owned()), ("PATH", path())];
+    let delay = patience.delay.map(|delay| delay.as_millis().to_string());
+    variables.extend(delay.map(|delay| ("QUIRK_DELAY_MS", delay)));
+    variables.extend(patience.bytes.map(|bytes| ("QUIRK_BYTES", bytes.to_string())));
+    variables.extend(patience.count.map(|count| ("QUIRK_COUNT", count.to_string())));
+    let launch = Launch {
+        arguments: vec![mode.name.into(), era.word().into()],
+        environment: variables.into_iter().map(|(name, it)| (name.into(), it.into())).collect(),
+        ..Launch::new(env!("CARGO_BIN_EXE_wharf-quirk"))
+    };
+    StdioSpec { grace: GRACE, ..StdioSpec::new(launch) }
+}
+
+/// Runs a server on HTTP.
+pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
+    let patience = Patience::with(mode);
+    let settings = Settings { era: Some(era), delay: patience.delay, bytes: patience.bytes };
+    let server = HttpQuirk::start_with(mode.name, settings).unwrap();
+    let secret = HeaderMap::from_iter([(AUTHORIZATION, "Bearer secret".parse().unwrap())]);
+    let spec = HttpSpec {
+        target: server.url().parse().unwrap(),
+        client: HttpClient::new(&HttpOptions::default()),
+        authorizer: Arc::new(FixedHeaders(secret)),
+        flavor: HttpFlavor::Any,
+    };
+    let options = options(mode, &patience);
+    let connecting = connect_http(&spec, &options, Arc::new(Person));
+    let deviation = Box::pin(judged(mode, experienced(mode, &patience, connecting))).await;
+    let elsewhere = server.requests().into_iter().find(|seen| seen.at_other_origin);
+    let gave_away = elsewhere.filter(|seen| seen.header("authorization").is_some());
+    deviation.or_else(|| gave_away.map(|seen| format!("gave its credentials away: {seen:?}")))
+}
+
+async fn judged(mode: &Mode, run: impl Future<Output = Experience>) -> Option<String> {
+    match tokio::time::timeout(LIMIT, run).await {
+        Ok(experience) => {
+            if mode.expect == Expect::Survives {
+                println!("{}: {experience:?}", mode.name);
+            }
+            experience.deviation(mode)
+        }
+        Err(_) => Some(format!("did not end within {LIMIT:?}")),
+    }
+}
+
+async fn experienced(
+    mode: &Mode,
+    patience: &Patience,
+    connecting: impl Future<Output = Result<Peer, ConnectError>>,
+) -> Experience {
+    let peer = match connecting.await {
+        Ok(peer) => peer,
+        Err(error) => {
+            let outcome = Outcome::NotConnected(Problem::from(&error));
+            return Experience { outcome, remarks: Vec::new() };
+        }
+    };
+    let mut listening = JoinSet::new();
+    if mode.has(Tag::NeedsListening) {
+        listen(&peer, &mut listening).await;
+    }
+    let experience = match peer.list_tools(&patience.list).await {
+        Err(error) => Experience {
+            outcome: Outcome::NotListed(Problem::from(&error)),
+            remarks: remarks(&peer, None, None),
+        },
+        Ok(listing) => {
+            let result = call(&peer, mode, &patience.call).await;
+            let remarks = remarks(&peer, Some(&listing), result.as_ref().ok());
+            let result = result.as_ref().map(Called::from).map_err(Problem::from);
+            let tools = listing.items.len();
+            Experience { outcome: Outcome::Called { tools, result }, remarks }
+        }
+    };
+    peer.close().await;
+    experience
+}
+
+/// Calls `echo`.
+pub(crate) async fn call(
+    peer: &Peer,
+    mode: &Mode,
+    options: &RequestOptions,
+) -> Result<ToolResult, RequestError> {
+    let arguments = Json::encode(&serde_json::json!({ "text": TEXT })).unwrap();
+    let arguments = Object::try_from(arguments).unwrap();
+    if peer.era() == PeerEra::Legacy && mode.has(Tag::NeedsTasks) {
+        let keep = Duration::from_secs(60);
+        return peer.call_tool_as_task("echo", Some(&arguments), keep, options).await;
+    }
+    peer.call_tool("echo", Some(&arguments), options).await
+}
+
+/// Subscribes to changes; whether that works is no matter for the rest.
+async fn listen(peer: &Peer, listening: &mut JoinSet<()>) {
+    let filter = SubscriptionFilter { tools_list_changed: true, ..SubscriptionFilter::default() };
+    let options = RequestOptions::within(Duration::from_secs(1));
+    if let Ok(subscription) = peer.listen(&filter, &options).await {
+        listening.spawn(async move { drop(subscription.await) });
+    }
+}
+
+/// Returns who connects: somebody who can do everything.
+pub(crate) fn options(mode: &Mode, patience: &Patience) -> ConnectOptions {
+    let mut options = ConnectOptions::new(ClientInfo::new("wharf-test", "1"));
+    options.timeout = patience.connect;
+    options.silence = Duration::from_millis(150);
+    // Enough for the longest list of pages that ends.
+    options.limits.pages = 500;
+    let can = &mut options.capabilities;
+    can.roots = Some(RootsSupport { list_changed: true });
+    can.sampling = Some(SamplingSupport::default());
+    can.elicitation = Some(ElicitationSupport { form: true, url: true });
+    can.tasks = Some(TasksSupport { cancel: true, ..TasksSupport::default() });
+    // One mode is about a client that does not know tasks.
+    if mode.has(Tag::NeedsTasks) {
+        can.extensions.push((task::EXTENSION.to_owned(), Object::default()));
+    }
+    options
+}
+
+#[expect(clippy::disallowed_methods, reason = "some modes become a shell command")]
+fn path() -> String {
+    std::env::var("PATH").unwrap_or_default()
+}
