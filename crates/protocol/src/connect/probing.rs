@@ -5,6 +5,7 @@ use futures_util::stream::FuturesUnordered;
 
 use super::ConnectOptions;
 use crate::Json;
+use crate::envelope;
 use crate::era::{Era, Negotiation, Probe, Revision, Sign, Step};
 use crate::peer::{Deadline, Dialect, Peer, Profile, Question, RequestError, Warning, Wire};
 use crate::transport::{HttpError, Link};
@@ -136,10 +137,12 @@ async fn ask(
             ("initialize", Some(params))
         }
     };
+    let id = wire.core.next_id();
     let question = Question {
-        id: wire.core.next_id(),
+        id,
         method,
         params: params.as_ref(),
+        message: envelope::request(id, method, params.as_ref()),
         deadline: Deadline::never(),
         observer: None,
         headers: &[],

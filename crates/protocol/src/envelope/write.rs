@@ -14,6 +14,22 @@ pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
     text
 }
 
+/// Writes a request whose parameters are put together from parts.
+pub(crate) fn request_of_parts(id: u64, method: &str, parts: &[&str]) -> Vec<u8> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut text = opened(method.len() + length + 64);
+    text.extend_from_slice(b",\"id\":");
+    text.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
+    text.extend_from_slice(b",\"method\":");
+    quote_into(&mut text, method);
+    text.extend_from_slice(b",\"params\":");
+    for part in parts {
+        text.extend_from_slice(part.as_bytes());
+    }
+    text.push(b'}');
+    text
+}
+
 /// Writes a notification.
 pub fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
     let mut text = opened(method.len() + params.map_or(0, |params| params.as_str().len()) + 48);
@@ -64,7 +80,7 @@ fn opened(capacity: usize) -> Vec<u8> {
 
 fn named(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
     text.extend_from_slice(b",\"method\":");
-    text.extend_from_slice(quoted(method).as_bytes());
+    quote_into(text, method);
     if let Some(params) = params {
         text.extend_from_slice(b",\"params\":");
         text.extend_from_slice(params.as_str().as_bytes());
@@ -72,11 +88,13 @@ fn named(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
     text.push(b'}');
 }
 
-/// The method as a JSON string; the ordinary ones need no escaping.
-fn quoted(method: &str) -> String {
-    if method.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\') {
-        format!("\"{method}\"")
+/// Writes a text as a JSON string; the ordinary ones need no escaping.
+pub(crate) fn quote_into(text: &mut Vec<u8>, plain: &str) {
+    if plain.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\') {
+        text.push(b'"');
+        text.extend_from_slice(plain.as_bytes());
+        text.push(b'"');
     } else {
-        serde_json::Value::from(method).to_string()
+        text.extend_from_slice(serde_json::Value::from(plain).to_string().as_bytes());
     }
 }

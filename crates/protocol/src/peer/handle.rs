@@ -153,11 +153,13 @@ impl Peer {
         let Inner { wire, dialect, .. } = &*self.0;
         let id = wire.core.next_id();
         let wants_progress = !matches!(options.progress, ProgressReport::Off);
-        let params = dialect.params(params, wants_progress.then_some(id), &options.meta);
+        let token = wants_progress.then_some(id);
+        let message = dialect.request((id, method), params, token, &options.meta);
         let question = Question {
             id,
             method,
-            params: params.as_ref(),
+            params,
+            message,
             deadline: options.deadline,
             observer,
             headers,

@@ -4,6 +4,7 @@
 //! end of the session, or the one who asked and gave up.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -65,13 +66,33 @@ struct Entry {
     observer: Option<Arc<Observer>>,
 }
 
+/// Hashes ids, which we choose ourselves and in order: spreading their bits is enough.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        self.0 = (self.0 ^ id).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
 /// All requests of a session that have no answer yet.
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
-    entries: HashMap<u64, Entry>,
+    entries: HashMap<u64, Entry, BuildHasherDefault<Spread>>,
     ended: Option<Arc<Ended>>,
 }
 

@@ -3,12 +3,17 @@
 //! Every question goes to the handler, then the same request is sent again, with a new id, the
 //! answers, and the server's state exactly as it came. How often a server may ask is bounded.
 
+use std::sync::LazyLock;
+
 use http::{HeaderName, HeaderValue};
+use memchr::memmem::Finder;
 
 use super::{Peer, RequestError, RequestOptions};
 use crate::Json;
 use crate::era::Era;
 use crate::view::{InputRequest, InputRequired, ResultType, send};
+
+static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"resultType\""));
 
 impl Peer {
     /// Asks, answers what the server asks back, and returns the final result.
@@ -72,7 +77,11 @@ impl Peer {
 /// Large results are not taken apart for this: what is inside a string cannot look like the key,
 /// as its quotes are escaped there.
 fn kind(result: &Json) -> ResultType {
-    if memchr::memmem::find(result.as_str().as_bytes(), b"\"resultType\"").is_none() {
+    let text = result.as_str();
+    let Some(place) = KEY.find(text.as_bytes()) else { return ResultType::Complete };
+    let rest = &text[place + KEY.needle().len()..];
+    // Where it says `complete` and nothing else anywhere, it does not matter on which level.
+    if rest.starts_with(":\"complete\"") && KEY.find(rest.as_bytes()).is_none() {
         return ResultType::Complete;
     }
     ResultType::of(result)

@@ -4,7 +4,10 @@
 //! once, even if the server still shows them the next time.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 use std::time::Duration;
+
+use memchr::memmem::Finder;
 
 use super::{Listing, Peer, RequestError, RequestOptions};
 use crate::Json;
@@ -16,6 +19,8 @@ use crate::view::{Entry as _, Task, TaskStatus, ToolResult};
 const INTERVAL: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(60);
+
+static TASK_ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"taskId\""));
 
 impl Peer {
     /// Calls a tool as a task of 2025-11-25 and waits for its result.
@@ -64,8 +69,7 @@ impl Peer {
         options: &RequestOptions,
     ) -> Result<Json, RequestError> {
         // Large results are not taken apart for this.
-        let text = result.as_str().as_bytes();
-        if memchr::memmem::find(text, b"\"taskId\"").is_none() {
+        if TASK_ID.find(result.as_str().as_bytes()).is_none() {
             return Ok(result);
         }
         let Some(task) = Task::promised_by(&result) else { return Ok(result) };

@@ -24,8 +24,10 @@ pub(crate) struct Question<'a> {
     pub(crate) id: u64,
     /// What is asked.
     pub(crate) method: &'a str,
-    /// The parameters as they go out.
+    /// The parameters, perhaps without what every request carries.
     pub(crate) params: Option<&'a Json>,
+    /// The whole message.
+    pub(crate) message: Vec<u8>,
     /// How long to wait.
     pub(crate) deadline: Deadline,
     /// Who watches the request while it is worked on.
@@ -65,19 +67,19 @@ impl Wire {
     }
 
     /// Sends the request and waits for its answer.
-    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Json, RequestError> {
+    pub(crate) async fn ask(&self, mut question: Question<'_>) -> Result<Json, RequestError> {
         let (id, deadline) = (question.id, question.deadline);
-        let observer = question.observer.clone();
+        let observer = question.observer.take();
         let progress = observer.as_deref().and_then(Observer::progress);
+        let message = std::mem::take(&mut question.message);
         let (answer, outstanding) = self
             .core
             .pending
-            .enter(id, question.observer.clone())
+            .enter(id, observer.clone())
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut ticket = Ticket { wire: self, id, method: question.method, is_open: true };
         let outcome = match &self.link {
             Link::Pipe(pipe) => {
-                let message = envelope::request(id, question.method, question.params);
                 if let Err(why) = pipe.send(id, message, outstanding) {
                     return Err(self.unsent(why).await);
                 }
@@ -85,17 +87,19 @@ impl Wire {
             }
             Link::Streamable(http) => {
                 // Making a connection takes a large future; other requests need not carry it along.
-                let exchange = Box::pin(http.exchange(&question, answer));
+                let exchange = Box::pin(http.exchange(&question, message.into(), answer));
                 limited(exchange, deadline, progress).await
             }
             Link::EventStream(http) => {
-                limited(http.exchange(&question, answer), deadline, progress).await
+                limited(http.exchange(message, answer), deadline, progress).await
             }
         };
         match outcome {
             Ok(outcome) => {
                 ticket.is_open = false;
-                self.core.pending.leave(id);
+                if !matches!(self.link, Link::Pipe(_)) {
+                    self.core.pending.leave(id);
+                }
                 self.checked(outcome)
             }
             Err(limit) => Err(RequestError::TimedOut { limit, never_sent: ticket.give_up() }),

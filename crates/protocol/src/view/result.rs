@@ -1,7 +1,9 @@
 //! Results of calls: what kind of result it is, what a tool said, how an argument could go on.
 
+use std::sync::LazyLock;
+
 use bytestring::ByteString;
-use serde_json::value::RawValue;
+use memchr::memmem::Finder;
 
 use super::content::ContentBlock;
 use super::fields::{Fields, find, view};
@@ -38,16 +40,14 @@ impl ResultType {
 
 /// The answer to `tools/call`.
 ///
-/// Its parts are found when it is made; the blocks are read when they are asked for, because a
-/// result may be large and only be passed on.
+/// Its parts are found when they are asked for, because a result may be large and only be passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     raw: Json,
-    content: Option<Json>,
-    structured: Option<Json>,
-    meta: Option<Json>,
-    is_error: bool,
 }
+
+/// Most results do not speak of errors, which is quickly seen.
+static IS_ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"isError"));
 
 const TOOL_RESULT: Rules = &[(
     "",
@@ -61,39 +61,33 @@ const TOOL_RESULT: Rules = &[(
 impl ToolResult {
     /// Looks at a result, whatever it is.
     pub fn read(raw: Json) -> Self {
-        let keys = ["content", "structuredContent", "isError", "_meta", "resultType"];
-        let [content, structured, is_error, meta, kind] = find(raw.as_str(), keys);
-        let part = |found: Option<&RawValue>| found.map(|found| raw.part(found));
-        // `null` is a value since 2026-07-28, where every result says what it is; before, it is
-        // how some servers write "nothing".
-        let structured = part(structured).filter(|value| kind.is_some() || !value.is_null());
-        Self {
-            content: part(content),
-            structured,
-            meta: part(meta).filter(Json::is_object),
-            is_error: is_error.is_some_and(|flag| flag.get() == "true"),
-            raw,
-        }
+        Self { raw }
     }
 
     /// Returns the blocks; a single block or a string instead of a list is accepted, too.
     pub fn content(&self) -> Vec<ContentBlock> {
-        ContentBlock::list(self.content.clone())
+        ContentBlock::list(self.raw.field("content"))
     }
 
     /// Returns the structured content, with all digits.
-    pub fn structured(&self) -> Option<&Json> {
-        self.structured.as_ref()
+    ///
+    /// `null` is a value since 2026-07-28, where every result says what it is; before, it is how
+    /// some servers write "nothing".
+    pub fn structured(&self) -> Option<Json> {
+        let [found, kind] = find(self.raw.as_str(), ["structuredContent", "resultType"]);
+        let found = found.map(|found| self.raw.part(found))?;
+        Some(found).filter(|value| kind.is_some() || !value.is_null())
     }
 
     /// Tells whether the tool failed.
     pub fn is_error(&self) -> bool {
-        self.is_error
+        IS_ERROR.find(self.raw.as_str().as_bytes()).is_some()
+            && self.raw.flag_at("isError") == Some(true)
     }
 
     /// Returns `_meta`, if it is an object.
-    pub fn meta(&self) -> Option<&Json> {
-        self.meta.as_ref()
+    pub fn meta(&self) -> Option<Json> {
+        self.raw.object_at("_meta")
     }
 
     /// Returns the result as it came.
@@ -183,7 +177,7 @@ mod tests {
     fn null_is_structured_content_only_where_it_can_be() {
         assert_eq!(result(r#"{"structuredContent":null}"#).structured(), None);
         let modern = result(r#"{"resultType":"complete","structuredContent":null}"#);
-        assert_eq!(modern.structured(), Some(&Json::null()));
+        assert_eq!(modern.structured(), Some(Json::null()));
     }
 
     #[test]

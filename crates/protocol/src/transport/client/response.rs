@@ -29,7 +29,7 @@ const FIRST_BUFFER: usize = 4 * 1024 * 1024;
 
 /// An answer whose head has arrived.
 #[derive(Debug)]
-pub struct Response {
+pub(crate) struct Response {
     /// The status.
     pub status: StatusCode,
     /// The headers, at most a hundred.
@@ -45,7 +45,7 @@ pub struct Response {
 ///
 /// Once it is read to its end, the connection serves the next request. Dropping it earlier ends the
 /// stream, which the server notices; [`Body::release`] is for a caller who merely has enough.
-pub struct Body {
+pub(crate) struct Body {
     incoming: Incoming,
     origin: Origin,
     client: Arc<Inner>,
@@ -69,12 +69,12 @@ impl Body {
     }
 
     /// Waits for the next piece; `None` is the end. Dropping the future loses nothing.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         poll_fn(|cx| self.poll_chunk(cx)).await
     }
 
     /// Reads everything, if it is not more than so many bytes.
-    pub async fn collect(mut self, limit: usize) -> Result<Bytes, HttpError> {
+    pub(crate) async fn collect(mut self, limit: usize) -> Result<Bytes, HttpError> {
         let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
         if announced > limit {
             return Err(self.too_large(limit));
@@ -103,7 +103,7 @@ impl Body {
     /// Gives up the rest, which is expected to be next to nothing, in favour of the connection.
     ///
     /// Returns at once. If the body has not ended after a second or 64 KiB, it is dropped.
-    pub fn release(mut self) {
+    pub(crate) fn release(mut self) {
         if self.skim() {
             return;
         }
@@ -124,7 +124,7 @@ impl Body {
     }
 
     /// Polls for the next piece; `None` is the end.
-    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, HttpError>> {
+    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, HttpError>> {
         let mut is_driven = false;
         while !self.is_over {
             match Pin::new(&mut self.incoming).poll_frame(cx) {

@@ -27,7 +27,7 @@ use super::tasks::Tasks;
 
 /// A request that can be sent.
 #[derive(Clone)]
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     /// The method.
     pub method: Method,
     /// Where it goes.
@@ -87,7 +87,7 @@ impl HttpClient {
     ///
     /// Redirects that are safe to follow are followed. Dropping the future closes the connection
     /// (or resets the stream, with HTTP/2), so the server can notice.
-    pub async fn send(&self, mut outgoing: Outgoing) -> Result<Response, HttpError> {
+    pub(crate) async fn send(&self, mut outgoing: Outgoing) -> Result<Response, HttpError> {
         let carries_credentials = outgoing.carries_credentials
             || redirect::has_credentials(&outgoing.target, &outgoing.headers);
         for name in OURS {

@@ -8,9 +8,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::sync::oneshot;
 
 use crate::Json;
-use crate::envelope;
 use crate::peer::{
-    Answer, Core, EndReason, Ended, Question, RequestError, Speaker, awaited, cancellation,
+    Answer, Core, EndReason, Ended, RequestError, Speaker, awaited, cancellation,
 };
 use crate::transport::Door;
 use crate::transport::client::{Body, Target};
@@ -56,10 +55,9 @@ impl HttpSse {
     /// Sends a request and waits for its answer on the stream.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
-        question: &Question<'_>,
+        message: Vec<u8>,
         answer: oneshot::Receiver<Answer>,
     ) -> Result<Json, RequestError> {
-        let message = envelope::request(question.id, question.method, question.params);
         let posted = async {
             match self.post(message).await {
                 Ok(()) => std::future::pending().await,

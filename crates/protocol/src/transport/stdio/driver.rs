@@ -55,7 +55,6 @@ pub(crate) fn open(core: &Arc<Core>, mut process: Process, grace: Grace) -> Pipe
     let driver = Driver {
         core: Arc::clone(core),
         writer: Arc::clone(&writer),
-        stderr: stderr.clone(),
         process,
     };
     core.tasks.spawn(driver.run(output_over, grace));
@@ -183,7 +182,6 @@ fn guessed_id(start: &[u8]) -> Option<u64> {
 struct Driver {
     core: Arc<Core>,
     writer: SharedWriter,
-    stderr: StderrTail,
     process: Process,
 }
 

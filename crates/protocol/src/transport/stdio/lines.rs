@@ -29,6 +29,8 @@ pub(crate) struct LineBuffer {
     /// How much of an oversized line was dropped so far.
     skipped: Option<u64>,
     last_read_was_full: bool,
+    /// The length of the longest line lately.
+    longest: usize,
 }
 
 impl LineBuffer {
@@ -40,18 +42,23 @@ impl LineBuffer {
             limit,
             skipped: None,
             last_read_was_full: false,
+            longest: 0,
         }
     }
 
     /// Returns the place to read into, with room.
+    ///
+    /// A server that sent a long line once is likely to do it again, so from the second one on the
+    /// room for all of it is made at once; the first one grows by doubling.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
-        let room = if self.buffer.len() > QUIET || self.last_read_was_full { BUSY } else { QUIET };
-        if self.buffer.is_empty() && self.buffer.capacity() > 2 * BUSY {
-            self.buffer = BytesMut::new();
-        }
-        if self.buffer.capacity() - self.buffer.len() < room.min(QUIET) {
-            // Growing by what is there already makes a long line cost a few copies, not many.
-            self.buffer.reserve(room.max(self.buffer.len()));
+        let held = self.buffer.len();
+        let (least, wanted) = if held < QUIET && !self.last_read_was_full {
+            (QUIET / 4, QUIET)
+        } else {
+            (BUSY / 4, self.longest.saturating_sub(held).max(held).max(BUSY))
+        };
+        if self.buffer.capacity() - held < least {
+            self.buffer.reserve(wanted);
         }
         &mut self.buffer
     }
@@ -71,6 +78,8 @@ impl LineBuffer {
             };
             let line = self.buffer.split_to(end + 1).freeze().slice(..end);
             self.searched = 0;
+            // One long line is remembered for a while, as is the fact that there are none any more.
+            self.longest = line.len().max(self.longest - self.longest / 8);
             if self.skipped.take().is_some() {
                 continue;
             }

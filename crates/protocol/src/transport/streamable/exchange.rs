@@ -1,6 +1,6 @@
 //! One request over HTTP, from its headers to its answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -34,6 +34,8 @@ pub(crate) struct Streamable {
     pub(super) session: Session,
     door: Door,
     target: Target,
+    /// Where the server redirected us to.
+    moved: OnceLock<Target>,
     /// One renewal of the session at a time.
     renewal: Semaphore,
 }
@@ -59,6 +61,7 @@ impl Streamable {
             session: Session::default(),
             door,
             target,
+            moved: OnceLock::new(),
             renewal: Semaphore::new(1),
         })
     }
@@ -72,9 +75,9 @@ impl Streamable {
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         question: &Question<'_>,
+        body: Bytes,
         mut answer: oneshot::Receiver<Answer>,
     ) -> Result<Json, RequestError> {
-        let body = Bytes::from(envelope::request(question.id, question.method, question.params));
         let mut has_renewed = false;
         loop {
             let seen = self.seen_by(question.method);
@@ -173,7 +176,13 @@ impl Streamable {
             headers.insert(ACCEPT, BOTH);
         }
         seen.add_to(&mut headers);
-        self.door.send(&method, &self.target, &headers, &body).await
+        let target = self.moved.get().unwrap_or(&self.target);
+        let response = self.door.send(&method, target, &headers, &body).await?;
+        // A redirect within the server is followed once, not before every request.
+        if response.status.is_success() && response.target.origin() == self.target.origin() {
+            self.moved.get_or_init(|| response.target.clone());
+        }
+        Ok(response)
     }
 
     /// Begins a new session in place of one that the server has forgotten.

@@ -143,7 +143,7 @@ impl Reading<'_> {
                 biased;
                 found = self.events_until_answer(&mut body, &mut place) => match found {
                     Ok(outcome) => {
-                        self.http.finish_reading(body);
+                        body.release();
                         return outcome;
                     }
                     Err(broken) => broken,

@@ -19,8 +19,6 @@ use crate::transport::client::Body;
 use crate::transport::events::Parser;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// How long a finished answer's stream may take to end, so that its connection can be used again.
-const REMAINDER: Duration = Duration::from_millis(250);
 const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
@@ -119,24 +117,5 @@ impl Streamable {
             return Err(RequestError::Nonsense("no event stream".into()));
         }
         Ok(response.body)
-    }
-
-    /// Reads the rest of a stream whose answer is known, so that its connection can be used again.
-    pub(super) fn finish_reading(self: &Arc<Self>, mut body: Body) {
-        let http = Arc::clone(self);
-        self.core.tasks.spawn(async move {
-            let rest = async {
-                let mut parser = Parser::new(http.core.limits.message);
-                while let Ok(Some(chunk)) = body.chunk().await {
-                    parser.push(chunk);
-                    while let Ok(Some(event)) = parser.next_event() {
-                        if !event.data.trim_ascii().is_empty() {
-                            http.core.take(event.data, &http);
-                        }
-                    }
-                }
-            };
-            drop(tokio::time::timeout(REMAINDER, rest).await);
-        });
     }
 }

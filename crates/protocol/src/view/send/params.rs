@@ -5,10 +5,12 @@
 
 use std::time::Duration;
 
+use bytestring::ByteString;
 use serde::Serialize;
 
 use super::{ClientCapabilities, ClientInfo, Object, Pairs, written};
 use crate::Json;
+use crate::envelope::quote_into;
 use crate::era::Revision;
 use crate::view::meta::with_members;
 use crate::view::notice::LogLevel;
@@ -47,24 +49,25 @@ pub fn page(cursor: Option<&str>) -> Json {
 }
 
 /// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is how long to keep the result.
+///
+/// The one request that is made again and again: its parts are texts already and are only joined.
 pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duration>) -> Json {
-    #[derive(Serialize)]
-    struct Params<'a> {
-        name: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        arguments: Option<&'a Object>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        task: Option<TaskWish>,
+    let arguments = arguments.map(|arguments| arguments.as_json().as_str());
+    let length = name.len() + arguments.map_or(0, str::len) + 64;
+    let mut text = Vec::with_capacity(length);
+    text.extend_from_slice(b"{\"name\":");
+    quote_into(&mut text, name);
+    if let Some(arguments) = arguments {
+        text.extend_from_slice(b",\"arguments\":");
+        text.extend_from_slice(arguments.as_bytes());
     }
-
-    #[derive(Serialize)]
-    struct TaskWish {
-        ttl: u64,
+    if let Some(ttl) = as_task {
+        let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        text.extend_from_slice(format!(",\"task\":{{\"ttl\":{millis}}}").as_bytes());
     }
-
-    let millis = |ttl: Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-    let task = as_task.map(|ttl| TaskWish { ttl: millis(ttl) });
-    written(&Params { name, arguments, task })
+    text.push(b'}');
+    // All parts are texts, so the whole is one.
+    ByteString::try_from(text).map_or_else(|_| Json::object(), Json::trusted)
 }
 
 /// Writes the parameters of `resources/read`, `resources/subscribe`, `resources/unsubscribe` and

@@ -1,9 +1,9 @@
 //! The verbs `bench` and `blob`: how long a call takes on a connection that is warm.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::task::JoinSet;
 use wharf_protocol::view::send::Object;
 use wharf_protocol::{Json, Peer};
 use wharf_testkit::driver::{Target, Times};
@@ -56,41 +56,27 @@ async fn many(
     outstanding: usize,
 ) -> Result<(Times, Duration), Failure> {
     let started = Instant::now();
-    if outstanding == 1 {
-        let mut times = Times::default();
-        for _ in 0..calls {
-            times.push(call(peer, arguments).await?);
-        }
-        return Ok((times, started.elapsed()));
-    }
-    let left = Rc::new(RefCell::new((calls, Times::default())));
-    let local = tokio::task::LocalSet::new();
-    let callers: Vec<_> = (0..outstanding)
-        .map(|_| {
-            let (peer, arguments, left) = (peer.clone(), arguments.clone(), Rc::clone(&left));
-            local.spawn_local(async move {
-                while take_one(&left) {
-                    let time = call(&peer, &arguments).await?;
-                    left.borrow_mut().1.push(time);
-                }
-                Ok::<(), Failure>(())
-            })
-        })
-        .collect();
-    local
-        .run_until(async {
-            for caller in callers {
-                caller.await??;
+    let left = Arc::new(Mutex::new((calls, Times::default())));
+    let mut callers = JoinSet::new();
+    for _ in 0..outstanding {
+        let (peer, arguments, left) = (peer.clone(), arguments.clone(), Arc::clone(&left));
+        callers.spawn(async move {
+            while take_one(&left) {
+                let time = call(&peer, &arguments).await?;
+                left.lock().unwrap_or_else(PoisonError::into_inner).1.push(time);
             }
             Ok::<(), Failure>(())
-        })
-        .await?;
-    let times = std::mem::take(&mut left.borrow_mut().1);
+        });
+    }
+    while let Some(caller) = callers.join_next().await {
+        caller??;
+    }
+    let times = std::mem::take(&mut left.lock().unwrap_or_else(PoisonError::into_inner).1);
     Ok((times, started.elapsed()))
 }
 
-fn take_one(left: &RefCell<(usize, Times)>) -> bool {
-    let mut left = left.borrow_mut();
+fn take_one(left: &Mutex<(usize, Times)>) -> bool {
+    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
     let is_left = left.0 > 0;
     left.0 -= usize::from(is_left);
     is_left
