@@ -9,7 +9,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueE
 
 use crate::commands::{
     add, add_json, completions, config, disable, doctor, enable, explain, export, get, import,
-    list, man, remove, status, trust, untrust,
+    list, man, mcp, remove, status, trust, untrust,
 };
 
 /// Find, check and manage the MCP servers of every program on this machine
@@ -103,6 +103,7 @@ pub(crate) enum Verb {
     Trust(trust::TrustArgs),
     Untrust(untrust::UntrustArgs),
     Config(config::ConfigArgs),
+    Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

@@ -36,6 +36,11 @@ pub(crate) fn arguments() -> Vec<OsString> {
     env::args_os().collect()
 }
 
+/// Returns the streams for a verb that speaks a protocol on them. Needs a Tokio runtime.
+pub(crate) fn pipes() -> (tokio::io::Stdin, tokio::io::Stdout) {
+    (tokio::io::stdin(), tokio::io::stdout())
+}
+
 /// Looks at the process and its surroundings.
 pub(crate) fn look(project: Option<&Path>) -> Host {
     // A variable that is no text cannot be meant for anything here.

@@ -8,9 +8,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytestring::ByteString;
-use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use crate::scan;
 
 /// One complete JSON value as its text.
 ///
@@ -43,11 +45,13 @@ impl Json {
     /// Checks that `text` is one JSON value and keeps it as it is.
     pub fn parse(text: impl Into<ByteString>) -> Result<Self, serde_json::Error> {
         let text = text.into();
-        let json = {
-            let raw: &RawValue = serde_json::from_str(&text)?;
-            text.slice_ref(raw.get())
-        };
-        Ok(Self(json))
+        match scan::whole(&text) {
+            Some(value) => Ok(Self(text.slice_ref(value))),
+            // Says what is wrong, and where.
+            None => {
+                serde_json::from_str::<&RawValue>(&text).map(|raw| Self(text.slice_ref(raw.get())))
+            }
+        }
     }
 
     /// Wraps text that this crate has just written or found inside a checked value.
@@ -95,7 +99,7 @@ impl Json {
 
     /// Returns a member of an object; of members with the same key, the last.
     pub fn get(&self, key: &str) -> Option<Self> {
-        self.members()?.get(key).map(|raw| self.part(raw))
+        scan::part(self, key)
     }
 
     /// Returns the members of an object, in order.
@@ -105,8 +109,9 @@ impl Json {
 
     /// Returns the items of an array.
     pub fn items(&self) -> Option<Vec<Self>> {
-        let Items(items) = serde_json::from_str(&self.0).ok()?;
-        Some(items.into_iter().map(|raw| self.part(raw)).collect())
+        let mut items = scan::items(&self.0);
+        let parts = items.by_ref().map(|(_, item)| self.part_at(item)).collect();
+        items.is_complete().then_some(parts)
     }
 
     /// Returns a part of this value, sharing its buffer.
@@ -215,36 +220,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
         }
 
         deserializer.deserialize_map(Walk)
-    }
-}
-
-/// The items of an array, not yet decoded.
-struct Items<'a>(Vec<&'a RawValue>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk;
-
-        impl<'de> Visitor<'de> for Walk {
-            type Value = Items<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an array")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut sequence: A,
-            ) -> Result<Self::Value, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = sequence.next_element()? {
-                    items.push(item);
-                }
-                Ok(Items(items))
-            }
-        }
-
-        deserializer.deserialize_seq(Walk)
     }
 }
 

@@ -17,6 +17,7 @@ pub mod era;
 pub mod fuzz;
 mod json;
 pub mod peer;
+mod scan;
 pub mod serve;
 pub mod transport;
 pub mod view;

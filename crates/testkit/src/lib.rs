@@ -5,3 +5,4 @@
 pub mod driver;
 pub mod quirk;
 pub mod schema;
+pub mod server;

@@ -2,7 +2,7 @@
 
 use super::{
     Exit, Invocation, add, add_json, completions, config, disable, doctor, enable, explain, export,
-    get, import, list, man, remove, status, trust, untrust,
+    get, import, list, man, mcp, remove, status, trust, untrust,
 };
 use crate::args::{Cli, Verb};
 use crate::host::Host;
@@ -26,6 +26,7 @@ pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
         Verb::Trust(args) => trust::run(args, &invocation),
         Verb::Untrust(args) => untrust::run(args, &invocation),
         Verb::Config(args) => config::run(args, &invocation),
+        Verb::Mcp(args) => mcp::run(args, &invocation),
         Verb::Completions(args) => completions::run(args, &invocation),
         Verb::Man(args) => man::run(args, &invocation),
     };

@@ -65,6 +65,9 @@ pub(crate) enum Failure {
     /// The answer could not be written.
     #[error("could not write the answer")]
     Output(#[source] io::Error),
+    /// A client could not be served any more.
+    #[error("the connection to the client broke")]
+    Serve(#[source] io::Error),
 }
 
 impl Failure {
@@ -92,7 +95,7 @@ impl Failure {
             Self::Manage(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),
             Self::Setting(error) => setting_hint(error),
-            Self::Output(_) => None,
+            Self::Output(_) | Self::Serve(_) => None,
         }
     }
 
@@ -109,7 +112,10 @@ impl Failure {
 
     /// Tells whether there is nobody left to tell: the reader of the answer went away.
     pub(crate) fn is_quiet(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        match self {
+            Self::Output(error) | Self::Serve(error) => error.kind() == io::ErrorKind::BrokenPipe,
+            _ => false,
+        }
     }
 }
 

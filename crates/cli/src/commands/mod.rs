@@ -20,6 +20,7 @@ pub(crate) mod import;
 pub(crate) mod invocation;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod remove;
 pub(crate) mod status;
 mod transferred;

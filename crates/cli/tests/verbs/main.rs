@@ -17,6 +17,7 @@ mod get;
 mod harmless;
 mod import;
 mod list;
+mod mcp;
 mod narrow_pty;
 mod problems;
 mod remove;

@@ -31,6 +31,7 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       trust        Agree to servers that came with this project
       untrust      Take back your agreement to servers of this project
       config       Show or change a setting of Wharf itself
+      mcp          Run one of the MCP servers that are built into Wharf
       completions  Print a completion script for your shell
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)

@@ -4,17 +4,15 @@
 //! decoded. What is no message is [`Malformed`], which says why but never quotes the text.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{Id, Message, Notification, Request, Response, RpcError};
 use crate::Json;
 use crate::json::text_of;
+use crate::scan;
 
 /// What one line, one body or one event held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,11 +126,14 @@ fn read_surrounded(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received,
 }
 
 fn read_batch(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
-    let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
-    let whole = items.len();
-    let read = |item: &RawValue| read_one(&text.slice_ref(item.get()), flaws).ok();
-    let messages: Vec<Message> = items.into_iter().filter_map(read).collect();
-    let malformed = whole - messages.len();
+    let mut items = scan::items(text);
+    let texts: Vec<&str> = items.by_ref().map(|(_, item)| item).collect();
+    if !items.is_complete() {
+        return Err(Malformed::NotJson);
+    }
+    let read = |item: &&str| read_one(&text.slice_ref(item), flaws).ok();
+    let messages: Vec<Message> = texts.iter().filter_map(read).collect();
+    let malformed = texts.len() - messages.len();
     if messages.is_empty() {
         Err(Malformed::NotAMessage)
     } else {
@@ -141,17 +142,17 @@ fn read_batch(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malf
 }
 
 fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malformed> {
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
-    let part = |raw: &RawValue| Json::trusted(text.slice_ref(raw.get()));
-    let is_set = |raw: &&RawValue| raw.get() != "null";
+    let envelope = Envelope::read(text).ok_or(Malformed::NotJson)?;
+    let part = |raw: &str| Json::trusted(text.slice_ref(raw));
+    let is_set = |raw: &&str| *raw != "null";
 
     let id = match envelope.id.filter(is_set) {
-        Some(raw) => Some(Id::from_json(raw.get()).ok_or(Malformed::NotAMessage)?),
+        Some(raw) => Some(Id::from_json(raw).ok_or(Malformed::NotAMessage)?),
         None => None,
     };
     envelope.add_flaws(id.as_ref(), flaws);
     if let Some(method) = envelope.method {
-        let method = match text_of(method.get()).ok_or(Malformed::NotAMessage)? {
+        let method = match text_of(method).ok_or(Malformed::NotAMessage)? {
             Cow::Borrowed(plain) => text.slice_ref(plain),
             Cow::Owned(unescaped) => unescaped.into(),
         };
@@ -173,18 +174,39 @@ fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malform
 /// The members of a message; of duplicates the last counts, what is unknown is passed over.
 #[derive(Default)]
 struct Envelope<'a> {
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
-    params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    version: Option<&'a RawValue>,
+    id: Option<&'a str>,
+    method: Option<&'a str>,
+    params: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
+    version: Option<&'a str>,
     repeats: bool,
 }
 
-impl Envelope<'_> {
+impl<'a> Envelope<'a> {
+    /// Finds the members; `None` if the text is no object.
+    fn read(text: &'a str) -> Option<Self> {
+        let mut envelope = Self::default();
+        let mut members = scan::members(text);
+        for (key, value) in &mut members {
+            // Keys with escapes are rare enough to be decoded whenever they come.
+            let unescaped = if key.contains('\\') { text_of(key) } else { None };
+            let place = match unescaped.as_deref().unwrap_or(&key[1..key.len() - 1]) {
+                "id" => &mut envelope.id,
+                "method" => &mut envelope.method,
+                "params" => &mut envelope.params,
+                "result" => &mut envelope.result,
+                "error" => &mut envelope.error,
+                "jsonrpc" => &mut envelope.version,
+                _ => continue,
+            };
+            envelope.repeats |= place.replace(value).is_some();
+        }
+        members.is_complete().then_some(envelope)
+    }
+
     fn add_flaws(&self, id: Option<&Id>, flaws: &mut Vec<Flaw>) {
-        if self.version.is_none_or(|version| version.get() != "\"2.0\"") {
+        if self.version.is_none_or(|version| version != "\"2.0\"") {
             flaws.push(Flaw::Version);
         }
         if self.repeats {
@@ -201,53 +223,6 @@ impl Envelope<'_> {
         if is_odd {
             flaws.push(Flaw::Id);
         }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum Key {
-    Id,
-    Method,
-    Params,
-    Result,
-    Error,
-    Jsonrpc,
-    #[serde(other)]
-    Other,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk;
-
-        impl<'de> Visitor<'de> for Walk {
-            type Value = Envelope<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a message")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut envelope = Envelope::default();
-                while let Some(key) = map.next_key()? {
-                    let value: &RawValue = map.next_value()?;
-                    let member = match key {
-                        Key::Id => &mut envelope.id,
-                        Key::Method => &mut envelope.method,
-                        Key::Params => &mut envelope.params,
-                        Key::Result => &mut envelope.result,
-                        Key::Error => &mut envelope.error,
-                        Key::Jsonrpc => &mut envelope.version,
-                        Key::Other => continue,
-                    };
-                    envelope.repeats |= member.replace(value).is_some();
-                }
-                Ok(envelope)
-            }
-        }
-
-        deserializer.deserialize_map(Walk)
     }
 }
 

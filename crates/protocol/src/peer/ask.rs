@@ -14,7 +14,10 @@ use crate::view::{
 
 impl Peer {
     /// Lists all tools. Over HTTP, tools with header marks that cannot be followed are set aside.
-    pub async fn list_tools(&self, options: &RequestOptions) -> Result<Listing<Tool>, RequestError> {
+    pub async fn list_tools(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<Tool>, RequestError> {
         let mut listing: Listing<Tool> = self.list("tools/list", options).await?;
         if self.era() == Era::Modern && matches!(self.0.wire.link, Link::Streamable(_)) {
             self.learn_headers(&mut listing);
@@ -176,7 +179,11 @@ impl Peer {
         self.request(method, Some(&send::resource(uri)), options).await.map(drop)
     }
 
-    fn headers_for(&self, tool: &str, arguments: Option<&Object>) -> Vec<(HeaderName, HeaderValue)> {
+    fn headers_for(
+        &self,
+        tool: &str,
+        arguments: Option<&Object>,
+    ) -> Vec<(HeaderName, HeaderValue)> {
         let Some(parameters) = self.mirrored(tool) else { return Vec::new() };
         let Some(arguments) = arguments else { return Vec::new() };
         parameters.iter().filter_map(|it| it.header(arguments.as_json())).collect()

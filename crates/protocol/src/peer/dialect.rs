@@ -93,7 +93,8 @@ mod tests {
         let written = dialect.request((7, "tools/call"), params.as_ref(), token, &[]);
         let read = envelope::read(written.into());
         let Ok(Received::One(Message::Request(request))) = read else { panic!("no request") };
-        let value = |json: Option<Json>| json.map(|json| json.decode::<serde_json::Value>().unwrap());
+        let value =
+            |json: Option<Json>| json.map(|json| json.decode::<serde_json::Value>().unwrap());
         assert_eq!(value(request.params), value(dialect.params(params.as_ref(), token, &[])));
     }
 

@@ -155,15 +155,8 @@ impl Peer {
         let wants_progress = !matches!(options.progress, ProgressReport::Off);
         let token = wants_progress.then_some(id);
         let message = dialect.request((id, method), params, token, &options.meta);
-        let question = Question {
-            id,
-            method,
-            params,
-            message,
-            deadline: options.deadline,
-            observer,
-            headers,
-        };
+        let question =
+            Question { id, method, params, message, deadline: options.deadline, observer, headers };
         wire.ask(question).await
     }
 

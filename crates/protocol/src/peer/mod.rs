@@ -21,8 +21,8 @@ mod warning;
 mod wire;
 
 pub use error::{EndReason, Ended, RequestError};
-pub use handler::{Handler, NoHandler, Reply};
 pub use handle::{Peer, Profile, ProgressReport, RequestOptions};
+pub use handler::{Handler, NoHandler, Reply};
 pub use limits::{Deadline, Limits};
 pub use lists::Listing;
 pub use skill::{LoadedSkill, SkillError};
@@ -30,6 +30,6 @@ pub use subscription::Subscription;
 pub use warning::Warning;
 
 pub(crate) use self::core::{Core, Speaker};
-pub(crate) use pending::Answer;
 pub(crate) use dialect::Dialect;
+pub(crate) use pending::Answer;
 pub(crate) use wire::{Question, Wire, awaited, cancellation};

@@ -11,7 +11,7 @@ use super::client::{self, Client, SendError};
 use super::hub::Announcer;
 use super::level::Level;
 use super::outlet::Outlet;
-use super::scan;
+use crate::scan;
 use crate::Json;
 use crate::envelope::{self, Id};
 use crate::era::Era;

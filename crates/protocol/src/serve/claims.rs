@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::client::{Client, Facts};
 use super::level::Level;
-use super::scan;
+use crate::scan;
 use crate::envelope::{RpcError, code};
 use crate::era::{Era, Revision};
 use crate::json::text_of;

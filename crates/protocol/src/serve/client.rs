@@ -53,7 +53,7 @@ impl Client {
 
     /// Tells whether it declared a capability.
     pub fn can(&self, capability: &str) -> bool {
-        super::scan::member(self.0.capabilities.as_str(), capability).is_some_and(|it| it != "null")
+        crate::scan::member(self.0.capabilities.as_str(), capability).is_some_and(|it| it != "null")
     }
 
     /// Returns what it says about itself, as it came.

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::scan;
+use crate::scan;
 use crate::Json;
 use crate::envelope::{RpcError, code};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::client::Client;
 use super::outlet::Outlet;
 use super::result::with_member;
-use super::scan;
+use crate::scan;
 use super::session::SessionId;
 use super::subscribe::Filter;
 use crate::Json;

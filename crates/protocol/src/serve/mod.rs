@@ -21,7 +21,6 @@ mod level;
 mod outlet;
 mod result;
 mod running;
-mod scan;
 mod server;
 mod service;
 mod session;

@@ -3,7 +3,7 @@
 //! The result's own text is copied once and never decoded: missing members are put in front of the
 //! first one, and the server's name goes into `_meta`.
 
-use super::scan;
+use crate::scan;
 use crate::Json;
 
 /// The key in `_meta` under which a server says who it is.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::scan;
+use crate::scan;
 use crate::Json;
 use crate::envelope::Id;
 

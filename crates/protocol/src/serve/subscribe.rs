@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::hub::{Listener, SUBSCRIPTION_ID};
-use super::scan;
+use crate::scan;
 use super::server::Core;
 use super::service::Call;
 use crate::Json;

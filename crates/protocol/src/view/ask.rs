@@ -47,7 +47,7 @@ impl InputRequest {
         let Some(requests) = raw.object_at("inputRequests") else { return Vec::new() };
         let read = |(key, request): (&str, &serde_json::value::RawValue)| {
             let [method, params] = find(request.get(), ["method", "params"]);
-            let part = |found: Option<_>| found.map(|found| raw.part(found));
+            let part = |found: Option<_>| found.map(|found| raw.part_at(found));
             Self {
                 key: key.into(),
                 method: part(method).and_then(|method| method.as_text()).unwrap_or_default(),

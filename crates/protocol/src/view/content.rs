@@ -161,7 +161,7 @@ impl fmt::Debug for Content {
 impl Content {
     fn read(raw: &Json) -> Self {
         let [kind, text] = find(raw.as_str(), ["type", "text"]);
-        let text_of = |part: Option<_>| part.and_then(|part| raw.part(part).as_text());
+        let text_of = |part: Option<&str>| part.and_then(|part| raw.part_at(part).as_text());
         let kind = text_of(kind);
         let text = text_of(text);
         let known = match kind.as_deref() {

@@ -3,16 +3,11 @@
 //! Looking for members allocates nothing and decodes only what was asked for. A text that
 //! contains no escapes shares the buffer of its message.
 
-use std::fmt;
 use std::time::Duration;
 
 use bytestring::ByteString;
-use serde::Deserializer;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
-use crate::Json;
-use crate::json::text_of;
+use crate::{Json, scan};
 
 /// Reads members by key; a member that is missing or of another kind is `None`.
 pub(super) trait Fields {
@@ -50,7 +45,7 @@ pub(super) trait Fields {
 impl Fields for Json {
     fn field(&self, key: &str) -> Option<Json> {
         let [found] = find(self.as_str(), [key]);
-        found.map(|raw| self.part(raw))
+        found.map(|raw| self.part_at(raw))
     }
 
     fn text_at(&self, key: &str) -> Option<ByteString> {
@@ -117,43 +112,14 @@ fn number_of(text: &str) -> Option<f64> {
 
 /// Finds several members in one pass; of equal keys the last counts. Nothing is found in a value
 /// that is no object.
-pub(super) fn find<'a, const N: usize>(
-    text: &'a str,
-    keys: [&str; N],
-) -> [Option<&'a RawValue>; N] {
-    if !text.starts_with('{') {
-        return [None; N];
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer.deserialize_map(Find { keys }).unwrap_or([None; N])
-}
-
-/// Tells whether a key, as it was written, means `key`.
-pub(super) fn is_key(written: &RawValue, key: &str) -> bool {
-    text_of(written.get()).is_some_and(|text| text == key)
-}
-
-struct Find<'k, const N: usize> {
-    keys: [&'k str; N],
-}
-
-impl<'de, const N: usize> Visitor<'de> for Find<'_, N> {
-    type Value = [Option<&'de RawValue>; N];
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = [None; N];
-        while let Some(written) = map.next_key::<&RawValue>()? {
-            match self.keys.iter().position(|key| is_key(written, key)) {
-                Some(index) => found[index] = Some(map.next_value()?),
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
+pub(super) fn find<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    for (written, value) in scan::members(text) {
+        if let Some(index) = keys.iter().position(|key| scan::is_key(written, key)) {
+            found[index] = Some(value);
         }
-        Ok(found)
     }
+    found
 }
 
 /// Declares a view: the value as it came, with its `_meta` and its oddities.
@@ -270,7 +236,7 @@ mod tests {
     #[test]
     fn members_are_found_in_one_pass_and_the_last_counts() {
         let [a, b, c] = find(r#"{"x":[{"a":0}],"a":1,"\u0062":2,"a":3}"#, ["a", "b", "c"]);
-        assert_eq!((a.unwrap().get(), b.unwrap().get()), ("3", "2"));
+        assert_eq!((a.unwrap(), b.unwrap()), ("3", "2"));
         assert!(c.is_none());
         assert!(find("[1]", ["a"])[0].is_none());
     }

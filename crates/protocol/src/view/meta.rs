@@ -3,15 +3,10 @@
 //! Since 2026-07-28 every request carries who asks and what they can do. Arguments may be large
 //! and their digits matter, so they are copied as text, never decoded.
 
-use std::fmt;
 use std::ops::Range;
 
-use serde::Deserializer;
-use serde::de::{MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::fields::is_key;
 use crate::Json;
+use crate::scan::{self, is_key};
 
 /// The keys in `_meta` that the specification names.
 pub mod key {
@@ -57,7 +52,7 @@ pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
     } else {
         None
     };
-    let meta = with_members(existing.map_or("{}", |(_, value)| value.get()), entries);
+    let meta = with_members(existing.map_or("{}", |(_, value)| value), entries);
     with_members(params, &[("_meta", meta.as_str())])
 }
 
@@ -120,32 +115,14 @@ fn may_contain(text: &str, key: &str) -> bool {
 }
 
 /// Returns where a part of a text is.
-fn range_in(text: &str, part: &RawValue) -> Range<usize> {
-    let start = part.get().as_ptr().addr() - text.as_ptr().addr();
-    start..start + part.get().len()
+fn range_in(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
 }
 
 /// Returns the members of an object as they were written.
-fn members(object: &str) -> Vec<(&RawValue, &RawValue)> {
-    struct Walk;
-
-    impl<'de> Visitor<'de> for Walk {
-        type Value = Vec<(&'de RawValue, &'de RawValue)>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(member) = map.next_entry()? {
-                members.push(member);
-            }
-            Ok(members)
-        }
-    }
-
-    serde_json::Deserializer::from_str(object).deserialize_map(Walk).unwrap_or_default()
+fn members(object: &str) -> Vec<(&str, &str)> {
+    scan::members(object).collect()
 }
 
 #[cfg(test)]

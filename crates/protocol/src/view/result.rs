@@ -75,7 +75,7 @@ impl ToolResult {
     /// some servers write "nothing".
     pub fn structured(&self) -> Option<Json> {
         let [found, kind] = find(self.raw.as_str(), ["structuredContent", "resultType"]);
-        let found = found.map(|found| self.raw.part(found))?;
+        let found = found.map(|found| self.raw.part_at(found))?;
         Some(found).filter(|value| kind.is_some() || !value.is_null())
     }
 

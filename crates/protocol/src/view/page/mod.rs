@@ -10,11 +10,10 @@ mod pieces;
 use std::time::Duration;
 
 use bytestring::ByteString;
-use serde_json::value::RawValue;
 
-use super::fields::{Fields, find, is_key, whole_of};
+use super::fields::{Fields, find, whole_of};
 use super::odd::{Deviation, Kind, Oddity};
-use crate::Json;
+use crate::{Json, scan};
 
 /// An entry of a list that a server offers.
 pub trait Entry: Sized {
@@ -110,9 +109,9 @@ impl CacheHints {
         Self { ttl: self.ttl.min(other.ttl), scope }
     }
 
-    fn from_parts(ttl: Option<&RawValue>, scope: Option<&RawValue>) -> Self {
-        let millis = ttl.and_then(|raw| whole_of(raw.get())).unwrap_or_default();
-        let is_public = scope.is_some_and(|raw| is_key(raw, "public"));
+    fn from_parts(ttl: Option<&str>, scope: Option<&str>) -> Self {
+        let millis = ttl.and_then(whole_of).unwrap_or_default();
+        let is_public = scope.is_some_and(|raw| scan::is_key(raw, "public"));
         let scope = if is_public { CacheScope::Public } else { CacheScope::Private };
         Self { ttl: Duration::from_millis(millis), scope }
     }
@@ -123,7 +122,7 @@ impl<T: Entry> Page<T> {
     pub fn read(result: &Json) -> Self {
         let mut oddities = Vec::new();
         let pieces = pieces::read(result).unwrap_or_else(|| odd::read(result, &mut oddities));
-        let part = |raw: Option<&RawValue>| raw.map(|raw| result.part(raw));
+        let part = |raw: Option<&str>| raw.map(|raw| result.part_at(raw));
         Self {
             items: pieces.items,
             rejected: pieces.rejected,

@@ -2,13 +2,12 @@
 //! keys, or with an entry that is no object.
 
 use bytestring::ByteString;
-use serde_json::value::RawValue;
 
 use super::pieces::Pieces;
 use super::{Entry, Rejected, named};
 use crate::view::fields::{Fields, find};
 use crate::view::odd::{Deviation, Kind, Oddity};
-use crate::{Json, Members};
+use crate::{Json, Members, scan};
 
 /// Reads any page, entry by entry.
 pub(super) fn read<'a, T: Entry>(page: &'a Json, oddities: &mut Vec<Oddity>) -> Pieces<'a, T> {
@@ -16,10 +15,10 @@ pub(super) fn read<'a, T: Entry>(page: &'a Json, oddities: &mut Vec<Oddity>) -> 
         find(page.as_str(), [T::LIST, "nextCursor", "ttlMs", "cacheScope", "_meta"]);
     let mut pieces = Pieces { cursor, ttl, scope, meta, ..Pieces::default() };
     match list {
-        Some(list) if list.get().starts_with('[') => add_all(&mut pieces, page, list.get()),
+        Some(list) if list.starts_with('[') => add_all(&mut pieces, page, list),
         Some(list) => {
-            oddities.push(Oddity::mismatch(T::LIST, &page.part(list), Kind::Array));
-            for (name, raw) in Members::of(list.get()).iter().flat_map(Members::iter) {
+            oddities.push(Oddity::mismatch(T::LIST, &page.part_at(list), Kind::Array));
+            for (name, raw) in Members::of(list).iter().flat_map(Members::iter) {
                 pieces.add(read_entry(page.part(raw), Some(&name.into())));
             }
         }
@@ -33,9 +32,8 @@ pub(super) fn read<'a, T: Entry>(page: &'a Json, oddities: &mut Vec<Oddity>) -> 
 }
 
 fn add_all<T: Entry>(pieces: &mut Pieces<'_, T>, page: &Json, list: &str) {
-    let entries: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
-    for raw in entries {
-        pieces.add(read_entry(page.part(raw), None));
+    for (_, entry) in scan::items(list) {
+        pieces.add(read_entry(page.part_at(entry), None));
     }
 }
 

@@ -4,7 +4,6 @@
 //! and the leader is collected last. Without one, only the group can be asked whether it is empty,
 //! and only after its leader was collected.
 
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, kill_process_group, test_kill_process_group};
@@ -139,7 +138,7 @@ impl Errand {
         let Target::Family { family, .. } = &mut self.target else { return nothing };
         if nothing {
             // Its number stays ours up to here.
-            return !matches!(family.child.try_wait(), Ok(None));
+            return family.collect();
         }
         if !gentle {
             // Unlike the signals one by one, this also reaches what is being started just now.
@@ -152,7 +151,7 @@ impl Errand {
     fn step_blindly(&mut self, now: Instant) -> bool {
         let gentle = now < self.gentle_until;
         let Target::Family { family, .. } = &mut self.target else { return true };
-        if matches!(family.child.try_wait(), Ok(None)) {
+        if !family.collect() {
             if !gentle {
                 family.signal(Signal::KILL);
             }
@@ -176,12 +175,12 @@ impl Errand {
         let found = self.told.len();
         #[cfg(not(target_os = "linux"))]
         let found = 0;
-        if let Target::Family { mut family, .. } = self.target {
-            let status: Option<Option<ExitStatus>> = family.child.try_wait().ok();
-            if status == Some(None) {
-                tracing::warn!(process = family.child.id(), "a killed process does not exit");
-                undead.push(family);
-            }
+        if let Target::Family { mut family, .. } = self.target
+            && !family.collect()
+        {
+            let process = family.pid.as_raw_nonzero().get();
+            tracing::warn!(process, "a killed process does not exit");
+            undead.push(family);
         }
         if let Some(reply) = self.reply {
             // Nobody may be waiting any more.

@@ -3,23 +3,22 @@
 //! As long as the child is not collected, its number belongs to it, so signals to the group are
 //! safe. Only `reaper` collects.
 
-use std::io::{self, PipeReader, PipeWriter};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::io;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 
 use super::super::launch::Launch;
-use super::super::marker::{Marker, VARIABLE};
-use super::{pipes, reaper};
+use super::super::marker::Marker;
+use super::pipes::{self, OurEnds};
+use super::reaper;
 
 /// A child, the group that it leads, and the marker that the rest of its tree carries.
 #[derive(Debug)]
 pub(super) struct Family {
-    pub(super) child: Child,
     pub(super) pid: Pid,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
     pub(super) marker: Marker,
+    collected: bool,
 }
 
 /// Kills the group when it is dropped, and leaves the rest to the reaper.
@@ -32,35 +31,18 @@ pub(super) struct Guard {
 /// A child that was just started, with our ends of its pipes.
 pub(super) struct Born {
     pub(super) guard: Guard,
-    pub(super) stdin: PipeWriter,
-    pub(super) stdout: PipeReader,
-    pub(super) stderr: PipeReader,
+    pub(super) pipes: OurEnds,
 }
 
 /// Starts a program. Must run on a thread that never ends.
 pub(super) fn spawn(launch: &Launch, marker: Marker) -> io::Result<Born> {
-    let (input, stdin) = io::pipe()?;
-    let (stdout, output) = io::pipe()?;
-    let (stderr, complaints) = io::pipe()?;
-    pipes::enlarge(&stdout);
-
-    // The standard library gives the child back the default reaction to a broken pipe.
-    #[expect(clippy::disallowed_methods, reason = "this is the process tree guard")]
-    let mut command = Command::new(&launch.program);
-    command.args(&launch.arguments).env_clear();
-    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-    command.env(VARIABLE, marker.to_string());
-    command.stdin(input).stdout(output).stderr(complaints).process_group(0);
-    if let Some(folder) = &launch.folder {
-        command.current_dir(folder);
-    }
+    let (pipes, ends) = pipes::make()?;
     #[cfg(target_os = "linux")]
-    super::parent_death::die_with_us(&mut command);
-
-    let child = command.spawn()?;
-    let pid = Pid::from_child(&child);
-    let guard = Guard { family: Some(Family { child, pid, marker }), pid };
-    Ok(Born { guard, stdin, stdout, stderr })
+    let pid = super::parent_death::start(super::order::Order::new(launch, marker)?, ends)?;
+    #[cfg(not(target_os = "linux"))]
+    let pid = super::plain::start(launch, marker, ends)?;
+    let family = Family { pid, marker, collected: false };
+    Ok(Born { guard: Guard { family: Some(family), pid }, pipes })
 }
 
 impl Family {
@@ -70,6 +52,15 @@ impl Family {
         if kill_process_group(self.pid, signal).is_err() || signal == Signal::KILL {
             let _ = kill_process(self.pid, signal);
         }
+    }
+
+    /// Collects the child if it has exited. Returns whether it is gone, now or since before.
+    pub(super) fn collect(&mut self) -> bool {
+        // Once it is collected, its number may be another child's, which is not ours to collect. An
+        // error means that there is no such child any more.
+        self.collected =
+            self.collected || !matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None));
+        self.collected
     }
 }
 

@@ -3,15 +3,20 @@
 //! The server's process is not collected before its tree is gone. As long as it is a zombie, its
 //! number stays taken, so a signal to its group can never reach a stranger.
 //!
-//! `spawner` starts processes on threads that live as long as we do, `reaper` ends trees in the
+//! `spawner` starts processes on threads that live as long as we do, from an `order` and by way of
+//! `parent_death` (Linux) or of the standard library (`plain`). `reaper` ends trees in the
 //! background, `table` is the system's list of processes (Linux).
 
 mod errand;
 mod exit;
 mod family;
 #[cfg(target_os = "linux")]
+mod order;
+#[cfg(target_os = "linux")]
 mod parent_death;
 mod pipes;
+#[cfg(not(target_os = "linux"))]
+mod plain;
 mod reaper;
 mod spawner;
 #[cfg(target_os = "linux")]
@@ -61,9 +66,10 @@ impl Started {
     /// Makes the pipes and the exit known to the runtime.
     fn new(born: Born) -> io::Result<Self> {
         let exit = ExitWatch::new(born.guard.pid())?;
-        let stdin = Stdin::from_owned_fd(born.stdin.into())?;
-        let stdout = Stdout::from_owned_fd(born.stdout.into())?;
-        let stderr = Stderr::from_owned_fd(born.stderr.into())?;
+        // They are pipes, and they do not block: `family` made them so.
+        let stdin = Stdin::from_owned_fd_unchecked(born.pipes.stdin)?;
+        let stdout = Stdout::from_owned_fd_unchecked(born.pipes.stdout)?;
+        let stderr = Stderr::from_owned_fd_unchecked(born.pipes.stderr)?;
         Ok(Self { tree: Tree { guard: born.guard, exit }, stdin, stdout, stderr })
     }
 }

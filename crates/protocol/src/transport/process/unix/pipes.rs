@@ -4,6 +4,7 @@
 //! waiting. The server's ends stay as every program expects them: blocking.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -26,11 +27,40 @@ const PIECE: usize = 16 * 1024;
 #[cfg(target_os = "linux")]
 const OUTPUT: usize = 256 * 1024;
 
+/// The ends of the pipes that a child gets, in the order of their numbers there.
+pub(super) struct ChildEnds {
+    pub(super) stdin: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// The ends of the pipes that stay with us. They do not block.
+pub(super) struct OurEnds {
+    pub(super) stdin: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// Makes the three pipes of a child.
+pub(super) fn make() -> io::Result<(OurEnds, ChildEnds)> {
+    let (input, stdin) = io::pipe()?;
+    let (stdout, output) = io::pipe()?;
+    let (stderr, complaints) = io::pipe()?;
+    enlarge(&stdout);
+    let ours = OurEnds { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
+    for end in [&ours.stdin, &ours.stdout, &ours.stderr] {
+        rustix::io::ioctl_fionbio(end, true)?;
+    }
+    let theirs =
+        ChildEnds { stdin: input.into(), stdout: output.into(), stderr: complaints.into() };
+    Ok((ours, theirs))
+}
+
 /// Makes room for large messages in the pipe from a server's output.
 ///
 /// Beyond the person's share of pipe memory the system refuses, and the pipe stays as it is.
 #[cfg(target_os = "linux")]
-pub(super) fn enlarge(stdout: &io::PipeReader) {
+fn enlarge(stdout: &io::PipeReader) {
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(stdout, OUTPUT) {
         tracing::trace!(%error, "the output's pipe keeps its size");
     }
@@ -38,7 +68,7 @@ pub(super) fn enlarge(stdout: &io::PipeReader) {
 
 /// Leaves the pipe as it is; only Linux can enlarge one.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn enlarge(_stdout: &io::PipeReader) {}
+fn enlarge(_stdout: &io::PipeReader) {}
 
 /// Reads stderr to its end.
 pub(in super::super) async fn pump(stderr: Stderr, each: impl Fn(&[u8]) + Send) {

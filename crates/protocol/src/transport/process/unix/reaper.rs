@@ -108,7 +108,7 @@ impl Reaper {
             pause = if new.is_empty() { PAUSES.1.min(pause * 2) } else { PAUSES.0 };
             errands.extend(new);
             Errand::round(&mut errands, &mut undead);
-            undead.retain_mut(|family: &mut Family| matches!(family.child.try_wait(), Ok(None)));
+            undead.retain_mut(|family: &mut Family| !family.collect());
         }
     }
 

@@ -1,0 +1,52 @@
+//! `wharf mcp SERVER`: one of the built-in servers, on this process's own streams.
+//!
+//! The only verb that waits for somebody, so the runtime for that is made here.
+
+use clap::{Args, Subcommand};
+use tokio::runtime::Builder;
+
+use super::{Exit, Failure, Invocation};
+use crate::host;
+
+/// Run one of the MCP servers that are built into Wharf
+///
+/// The server speaks MCP on its standard input and output, one message per line, until the input
+/// ends. It is meant to be started by a program; a definition has `wharf` as its command.
+#[derive(Debug, Args)]
+#[command(
+    subcommand_value_name = "SERVER",
+    subcommand_help_heading = "Built-in servers",
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  wharf mcp thinking
+  wharf add thinking -- wharf mcp thinking      use it in this project"
+)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    server: BuiltIn,
+}
+
+#[derive(Debug, Subcommand)]
+enum BuiltIn {
+    /// Lets a model think step by step, with a tool called sequentialthinking
+    Thinking,
+}
+
+/// Serves until the client closes the input.
+pub(crate) fn run(args: &McpArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    if invocation.ui.is_typed {
+        invocation.ui.notice("speaking MCP on standard input and output until the input ends");
+    }
+    let runtime = Builder::new_current_thread().enable_time().build().map_err(Failure::Serve)?;
+    let served = runtime.block_on(async {
+        let (input, output) = host::pipes();
+        match args.server {
+            BuiltIn::Thinking => wharf::thinking::serve(input, output).await,
+        }
+    });
+    // If the client has stopped listening but not closed the input, a thread still waits for it.
+    runtime.shutdown_background();
+    served.map_err(Failure::Serve)?;
+    Ok(Exit::Fine)
+}

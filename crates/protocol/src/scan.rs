@@ -1,0 +1,386 @@
+//! Goes through JSON as text: where a value ends, and what the members of an object are.
+//!
+//! Every byte that comes from a server is passed over at least once to find the end of its message,
+//! so this is where a large answer spends its time. Strings, which are nearly all of a large answer,
+//! are passed over many bytes at a time. What is passed over is checked: a text that does not follow
+//! the grammar has no end. `docs/decisions/0008-json-scanner.md` says why this is not left to serde.
+
+use memchr::memchr2;
+
+use crate::Json;
+use crate::json::text_of;
+
+/// Goes through the members of an object: the key in its quotes, and the value's text.
+///
+/// Ends early where the text is no JSON; see [`Walk::is_complete`].
+pub(crate) fn members(object: &str) -> Walk<'_> {
+    Walk::new(object, b'{')
+}
+
+/// Goes through the items of an array; the key is empty.
+pub(crate) fn items(array: &str) -> Walk<'_> {
+    Walk::new(array, b'[')
+}
+
+/// Returns the text of the last value written for `key`.
+pub(crate) fn member<'a>(object: &'a str, key: &str) -> Option<&'a str> {
+    members(object).filter(|(name, _)| is_key(name, key)).last().map(|(_, value)| value)
+}
+
+/// Returns the last value written for `key`, sharing the buffer of the whole.
+pub(crate) fn part(object: &Json, key: &str) -> Option<Json> {
+    member(object.as_str(), key).map(|value| object.part_at(value))
+}
+
+/// Tells whether the quoted `name` means `key`.
+pub(crate) fn is_key(name: &str, key: &str) -> bool {
+    name.get(1..name.len().saturating_sub(1)) == Some(key)
+        || (name.contains('\\') && text_of(name).is_some_and(|name| name == key))
+}
+
+/// Returns the one value that a text is, without the space around it.
+pub(crate) fn whole(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let start = skip_space(bytes, 0);
+    let end = value_end(bytes, start)?;
+    (skip_space(bytes, end) == bytes.len()).then(|| &text[start..end])
+}
+
+/// A walk through the outermost level of an object or an array.
+pub(crate) struct Walk<'a> {
+    text: &'a str,
+    at: usize,
+    is_object: bool,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    First,
+    Later,
+    Complete,
+    Broken,
+}
+
+impl<'a> Walk<'a> {
+    fn new(text: &'a str, open: u8) -> Self {
+        let at = skip_space(text.as_bytes(), 0);
+        let is_open = text.as_bytes().get(at) == Some(&open);
+        let state = if is_open { State::First } else { State::Broken };
+        Self { text, at: at + 1, is_object: open == b'{', state }
+    }
+
+    /// Tells whether the walk came to a proper end, with nothing but space behind it.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+            && skip_space(self.text.as_bytes(), self.at) == self.text.len()
+    }
+
+    fn step(&mut self) -> Option<(&'a str, &'a str)> {
+        let bytes = self.text.as_bytes();
+        let close = if self.is_object { b'}' } else { b']' };
+        let mut at = skip_space(bytes, self.at);
+        if bytes.get(at) == Some(&close) {
+            self.at = at + 1;
+            self.state = State::Complete;
+            return None;
+        }
+        if self.state == State::Later {
+            at = skip_space(bytes, after(bytes, at, b',')?);
+        }
+        let (key, value) = if self.is_object {
+            let key_end = string_end(bytes, at)?;
+            let colon = skip_space(bytes, key_end);
+            (at..key_end, skip_space(bytes, after(bytes, colon, b':')?))
+        } else {
+            (at..at, at)
+        };
+        let value = value..value_end(bytes, value)?;
+        self.at = value.end;
+        self.state = State::Later;
+        Some((&self.text[key], &self.text[value]))
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = (&'a str, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if matches!(self.state, State::Complete | State::Broken) {
+            return None;
+        }
+        let found = self.step();
+        if found.is_none() && self.state != State::Complete {
+            self.state = State::Broken;
+        }
+        found
+    }
+}
+
+/// What a value is nested in, outermost first: one bit per level, most texts need no more than one
+/// word of them.
+#[derive(Default)]
+struct Nesting {
+    inner: u64,
+    outer: Vec<u64>,
+    depth: usize,
+}
+
+impl Nesting {
+    fn push(&mut self, is_object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.inner);
+        }
+        self.inner = (self.inner << 1) | u64::from(is_object);
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.inner >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.inner = self.outer.pop().unwrap_or_default();
+        }
+    }
+
+    /// Tells whether the innermost level is an object; `None` outside of everything.
+    fn is_object(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.inner & 1 == 1)
+    }
+}
+
+/// Returns where the value that begins at `at` ends; `None` if it is no JSON.
+fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut nesting = Nesting::default();
+    loop {
+        at = skip_space(bytes, at);
+        match *bytes.get(at)? {
+            b'"' => at = string_end(bytes, at)?,
+            open @ (b'{' | b'[') => {
+                let is_object = open == b'{';
+                at = skip_space(bytes, at + 1);
+                if bytes.get(at) == Some(if is_object { &b'}' } else { &b']' }) {
+                    at += 1;
+                } else {
+                    nesting.push(is_object);
+                    if is_object {
+                        at = key_end(bytes, at)?;
+                    }
+                    continue;
+                }
+            }
+            b'-' | b'0'..=b'9' => at = number_end(bytes, at)?,
+            b't' => at = literal_end(bytes, at, b"true")?,
+            b'f' => at = literal_end(bytes, at, b"false")?,
+            b'n' => at = literal_end(bytes, at, b"null")?,
+            _ => return None,
+        }
+        match closed(bytes, at, &mut nesting)? {
+            Closed::Everything(end) => return Some(end),
+            Closed::Until(next) => at = next,
+        }
+    }
+}
+
+enum Closed {
+    /// Nothing is open any more.
+    Everything(usize),
+    /// The next value begins behind here.
+    Until(usize),
+}
+
+/// Passes over everything that may follow a value, up to where the next one begins.
+fn closed(bytes: &[u8], mut at: usize, nesting: &mut Nesting) -> Option<Closed> {
+    loop {
+        let Some(is_object) = nesting.is_object() else { return Some(Closed::Everything(at)) };
+        at = skip_space(bytes, at);
+        match (*bytes.get(at)?, is_object) {
+            (b',', true) => return key_end(bytes, skip_space(bytes, at + 1)).map(Closed::Until),
+            (b',', false) => return Some(Closed::Until(at + 1)),
+            (b'}', true) | (b']', false) => {
+                nesting.pop();
+                at += 1;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Returns where a key and its colon end.
+fn key_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let end = string_end(bytes, at)?;
+    after(bytes, skip_space(bytes, end), b':')
+}
+
+/// Returns where a string ends, behind its closing quote.
+fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut from = after(bytes, at, b'"')?;
+    loop {
+        let rest = bytes.get(from..)?;
+        let length = memchr2(b'"', b'\\', rest)?;
+        // Written so that many bytes are compared at once.
+        if rest[..length].iter().fold(false, |found, byte| found | (*byte < 0x20)) {
+            return None;
+        }
+        from += length;
+        if bytes[from] == b'"' {
+            return Some(from + 1);
+        }
+        from = match *bytes.get(from + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => from + 2,
+            b'u' => {
+                let digits = bytes.get(from + 2..from + 6)?;
+                digits.iter().all(u8::is_ascii_hexdigit).then_some(from + 6)?
+            }
+            _ => return None,
+        };
+    }
+}
+
+fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    if bytes[at] == b'-' {
+        at += 1;
+    }
+    // A number has no zeros in front.
+    at = if bytes.get(at) == Some(&b'0') { at + 1 } else { digits_end(bytes, at)? };
+    if bytes.get(at) == Some(&b'.') {
+        at = digits_end(bytes, at + 1)?;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        at += 1;
+        if matches!(bytes.get(at), Some(b'+' | b'-')) {
+            at += 1;
+        }
+        at = digits_end(bytes, at)?;
+    }
+    (!bytes.get(at).is_some_and(u8::is_ascii_digit)).then_some(at)
+}
+
+fn digits_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let count = bytes.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (count > 0).then_some(at + count)
+}
+
+fn literal_end(bytes: &[u8], at: usize, literal: &[u8]) -> Option<usize> {
+    bytes.get(at..)?.starts_with(literal).then_some(at + literal.len())
+}
+
+fn after(bytes: &[u8], at: usize, wanted: u8) -> Option<usize> {
+    (bytes.get(at) == Some(&wanted)).then_some(at + 1)
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Members;
+
+    fn check(object: &str, key: &str, expected: Option<&str>) {
+        assert_eq!(member(object, key), expected, "{object}");
+    }
+
+    #[test]
+    fn a_member_is_found_at_the_outermost_level_only() {
+        check(r#"{"a":{"b":1},"b":2}"#, "b", Some("2"));
+        check(r#"{"a":{"b":1}}"#, "b", None);
+        check(r#" { "a" : [ "}" , "\"" ] , "b" : true } "#, "b", Some("true"));
+        check(r#"{"a":"b","c":"\\","b":-1.5e3}"#, "b", Some("-1.5e3"));
+        check("{}", "b", None);
+        check("[1]", "b", None);
+        check("", "b", None);
+    }
+
+    #[test]
+    fn of_equal_keys_the_last_counts_however_it_is_written() {
+        check(r#"{"b":1,"\u0062":2}"#, "b", Some("2"));
+    }
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            r#"[a-c"\\{}\[\],: é]{0,6}"#.prop_map(Into::into),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::vec((r#"[a-c"\\{}]{0,3}"#, inner), 0..4).prop_map(|members| {
+                    serde_json::Value::Object(members.into_iter().collect())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_look_finds_what_a_parser_finds(value in any_json(), pretty in any::<bool>()) {
+            let text = if pretty {
+                serde_json::to_string_pretty(&value).unwrap()
+            } else {
+                value.to_string()
+            };
+            let quick: Vec<_> = members(&text)
+                .map(|(key, value)| (text_of(key).unwrap().into_owned(), value.to_owned()))
+                .collect();
+            let parsed: Vec<_> = Members::of(&text)
+                .map(|found| {
+                    found.iter().map(|(key, raw)| (key.to_owned(), raw.get().to_owned())).collect()
+                })
+                .unwrap_or_default();
+            prop_assert_eq!(quick, parsed);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,60}") {
+            members(&text).for_each(drop);
+        }
+    }
+
+    /// Texts that are JSON or nearly so.
+    fn nearly_json() -> impl Strategy<Value = String> {
+        let pieces = prop_oneof![
+            "[\\[\\]{},:\" 0-9eE.+\\-\\\\unltrfasabc\t\n]{0,12}",
+            Just("\"a\":".to_owned()),
+            Just("{\"k\":[1,2.5e3,\"\\u00e9\"]}".to_owned()),
+            Just("[{\"a\":{}},[]]".to_owned()),
+            Just("null".to_owned()),
+            Just("true".to_owned()),
+            Just("-0.5".to_owned()),
+        ];
+        proptest::collection::vec(pieces, 0..6).prop_map(|pieces| pieces.concat())
+    }
+
+    #[test]
+    fn nesting_is_remembered_at_any_depth() {
+        let kinds = |depth: usize| (0..depth).map(|level| level % 3 == 0);
+        for depth in [1, 63, 64, 65, 128, 129, 1000] {
+            let open: String =
+                kinds(depth).map(|object| if object { "{\"a\":" } else { "[" }).collect();
+            let close: String =
+                kinds(depth).rev().map(|object| if object { '}' } else { ']' }).collect();
+            assert!(whole(&format!("{open}1{close}")).is_some(), "{depth}");
+            assert!(whole(&format!("{open}1{}", close.replacen(['}', ']'], "", 1))).is_none());
+            let wrong: String = kinds(depth).map(|object| if object { '}' } else { ']' }).collect();
+            assert_eq!(whole(&format!("{open}1{wrong}")).is_some(), wrong == close, "{depth}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
+
+        #[test]
+        fn what_is_json_is_what_serde_says(text in nearly_json()) {
+            let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).ok();
+            prop_assert_eq!(whole(&text), theirs.map(|raw| raw.get()));
+        }
+    }
+}

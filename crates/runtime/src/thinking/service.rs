@@ -1,0 +1,100 @@
+//! The service: lists the tool, and answers its calls in the shape the client's revision knows.
+//!
+//! One service has one train of thought, and each connection gets a service of its own.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use wharf_protocol::Json;
+use wharf_protocol::envelope::RpcError;
+use wharf_protocol::era::Revision;
+use wharf_protocol::serve::{
+    Answer, Call, Client, Described, Description, Server, ServerInfo, Service,
+};
+
+use super::thought::Thought;
+use super::tool;
+use super::train::Train;
+
+/// Serves one client on two pipes until its input ends.
+///
+/// Fails if the pipes do. What the client thought is forgotten when this returns or is dropped.
+pub async fn serve<R, W>(input: R, output: W) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    Server::new(Thinking::default()).serve_stdio(input, output).await
+}
+
+#[derive(Debug, Default)]
+struct Thinking {
+    train: Mutex<Train>,
+}
+
+impl Service for Thinking {
+    fn info(&self) -> ServerInfo {
+        ServerInfo::new("wharf-thinking", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn describe(self: Arc<Self>, _client: Client) -> Described {
+        Box::pin(std::future::ready(Description::new(encoded(&json!({ "tools": {} })))))
+    }
+
+    fn handle(self: Arc<Self>, call: Call) -> Answer {
+        // Nothing here waits, so thoughts are taken in the order in which they came.
+        let result = match call.method.as_ref() {
+            "tools/list" => Ok(json!({ "tools": [tool::definition(detail(&call))] })),
+            "tools/call" => self.call(&call),
+            method => Err(RpcError::method_not_found(method)),
+        };
+        Box::pin(std::future::ready(result.map(|result| encoded(&result))))
+    }
+}
+
+impl Thinking {
+    fn call(&self, call: &Call) -> Result<Value, RpcError> {
+        let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
+        if name != tool::NAME {
+            return Err(RpcError::invalid_params(format!(
+                "Unknown tool; the only one is {}",
+                tool::NAME
+            )));
+        }
+        let arguments = call.param("arguments").unwrap_or_else(Json::object);
+        let noted = Thought::read(&arguments).and_then(|thought| {
+            let mut train = self.train.lock().unwrap_or_else(PoisonError::into_inner);
+            train.note(thought)
+        });
+        Ok(match noted {
+            Ok(standing) => {
+                let mut result = json!({ "content": [text(&standing.to_string())] });
+                if detail(call) == tool::Detail::Structured {
+                    result["structuredContent"] = standing;
+                }
+                result
+            }
+            // A model can correct its own mistake, so it gets to see it: an error of the tool.
+            Err(wrong) => json!({ "content": [text(&wrong)], "isError": true }),
+        })
+    }
+}
+
+fn text(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+fn detail(call: &Call) -> tool::Detail {
+    if call.caller.client().revision() >= Revision::V2025_06_18 {
+        tool::Detail::Structured
+    } else {
+        tool::Detail::Plain
+    }
+}
+
+/// Writes a value down, which cannot fail: its keys are texts.
+fn encoded(value: &Value) -> Json {
+    Json::encode(value).unwrap_or_else(|_| Json::null())
+}

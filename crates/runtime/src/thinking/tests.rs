@@ -1,0 +1,184 @@
+//! The server as a client meets it: lines in, lines out.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::serve;
+
+/// Runs a whole conversation, and returns the results (or errors) of the numbered requests.
+async fn talk(lines: &[Value]) -> Vec<Value> {
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut output = Vec::new();
+    serve(input.as_bytes(), &mut output).await.unwrap();
+    let output = String::from_utf8(output).unwrap();
+    let answers = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut answers: Vec<Value> = answers.collect();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    answers
+        .into_iter()
+        .map(|answer| answer.get("result").or(answer.get("error")).unwrap().clone())
+        .collect()
+}
+
+fn hello(revision: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": revision, "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" }
+    }})
+}
+
+fn call(id: usize, arguments: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": "sequentialthinking", "arguments": arguments
+    }})
+}
+
+/// Thinks in one session, and returns what the tool said to each thought.
+async fn think(thoughts: &[Value]) -> Vec<String> {
+    let mut lines = vec![hello("2025-11-25")];
+    lines.extend(thoughts.iter().enumerate().map(|(index, thought)| call(index + 1, thought)));
+    let answers = talk(&lines).await;
+    answers[1..]
+        .iter()
+        .map(|answer| {
+            let text = answer["content"][0]["text"].as_str().unwrap();
+            match answer.get("isError") {
+                Some(_) => format!("error: {text}"),
+                None => {
+                    assert_eq!(answer["structuredContent"].to_string(), text);
+                    text.to_owned()
+                }
+            }
+        })
+        .collect()
+}
+
+fn thought(number: u32, total: u32) -> Value {
+    json!({ "thought": "Hm.", "nextThoughtNeeded": true, "thoughtNumber": number,
+            "totalThoughts": total })
+}
+
+fn with(mut thought: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().unwrap() {
+        thought[name] = value.clone();
+    }
+    thought
+}
+
+#[tokio::test]
+async fn thoughts_are_counted_and_branches_named() {
+    let branch = |name: &str| json!({ "branchFromThought": 1, "branchId": name });
+    let said = think(&[
+        thought(1, 3),
+        with(thought(2, 3), &branch("a")),
+        with(thought(3, 3), &branch("b")),
+        with(thought(4, 3), &branch("a")),
+        with(thought(5, 5), &json!({ "isRevision": true, "revisesThought": 2 })),
+        with(thought(6, 6), &json!({ "nextThoughtNeeded": false })),
+    ])
+    .await;
+    assert_snapshot!(said.join("\n"), @r#"
+    {"thoughtNumber":1,"totalThoughts":3,"nextThoughtNeeded":true,"branches":[],"thoughtHistoryLength":1}
+    {"thoughtNumber":2,"totalThoughts":3,"nextThoughtNeeded":true,"branches":["a"],"thoughtHistoryLength":2}
+    {"thoughtNumber":3,"totalThoughts":3,"nextThoughtNeeded":true,"branches":["a","b"],"thoughtHistoryLength":3}
+    {"thoughtNumber":4,"totalThoughts":4,"nextThoughtNeeded":true,"branches":["a","b"],"thoughtHistoryLength":4}
+    {"thoughtNumber":5,"totalThoughts":5,"nextThoughtNeeded":true,"branches":["a","b"],"thoughtHistoryLength":5}
+    {"thoughtNumber":6,"totalThoughts":6,"nextThoughtNeeded":false,"branches":["a","b"],"thoughtHistoryLength":6}
+    "#);
+}
+
+#[tokio::test]
+async fn a_wrong_argument_is_named_and_does_not_count() {
+    let said = think(&[
+        json!({}),
+        json!([]),
+        with(
+            thought(0, 1),
+            &json!({ "thought": 5, "nextThoughtNeeded": "maybe", "totalThoughts": 1.5,
+                     "isRevision": 1, "revisesThought": "x", "branchFromThought": -1,
+                     "branchId": {}, "needsMoreThoughts": [] }),
+        ),
+        with(thought(1, 1), &json!({ "thought": "x".repeat(100_001) })),
+        with(thought(1, 1), &json!({ "branchFromThought": 1, "branchId": "x".repeat(101) })),
+        thought(1, 1),
+    ])
+    .await;
+    assert_snapshot!(said.join("\n"), @r#"
+    error: thought must be a text that is not empty
+    nextThoughtNeeded is missing; it must be true or false
+    thoughtNumber is missing; it must be a whole number from 1
+    totalThoughts is missing; it must be a whole number from 1
+    error: arguments must be an object
+    error: thought must be a text that is not empty
+    nextThoughtNeeded must be true or false
+    thoughtNumber must be a whole number from 1
+    totalThoughts must be a whole number from 1
+    isRevision must be true or false
+    needsMoreThoughts must be true or false
+    revisesThought must be a whole number from 1
+    branchFromThought must be a whole number from 1
+    branchId must be a text of at most 100 characters
+    error: thought must not exceed 100000 characters
+    error: branchId must be a text of at most 100 characters
+    {"thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":true,"branches":[],"thoughtHistoryLength":1}
+    "#);
+}
+
+#[tokio::test]
+async fn quotes_and_nulls_of_models_are_understood() {
+    let said = think(&[with(
+        thought(1, 1),
+        &json!({ "nextThoughtNeeded": "false", "thoughtNumber": "2", "totalThoughts": 3.0,
+                 "isRevision": null, "branchFromThought": null, "branchId": "" }),
+    )])
+    .await;
+    assert_snapshot!(said.join("\n"), @r#"{"thoughtNumber":2,"totalThoughts":3,"nextThoughtNeeded":false,"branches":[],"thoughtHistoryLength":1}"#);
+}
+
+#[tokio::test]
+async fn there_are_so_many_branches_and_no_more() {
+    let branch = |number: usize| {
+        with(thought(1, 1), &json!({ "branchFromThought": 1, "branchId": number.to_string() }))
+    };
+    let mut thoughts: Vec<Value> = (0..=1000).map(branch).collect();
+    thoughts.push(branch(0));
+    let said = think(&thoughts).await;
+    assert_eq!(
+        said[1000],
+        "error: branchId must be one of the branches there are: 1000 is the most"
+    );
+    assert!(said[1001].ends_with(r#""thoughtHistoryLength":1001}"#), "{}", said[1001]);
+}
+
+#[tokio::test]
+async fn an_old_client_gets_only_what_its_revision_knows() {
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    for (revision, tool, result) in [
+        ("2025-03-26", "name description inputSchema", "content"),
+        (
+            "2025-06-18",
+            "name description inputSchema title outputSchema annotations",
+            "content structuredContent",
+        ),
+    ] {
+        let answers = talk(&[hello(revision), list.clone(), call(2, &thought(1, 1))]).await;
+        assert_eq!(keys(&answers[1]["tools"][0]), tool, "{revision}");
+        assert_eq!(keys(&answers[2]), result, "{revision}");
+    }
+}
+
+fn keys(object: &Value) -> String {
+    object.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn what_it_does_not_have_is_refused() {
+    let other = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                        "params": { "name": "other" } });
+    let prompts = json!({ "jsonrpc": "2.0", "id": 2, "method": "prompts/list" });
+    let answers = talk(&[hello("2025-11-25"), other, prompts]).await;
+    assert_snapshot!(format!("{}\n{}", answers[1], answers[2]), @r#"
+    {"code":-32602,"message":"Unknown tool; the only one is sequentialthinking"}
+    {"code":-32601,"message":"Method not found: prompts/list"}
+    "#);
+}

@@ -1,0 +1,93 @@
+//! What clients are told about the tool: its name, what it is for, and what goes in and out.
+//!
+//! The names of the tool and its arguments are those of the sequential-thinking server that people
+//! already know, so that their prompts work here too.
+
+use serde_json::{Value, json};
+
+use super::thought::LONGEST_THOUGHT;
+
+/// The name of the one tool.
+pub(super) const NAME: &str = "sequentialthinking";
+
+const DESCRIPTION: &str = "\
+Works through a hard problem one thought at a time. Call it once per thought.
+
+Use it to plan, to design, or to analyse when the way is not clear from the start. Begin with a rough \
+guess of how many thoughts it will take and change the guess whenever you know better. A thought may \
+revise an earlier one, or branch off from it to try another way. State a hypothesis when you have one, \
+check it against the thoughts so far, and set nextThoughtNeeded to false only when you are content with \
+the answer.";
+
+/// How much a client's revision of the protocol can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Text only, up to 2025-03-26.
+    Plain,
+    /// Also titles, hints and structured results.
+    Structured,
+}
+
+/// Returns the definition of the tool.
+pub(super) fn definition(detail: Detail) -> Value {
+    let mut tool =
+        json!({ "name": NAME, "description": DESCRIPTION, "inputSchema": input_schema() });
+    if detail == Detail::Structured {
+        tool["title"] = json!("Sequential thinking");
+        tool["outputSchema"] = output_schema();
+        tool["annotations"] = json!({ "readOnlyHint": true, "openWorldHint": false });
+    }
+    tool
+}
+
+fn input_schema() -> Value {
+    let switch = |description: &str| json!({ "type": "boolean", "description": description });
+    json!({
+        "type": "object",
+        "properties": {
+            "thought": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": LONGEST_THOUGHT,
+                "description": "What you think at this step"
+            },
+            "nextThoughtNeeded": switch("Whether another thought follows"),
+            "thoughtNumber": count("Which thought this is, counted from 1"),
+            "totalThoughts": count("How many thoughts you expect by now; may go up or down"),
+            "isRevision": switch("Whether this thought corrects an earlier one"),
+            "revisesThought": count("The number of the thought that is corrected"),
+            "branchFromThought": count("The number of the thought from which a branch starts"),
+            "branchId": { "type": "string", "description": "A short name for the branch" },
+            "needsMoreThoughts": switch("Whether the end turned out to be further away")
+        },
+        "required": ["thought", "nextThoughtNeeded", "thoughtNumber", "totalThoughts"]
+    })
+}
+
+fn output_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "thoughtNumber": count("The number of this thought"),
+            "totalThoughts": count("How many are expected, never less than the number"),
+            "nextThoughtNeeded": { "type": "boolean", "description": "As it was given" },
+            "branches": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "The branches so far, oldest first"
+            },
+            "thoughtHistoryLength": count("How many thoughts there were in this session")
+        },
+        "required": [
+            "thoughtNumber",
+            "totalThoughts",
+            "nextThoughtNeeded",
+            "branches",
+            "thoughtHistoryLength"
+        ]
+    })
+}
+
+fn count(description: &str) -> Value {
+    json!({ "type": "integer", "minimum": 1, "description": description })
+}

@@ -1,0 +1,41 @@
+//! What is remembered of a train of thought: how long it is, and the names of its branches.
+//!
+//! The thoughts themselves are not kept, because nobody could ask for them again. So a session
+//! takes little memory, however long it lasts.
+
+use serde_json::{Value, json};
+
+use super::thought::Thought;
+
+/// The most branches of one train.
+const MOST_BRANCHES: usize = 1000;
+
+#[derive(Debug, Default)]
+pub(super) struct Train {
+    length: u64,
+    branches: Vec<String>,
+}
+
+impl Train {
+    /// Adds a thought and returns where the train stands, or says why it cannot be added.
+    pub(super) fn note(&mut self, thought: Thought) -> Result<Value, String> {
+        if let Some(branch) = thought.branch
+            && !self.branches.contains(&branch)
+        {
+            if self.branches.len() == MOST_BRANCHES {
+                return Err(format!(
+                    "branchId must be one of the branches there are: {MOST_BRANCHES} is the most"
+                ));
+            }
+            self.branches.push(branch);
+        }
+        self.length += 1;
+        Ok(json!({
+            "thoughtNumber": thought.number,
+            "totalThoughts": thought.total,
+            "nextThoughtNeeded": !thought.is_last,
+            "branches": self.branches,
+            "thoughtHistoryLength": self.length
+        }))
+    }
+}

@@ -1,0 +1,83 @@
+//! A server that is not ours, on the `rmcp` package: `wharf-rmcp` speaks on its pipes;
+//! `wharf-rmcp --http 127.0.0.1:0` prints its URL as the first line and ends at the end of its input.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever started it")]
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use axum::Router;
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::schemars::JsonSchema;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
+use rmcp::{ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
+use serde::Deserialize;
+use tokio::net::TcpListener;
+use wharf_testkit::server::{Place, input_ended};
+
+/// The service.
+#[derive(Debug, Clone)]
+struct Independent;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct Echo {
+    text: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+#[tool_router]
+impl Independent {
+    #[tool(description = "Returns the text.")]
+    fn echo(&self, Parameters(Echo { text }): Parameters<Echo>) -> String {
+        text
+    }
+
+    #[tool(description = "Adds two whole numbers.")]
+    fn add(&self, Parameters(Add { a, b }): Parameters<Add>) -> String {
+        a.saturating_add(b).to_string()
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Independent {}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Place::Http(address) = Place::of_words(&words)? else {
+        Independent.serve(stdio()).await?.waiting().await?;
+        return Ok(());
+    };
+    let service = StreamableHttpService::new(
+        || Ok(Independent),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    );
+    let listener = TcpListener::bind(address).await?;
+    println!("http://{}/mcp", listener.local_addr()?);
+    tokio::select! {
+        served = axum::serve(listener, Router::new().nest_service("/mcp", service)) => served?,
+        ended = input_ended() => ended?,
+    }
+    Ok(())
+}
