@@ -70,7 +70,9 @@ fn lines(bytes: &[u8]) {
         let pieces = cut(bytes, limit, size);
         let kept = |lines: &[Line]| -> Vec<Bytes> {
             let lines = lines.iter();
-            lines.filter_map(|it| if let Line::Whole(it) = it { Some(it.clone()) } else { None }).collect()
+            lines
+                .filter_map(|it| if let Line::Whole(it) = it { Some(it.clone()) } else { None })
+                .collect()
         };
         assert_eq!(kept(&pieces), kept(&whole), "pieces of {size}");
         assert_eq!(pieces.len(), whole.len(), "pieces of {size}");

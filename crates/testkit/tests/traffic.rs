@@ -12,7 +12,7 @@ use serde_json::Value;
 use wharf_protocol::era::Revision;
 use wharf_testkit::schema::{Schema, Sender, Traffic};
 
-/// What a session has no occasion for: tasks, pages to be opened, questions that are taken back.
+/// What a session has no occasion for: tasks, and pages to be opened.
 const UNHEARD: &[&str] = &[
     "tasks/get",
     "tasks/result",
@@ -22,7 +22,7 @@ const UNHEARD: &[&str] = &[
     "notifications/elicitation/complete",
 ];
 
-/// Each side may do it, but only the other one has a reason to.
+/// Both sides may, but here only one has a reason: the server reports, the client withdraws.
 const UNHEARD_OF_CLIENTS: &[&str] = &["notifications/progress"];
 const UNHEARD_OF_SERVERS: &[&str] = &["notifications/cancelled", "ping"];
 

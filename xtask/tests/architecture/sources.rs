@@ -82,7 +82,7 @@ pub(crate) const NO_IGNORED_TEST: Rule = Rule {
     },
 };
 
-/// A child can only ask by itself, between fork and exec, to die with its parent.
+/// A child can only ask by itself, before it runs its program, to die with its parent.
 const MAY_BE_UNSAFE: &str = "crates/protocol/src/transport/process/unix/parent_death.rs";
 
 pub(crate) const NO_UNSAFE: Rule = Rule {

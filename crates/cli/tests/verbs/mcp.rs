@@ -18,7 +18,13 @@ fn a_client_that_begins_with_initialize_is_served() {
     let list = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
     let input = format!("{HELLO}{list}{CALL}");
     let shown = World::new().run_with_input(&["mcp", "thinking"], &input);
-    assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @"");
+    assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
+    exit 0
+    --- stdout
+    {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"wharf-thinking","version":"[version]"}}}
+    {"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"sequentialthinking","description":"Works through a hard problem one thought at a time. Call it once per thought.\n\nUse it to plan, to design, or to analyse when the way is not clear from the start. Begin with a rough guess of how many thoughts it will take and change the guess whenever you know better. A thought may revise an earlier one, or branch off from it to try another way. State a hypothesis when you have one, check it against the thoughts so far, and set nextThoughtNeeded to false only when you are content with the answer.","inputSchema":{"type":"object","properties":{"thought":{"type":"string","minLength":1,"maxLength":100000,"description":"What you think at this step"},"nextThoughtNeeded":{"type":"boolean","description":"Whether another thought follows"},"thoughtNumber":{"type":"integer","minimum":1,"description":"Which thought this is, counted from 1"},"totalThoughts":{"type":"integer","minimum":1,"description":"How many thoughts you expect by now; may go up or down"},"isRevision":{"type":"boolean","description":"Whether this thought corrects an earlier one"},"revisesThought":{"type":"integer","minimum":1,"description":"The number of the thought that is corrected"},"branchFromThought":{"type":"integer","minimum":1,"description":"The number of the thought from which a branch starts"},"branchId":{"type":"string","description":"A short name for the branch"},"needsMoreThoughts":{"type":"boolean","description":"Whether the end turned out to be further away"}},"required":["thought","nextThoughtNeeded","thoughtNumber","totalThoughts"]},"title":"Sequential thinking","outputSchema":{"type":"object","properties":{"thoughtNumber":{"type":"integer","minimum":1,"description":"The number of this thought"},"totalThoughts":{"type":"integer","minimum":1,"description":"How many are expected, never less than the number"},"nextThoughtNeeded":{"type":"boolean","description":"As it was given"},"branches":{"type":"array","items":{"type":"string"},"description":"The branches so far, oldest first"},"thoughtHistoryLength":{"type":"integer","minimum":1,"description":"How many thoughts there were in this session"}},"required":["thoughtNumber","totalThoughts","nextThoughtNeeded","branches","thoughtHistoryLength"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}]}}
+    {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"{\"thoughtNumber\":1,\"totalThoughts\":2,\"nextThoughtNeeded\":true,\"branches\":[],\"thoughtHistoryLength\":1}"}],"structuredContent":{"thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,"branches":[],"thoughtHistoryLength":1}}}
+    "#);
 }
 
 #[test]
@@ -31,7 +37,12 @@ fn a_client_that_begins_with_discover_is_served() {
     let arguments = r#""name":"sequentialthinking","arguments":{"thought":"Count the boats."},"#;
     let input = request(1, "server/discover", "") + &request(2, "tools/call", arguments);
     let shown = World::new().run_with_input(&["mcp", "thinking"], &input);
-    assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @"");
+    assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
+    exit 0
+    --- stdout
+    {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"wharf-thinking","version":"[version]"}},"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"capabilities":{"tools":{}}}}
+    {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"wharf-thinking","version":"[version]"}},"content":[{"type":"text","text":"nextThoughtNeeded is missing; it must be true or false\nthoughtNumber is missing; it must be a whole number from 1\ntotalThoughts is missing; it must be a whole number from 1"}],"isError":true}}
+    "#);
 }
 
 #[test]
@@ -67,6 +78,40 @@ fn a_client_that_stops_listening_ends_the_server_quietly() {
 
 #[test]
 fn a_server_has_to_be_named() {
-    assert_snapshot!(World::new().run("mcp -h"), @"");
-    assert_snapshot!(World::new().run("mcp memory"), @"");
+    assert_snapshot!(World::new().run("mcp -h"), @"
+    exit 0
+    --- stdout
+    Run one of the MCP servers that are built into Wharf
+
+    Usage: wharf mcp [OPTIONS] <SERVER>
+
+    Built-in servers:
+      thinking  Lets a model think step by step, with a tool called sequentialthinking
+
+    Options:
+      -h, --help  Print help (see more with '--help')
+
+    Common options:
+          --json           Print JSON for programs: one document, secrets hidden
+          --project <DIR>  Look from this folder instead of the working folder
+          --no-project     Leave out the files of projects
+          --no-daemon      Do not use the background process that shares connections
+          --trust-project  Trust everything in this project, for this run only
+      -q, --quiet          Print no warnings and notices
+      -v, --verbose...     Say more, such as which files were read; may be repeated
+          --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
+
+    Examples:
+      wharf mcp thinking
+      wharf add thinking -- wharf mcp thinking      use it in this project
+    ");
+    assert_snapshot!(World::new().run("mcp memory"), @"
+    exit 2
+    --- stderr
+    error: unrecognized subcommand 'memory'
+
+    Usage: wharf mcp [OPTIONS] <SERVER>
+
+    For more information, try '--help'.
+    ");
 }

@@ -11,10 +11,10 @@ use super::client::{self, Client, SendError};
 use super::hub::Announcer;
 use super::level::Level;
 use super::outlet::Outlet;
-use crate::scan;
 use crate::Json;
 use crate::envelope::{self, Id};
 use crate::era::Era;
+use crate::scan;
 
 /// Who made a call, and the way back to them while it lasts. Cheap to clone.
 #[derive(Debug, Clone)]

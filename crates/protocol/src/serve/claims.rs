@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::client::{Client, Facts};
 use super::level::Level;
-use crate::scan;
 use crate::envelope::{RpcError, code};
 use crate::era::{Era, Revision};
 use crate::json::text_of;
+use crate::scan;
 use crate::{Json, Members};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";

@@ -7,9 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::scan;
 use crate::Json;
 use crate::envelope::{RpcError, code};
+use crate::scan;
 
 /// Begins the names of headers that repeat arguments of a tool.
 const PARAM: &str = "mcp-param-";

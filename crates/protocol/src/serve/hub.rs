@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::client::Client;
 use super::outlet::Outlet;
 use super::result::with_member;
-use crate::scan;
 use super::session::SessionId;
 use super::subscribe::Filter;
 use crate::Json;
 use crate::envelope::{self, Id};
+use crate::scan;
 
 /// The key in `_meta` that says which subscription a notification belongs to.
 pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";

@@ -3,8 +3,8 @@
 //! The result's own text is copied once and never decoded: missing members are put in front of the
 //! first one, and the server's name goes into `_meta`.
 
-use crate::scan;
 use crate::Json;
+use crate::scan;
 
 /// The key in `_meta` under which a server says who it is.
 pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

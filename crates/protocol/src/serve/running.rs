@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::scan;
 use crate::Json;
 use crate::envelope::Id;
+use crate::scan;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<State>>);

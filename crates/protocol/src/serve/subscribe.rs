@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::hub::{Listener, SUBSCRIPTION_ID};
-use crate::scan;
 use super::server::Core;
 use super::service::Call;
 use crate::Json;
 use crate::envelope::RpcError;
+use crate::scan;
 
 /// The kinds of news a client subscribes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::thought::Thought;
 
 /// The most branches of one train.
-const MOST_BRANCHES: usize = 1000;
+const MOST_BRANCHES: usize = 100;
 
 #[derive(Debug, Default)]
 pub(super) struct Train {

@@ -37,12 +37,12 @@ struct Add {
 #[tool_router]
 impl Independent {
     #[tool(description = "Returns the text.")]
-    fn echo(&self, Parameters(Echo { text }): Parameters<Echo>) -> String {
+    fn echo(Parameters(Echo { text }): Parameters<Echo>) -> String {
         text
     }
 
     #[tool(description = "Adds two whole numbers.")]
-    fn add(&self, Parameters(Add { a, b }): Parameters<Add>) -> String {
+    fn add(Parameters(Add { a, b }): Parameters<Add>) -> String {
         a.saturating_add(b).to_string()
     }
 }

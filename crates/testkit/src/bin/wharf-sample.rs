@@ -43,7 +43,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(address).await?;
     println!("http://{}/mcp", listener.local_addr()?);
     tokio::select! {
-        served = server.serve_http(listener, HttpOptions::default()) => served?,
+        outcome = server.serve_http(listener, HttpOptions::default()) => outcome?,
         ended = input_ended() => {
             ended?;
             server.close(GRACE).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -162,9 +162,7 @@ pub(crate) fn text(result: &ToolResult) -> String {
 /// Asks again and again; the caller's deadline ends it.
 async fn until(peer: &Peer, event: &str, count: u64) {
     loop {
-        let told = text(
-            &call(peer, "history", &Value::Object(Default::default()), &patient()).await.unwrap(),
-        );
+        let told = text(&call(peer, "history", &json!({}), &patient()).await.unwrap());
         let told: Value = serde_json::from_str(&told).unwrap();
         if told[event].as_u64().unwrap_or_default() == count {
             return;

@@ -22,7 +22,7 @@ const CHART: &str = "harbour://chart";
 pub(crate) async fn recorded(revision: Revision) -> Vec<(Sender, String)> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("traffic");
-    tokio::time::timeout(2 * DEADLINE, session(revision, &file)).await.unwrap();
+    tokio::time::timeout(2 * DEADLINE, Box::pin(session(revision, &file))).await.unwrap();
     let text = std::fs::read_to_string(file).unwrap();
     let sender = |mark: &str| if mark == ">" { Sender::Client } else { Sender::Server };
     text.lines().map(|line| line.split_at(1)).map(|(mark, it)| (sender(mark), it.into())).collect()
@@ -43,7 +43,7 @@ async fn session(revision: Revision, file: &Path) {
     fetch(&peer).await;
     call_tools(&peer).await;
     let changed = async {
-        call(&peer, "change", json!({})).await;
+        call(&peer, "change", &json!({})).await;
         while heard.recv().await.unwrap() != "notifications/resources/updated" {}
     };
     match peer.era() {
@@ -75,15 +75,16 @@ async fn fetch(peer: &Peer) {
 }
 
 async fn call_tools(peer: &Peer) {
-    call(peer, "echo", json!({"text": "ahoy"})).await;
-    call(peer, "slow", json!({"steps": 2, "pause_ms": 1})).await;
+    call(peer, "echo", &json!({"text": "ahoy"})).await;
+    call(peer, "slow", &json!({"steps": 2, "pause_ms": 1})).await;
     for question in ["ask", "sample", "roots"] {
-        call(peer, question, json!({})).await;
+        call(peer, question, &json!({})).await;
     }
-    call(peer, "log", json!({})).await;
+    call(peer, "log", &json!({})).await;
     // One that nobody waits for.
+    let endless = json!({"steps": 1, "pause_ms": 600_000});
     tokio::select! {
-        _ = call(peer, "slow", json!({"steps": 1, "pause_ms": 600_000})) => unreachable!(),
+        text = call(peer, "slow", &endless) => panic!("{text}"),
         () = until(peer, "slow began", 2) => {}
     }
     until(peer, "slow was cancelled", 1).await;
@@ -92,7 +93,7 @@ async fn call_tools(peer: &Peer) {
 async fn legacy(peer: &Peer, changed: impl Future<Output = ()>) {
     let options = patient();
     peer.set_log_level(LogLevel::Error, &options).await.unwrap();
-    call(peer, "log", json!({})).await;
+    call(peer, "log", &json!({})).await;
     peer.announce_roots().await.unwrap();
     peer.subscribe_resource(CHART, &options).await.unwrap();
     changed.await;
@@ -115,8 +116,8 @@ async fn modern(peer: &Peer, changed: impl Future<Output = ()>) {
     until(peer, "audience", 0).await;
 }
 
-async fn call(peer: &Peer, tool: &str, arguments: Value) -> String {
-    let arguments = Object::try_from(Json::encode(&arguments).unwrap()).unwrap();
+async fn call(peer: &Peer, tool: &str, arguments: &Value) -> String {
+    let arguments = Object::try_from(Json::encode(arguments).unwrap()).unwrap();
     // What a modern server logs is asked for with each request.
     let level = ("io.modelcontextprotocol/logLevel".to_owned(), r#""debug""#.parse().unwrap());
     let is_modern = peer.era() == Era::Modern;
@@ -125,7 +126,7 @@ async fn call(peer: &Peer, tool: &str, arguments: Value) -> String {
         meta: is_modern.then_some(level).into_iter().collect(),
         ..patient()
     };
-    let result = peer.call_tool(tool, Some(&arguments), &options).await.unwrap();
+    let result = Box::pin(peer.call_tool(tool, Some(&arguments), &options)).await.unwrap();
     let blocks = result.content();
     blocks.iter().find_map(|block| block.as_text()).unwrap().to_string()
 }
@@ -133,7 +134,7 @@ async fn call(peer: &Peer, tool: &str, arguments: Value) -> String {
 /// Asks again and again; the deadline of the session ends it.
 async fn until(peer: &Peer, event: &str, count: u64) {
     loop {
-        let told: Value = serde_json::from_str(&call(peer, "history", json!({})).await).unwrap();
+        let told: Value = serde_json::from_str(&call(peer, "history", &json!({})).await).unwrap();
         if told[event].as_u64().unwrap_or_default() == count {
             return;
         }

@@ -124,7 +124,10 @@ impl Body {
     }
 
     /// Polls for the next piece; `None` is the end.
-    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, HttpError>> {
+    pub(crate) fn poll_chunk(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, HttpError>> {
         let mut is_driven = false;
         while !self.is_over {
             match Pin::new(&mut self.incoming).poll_frame(cx) {

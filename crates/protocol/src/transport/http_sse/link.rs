@@ -8,9 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::sync::oneshot;
 
 use crate::Json;
-use crate::peer::{
-    Answer, Core, EndReason, Ended, RequestError, Speaker, awaited, cancellation,
-};
+use crate::peer::{Answer, Core, EndReason, Ended, RequestError, Speaker, awaited, cancellation};
 use crate::transport::Door;
 use crate::transport::client::{Body, Target};
 use crate::transport::events::Parser;

@@ -52,11 +52,7 @@ pub(crate) fn open(core: &Arc<Core>, mut process: Process, grace: Grace) -> Pipe
         // The driver may have ended the session already.
         drop(silent.send(reason));
     });
-    let driver = Driver {
-        core: Arc::clone(core),
-        writer: Arc::clone(&writer),
-        process,
-    };
+    let driver = Driver { core: Arc::clone(core), writer: Arc::clone(&writer), process };
     core.tasks.spawn(driver.run(output_over, grace));
     PipeLink { writer, stderr }
 }

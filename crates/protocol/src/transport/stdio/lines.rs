@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_quiet_stream_keeps_little() {
         let mut buffer = LineBuffer::new(1 << 20);
-        buffer.space().extend_from_slice(&[b'x'; 500_000]);
+        buffer.space().extend_from_slice(&vec![b'x'; 500_000]);
         buffer.space().extend_from_slice(b"\n");
         drop(buffer.next_line());
         buffer.relax();

@@ -43,7 +43,11 @@ impl Outlet {
     pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         let mut stdin = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match tokio::io::AsyncWrite::poll_write(std::pin::Pin::new(&mut *stdin), &mut context, bytes) {
+        match tokio::io::AsyncWrite::poll_write(
+            std::pin::Pin::new(&mut *stdin),
+            &mut context,
+            bytes,
+        ) {
             std::task::Poll::Ready(result) => result,
             std::task::Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
         }

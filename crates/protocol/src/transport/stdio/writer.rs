@@ -60,7 +60,12 @@ impl Writer {
     }
 
     /// Takes one line, which must end in a line end; `id` names the request it is.
-    pub(super) fn take(&self, id: Option<u64>, line: Vec<u8>, haste: Haste) -> Result<(), NotTaken> {
+    pub(super) fn take(
+        &self,
+        id: Option<u64>,
+        line: Vec<u8>,
+        haste: Haste,
+    ) -> Result<(), NotTaken> {
         let mut state = self.state();
         let Some(outlet) = &state.outlet else { return Err(NotTaken::Closed) };
         if state.bytes + line.len() > BACKLOG && !state.queue.is_empty() {
@@ -136,7 +141,9 @@ impl Writer {
                 state.remove(written);
                 Ok(Progress::Written)
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Progress::Blocked(outlet)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Ok(Progress::Blocked(outlet))
+            }
             Err(error) => Err(error),
         }
     }

@@ -1,0 +1,141 @@
+//! Our client at our own sample, which has a bit of everything.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use wharf_protocol::era::Era;
+use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
+use wharf_protocol::view::send::{CompletionRequest, Reference};
+use wharf_protocol::view::{ResourceBody, SubscriptionFilter};
+
+use super::dock::{DEADLINE, Dock, call, patient, text};
+use super::tools_are_called;
+
+everywhere!(
+    crate::dock::SAMPLE,
+    [
+        everything_is_listed,
+        tools_are_called,
+        a_refusal_is_told_from_a_failure,
+        progress_starts_the_idle_limit_anew,
+        silence_runs_into_the_idle_limit,
+        a_dropped_call_is_cancelled_at_the_server,
+        a_question_of_the_server_is_answered,
+        changes_are_heard_of,
+        resources_prompts_and_completions_are_fetched
+    ]
+);
+
+async fn everything_is_listed(dock: &mut Dock) {
+    let (peer, options) = (&dock.peer, patient());
+    assert_eq!(peer.profile().server.name().as_deref(), Some("wharf-sample"));
+    assert_eq!(peer.profile().instructions.as_deref(), Some("Ask before you land."));
+    let tools = peer.list_tools(&options).await.unwrap().items;
+    let names: Vec<_> = tools.iter().map(|tool| tool.name().to_string()).collect();
+    assert_eq!(names[..4], ["echo", "add", "slow", "ask"]);
+    let resources = peer.list_resources(&options).await.unwrap().items;
+    assert_eq!(resources.len(), 1);
+    let templates = peer.list_resource_templates(&options).await.unwrap().items;
+    assert_eq!(templates.len(), 1);
+    assert_eq!(peer.list_prompts(&options).await.unwrap().items.len(), 1);
+    peer.ping(&options).await.unwrap();
+    assert_eq!(peer.warnings(), []);
+}
+
+async fn a_refusal_is_told_from_a_failure(dock: &mut Dock) {
+    let outcome = call(&dock.peer, "sink", &json!({}), &patient()).await;
+    let error = outcome.unwrap_err();
+    assert_eq!(error.refusal().unwrap().message, "Unknown tool: sink");
+    assert!(!error.never_sent());
+}
+
+async fn progress_starts_the_idle_limit_anew(dock: &mut Dock) {
+    let count = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&count);
+    let idle = Duration::from_millis(1500);
+    let options = RequestOptions {
+        deadline: Deadline { idle, cap: DEADLINE },
+        progress: ProgressReport::To(Arc::new(move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+        })),
+        ..RequestOptions::default()
+    };
+    // Longer in all than the limit, but not without a sign of life.
+    let pace = json!({"steps": 4, "pause_ms": 500});
+    let result = call(&dock.peer, "slow", &pace, &options).await.unwrap();
+    assert_eq!(text(&result), "arrived");
+    assert_eq!(count.load(Ordering::Relaxed), 4);
+}
+
+async fn silence_runs_into_the_idle_limit(dock: &mut Dock) {
+    let options = RequestOptions::within(Duration::from_millis(300));
+    let pace = json!({"steps": 1, "pause_ms": 600_000});
+    let error = call(&dock.peer, "slow", &pace, &options).await.unwrap_err();
+    assert!(matches!(error, RequestError::TimedOut { .. }), "{error}");
+    dock.until("slow was cancelled", 1).await;
+}
+
+async fn a_dropped_call_is_cancelled_at_the_server(dock: &mut Dock) {
+    let (pace, options) = (json!({"pause_ms": 600_000}), patient());
+    tokio::select! {
+        outcome = call(&dock.peer, "slow", &pace, &options) => panic!("{outcome:?}"),
+        () = dock.until("slow began", 1) => {}
+    }
+    dock.until("slow was cancelled", 1).await;
+    assert_eq!(dock.call("echo", &json!({"text": "still here"})).await, "still here");
+}
+
+async fn a_question_of_the_server_is_answered(dock: &mut Dock) {
+    let berth = dock.call("ask", &json!({})).await;
+    assert_eq!(berth, r#"{"action":"accept","content":{"berth":"north"}}"#);
+    assert!(dock.call("sample", &json!({})).await.contains("pier"));
+    assert!(dock.call("roots", &json!({})).await.contains("file:///harbour"));
+}
+
+async fn changes_are_heard_of(dock: &mut Dock) {
+    let Dock { peer, heard, .. } = dock;
+    let changed = async {
+        call(peer, "change", &json!({}), &patient()).await.unwrap();
+        let mut missing = vec!["tools", "prompts", "resources"];
+        while !missing.is_empty() {
+            let method = heard.recv().await.unwrap();
+            missing.retain(|list| method != format!("notifications/{list}/list_changed"));
+        }
+    };
+    if peer.era() == Era::Legacy {
+        return changed.await;
+    }
+    let filter = SubscriptionFilter {
+        tools_list_changed: true,
+        prompts_list_changed: true,
+        resources_list_changed: true,
+        ..SubscriptionFilter::default()
+    };
+    let subscription = peer.listen(&filter, &patient()).await.unwrap();
+    assert_eq!(subscription.acknowledged.filter, filter);
+    tokio::select! {
+        over = subscription => panic!("{over:?}"),
+        () = changed => {}
+    }
+}
+
+async fn resources_prompts_and_completions_are_fetched(dock: &mut Dock) {
+    let (peer, options) = (&dock.peer, patient());
+    let read = peer.read_resource("harbour://berth/north", &options).await.unwrap();
+    let body = read.contents()[0].body();
+    assert!(matches!(&body, ResourceBody::Text(text) if text.contains("north")), "{body:?}");
+    let ship = [("ship".to_owned(), "Ada".to_owned())];
+    let prompt = peer.get_prompt("welcome", &ship, &options).await.unwrap();
+    let content = prompt.messages()[0].content();
+    assert_eq!(content[0].as_text().unwrap(), "Welcome Ada to the harbour.");
+    let request = CompletionRequest {
+        reference: Reference::ResourceTemplate("harbour://berth/{berth}".into()),
+        argument: "berth".into(),
+        value: "north".into(),
+        known: Vec::new(),
+    };
+    let completion = peer.complete(&request, &options).await.unwrap();
+    assert_eq!(completion.values(), ["north", "north-east"]);
+}
