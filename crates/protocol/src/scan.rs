@@ -76,7 +76,19 @@ impl<'a> Walk<'a> {
             && skip_space(self.text.as_bytes(), self.at) == self.text.len()
     }
 
-    fn step(&mut self) -> Option<(&'a str, &'a str)> {
+    /// Goes to the next value and returns its key; [`Walk::value`] or [`Walk::enter`] must follow.
+    pub(crate) fn next_key(&mut self) -> Option<&'a str> {
+        if matches!(self.state, State::Complete | State::Broken) {
+            return None;
+        }
+        let found = self.find_key();
+        if found.is_none() && self.state != State::Complete {
+            self.state = State::Broken;
+        }
+        found
+    }
+
+    fn find_key(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let close = if self.is_object { b'}' } else { b']' };
         let mut at = skip_space(bytes, self.at);
@@ -88,17 +100,44 @@ impl<'a> Walk<'a> {
         if self.state == State::Later {
             at = skip_space(bytes, after(bytes, at, b',')?);
         }
-        let (key, value) = if self.is_object {
-            let key_end = string_end(bytes, at)?;
-            let colon = skip_space(bytes, key_end);
-            (at..key_end, skip_space(bytes, after(bytes, colon, b':')?))
-        } else {
-            (at..at, at)
-        };
-        let value = value..value_end(bytes, value)?;
-        self.at = value.end;
         self.state = State::Later;
-        Some((&self.text[key], &self.text[value]))
+        if !self.is_object {
+            self.at = at;
+            return Some("");
+        }
+        let key_end = string_end(bytes, at)?;
+        let colon = skip_space(bytes, key_end);
+        self.at = skip_space(bytes, after(bytes, colon, b':')?);
+        Some(&self.text[at..key_end])
+    }
+
+    /// Returns the value behind the last key.
+    pub(crate) fn value(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let Some(end) = value_end(self.text.as_bytes(), start) else {
+            self.state = State::Broken;
+            return None;
+        };
+        self.at = end;
+        Some(&self.text[start..end])
+    }
+
+    /// Begins a walk through the value behind the last key, if it opens with `open`; [`Walk::leave`]
+    /// must follow.
+    pub(crate) fn enter(&self, open: u8) -> Option<Self> {
+        let is_open = self.text.as_bytes().get(self.at) == Some(&open);
+        let (text, at) = (self.text, self.at + 1);
+        is_open.then_some(Self { text, at, is_object: open == b'{', state: State::First })
+    }
+
+    /// Goes on behind a value that was walked through to its end, and returns it.
+    pub(crate) fn leave(&mut self, inner: &Self) -> Option<&'a str> {
+        let start = std::mem::replace(&mut self.at, inner.at);
+        if inner.state != State::Complete {
+            self.state = State::Broken;
+            return None;
+        }
+        Some(&self.text[start..inner.at])
     }
 }
 
@@ -106,14 +145,8 @@ impl<'a> Iterator for Walk<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        if matches!(self.state, State::Complete | State::Broken) {
-            return None;
-        }
-        let found = self.step();
-        if found.is_none() && self.state != State::Complete {
-            self.state = State::Broken;
-        }
-        found
+        let key = self.next_key()?;
+        Some((key, self.value()?))
     }
 }
 
@@ -216,25 +249,55 @@ fn key_end(bytes: &[u8], at: usize) -> Option<usize> {
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut from = after(bytes, at, b'"')?;
     loop {
-        let rest = bytes.get(from..)?;
-        let length = memchr2(b'"', b'\\', rest)?;
-        // The smallest of all is found many bytes at a time; looking for the first is not.
-        if rest[..length].iter().copied().fold(u8::MAX, u8::min) < 0x20 {
-            return None;
-        }
-        from += length;
-        if bytes[from] == b'"' {
-            return Some(from + 1);
-        }
-        from = match *bytes.get(from + 1)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => from + 2,
-            b'u' => {
+        from = plain_end(bytes, from)?;
+        from = match (bytes[from], bytes.get(from + 1)) {
+            (b'"', _) => return Some(from + 1),
+            (b'\\', Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => from + 2,
+            (b'\\', Some(b'u')) => {
                 let digits = bytes.get(from + 2..from + 6)?;
                 digits.iter().all(u8::is_ascii_hexdigit).then_some(from + 6)?
             }
+            // An escape that does not exist, or a control character.
             _ => return None,
         };
     }
+}
+
+/// Returns where the part of a string ends that means itself.
+///
+/// Most strings are short, and for them eight bytes at a time are fastest; long ones are left to
+/// `memchr`, which looks at more at once but takes longer to begin.
+fn plain_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    while at < start + 64 {
+        let Some(eight) = bytes.get(at..at + 8) else {
+            let rest = bytes.get(at..)?;
+            let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20))?;
+            return Some(at + length);
+        };
+        let special = special_bytes(u64::from_le_bytes(eight.try_into().ok()?));
+        if special != 0 {
+            return Some(at + (special.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    let rest = &bytes[at..];
+    let length = memchr2(b'"', b'\\', rest)?;
+    // The smallest of all is found many bytes at a time; looking for the first is not.
+    let has_control = rest[..length].iter().copied().fold(u8::MAX, u8::min) < 0x20;
+    (!has_control).then_some(at + length)
+}
+
+/// Marks quotes, backslashes and control characters; the lowest mark is exact, which is the first
+/// of them, and the others may be wrong.
+fn special_bytes(eight: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = ONES << 7;
+    let zeros = |value: u64| value.wrapping_sub(ONES) & !value & HIGH;
+    let quotes = zeros(eight ^ (ONES * 0x22));
+    let escapes = zeros(eight ^ (ONES * 0x5C));
+    let controls = eight.wrapping_sub(ONES * 0x20) & !eight & HIGH;
+    quotes | escapes | controls
 }
 
 fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {

@@ -78,6 +78,9 @@ impl Peer {
 /// as its quotes are escaped there.
 fn kind(result: &Json) -> ResultType {
     let text = result.as_str();
+    if text.starts_with("{\"resultType\":\"complete\"") {
+        return ResultType::Complete;
+    }
     let Some(place) = KEY.find(text.as_bytes()) else { return ResultType::Complete };
     let rest = &text[place + KEY.needle().len()..];
     // Where it says `complete` and nothing else anywhere, it does not matter on which level.

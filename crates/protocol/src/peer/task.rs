@@ -20,6 +20,9 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// The longest text that can be the promise of a task.
+const PROMISE: usize = 16 << 10;
+
 static TASK_ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"taskId\""));
 
 impl Peer {
@@ -68,8 +71,9 @@ impl Peer {
         result: Json,
         options: &RequestOptions,
     ) -> Result<Json, RequestError> {
-        // Large results are not taken apart for this.
-        if TASK_ID.find(result.as_str().as_bytes()).is_none() {
+        // A promise is short; large results are not even looked through.
+        let text = result.as_str().as_bytes();
+        if text.len() > PROMISE || TASK_ID.find(text).is_none() {
             return Ok(result);
         }
         let Some(task) = Task::promised_by(&result) else { return Ok(result) };

@@ -31,20 +31,47 @@ impl<T> Pieces<'_, T> {
     }
 }
 
-/// Reads a page; `None` if it is not an ordinary one.
+/// Reads a page in one pass; `None` if it is not an ordinary one.
 pub(super) fn read<T: Entry>(page: &Json) -> Option<Pieces<'_, T>> {
-    let keys = [T::LIST, "nextCursor", "ttlMs", "cacheScope", "_meta"];
-    let [list, cursor, ttl, scope, meta] = crate::view::fields::find(page.as_str(), keys);
-    let mut pieces = Pieces { cursor, ttl, scope, meta, ..Pieces::default() };
-    let mut entries = scan::items(list?);
-    for (_, entry) in &mut entries {
-        if !entry.starts_with('{') {
-            return None;
+    let mut pieces = Pieces::default();
+    let mut has_list = false;
+    let mut walk = scan::members(page.as_str());
+    while let Some(key) = walk.next_key() {
+        if scan::is_key(key, T::LIST) {
+            (pieces.items, pieces.rejected) = (Vec::new(), Vec::new());
+            let mut list = walk.enter(b'[')?;
+            while list.next_key().is_some() {
+                pieces.add(entry(page, &mut list)?);
+            }
+            walk.leave(&list)?;
+            has_list = true;
+            continue;
         }
-        let name = scan::member(entry, T::KEY).map(|name| page.part_at(name));
-        pieces.add(named(page.part_at(entry), name.as_ref(), None));
+        let value = Some(walk.value()?);
+        match key {
+            "\"nextCursor\"" => pieces.cursor = value,
+            "\"ttlMs\"" => pieces.ttl = value,
+            "\"cacheScope\"" => pieces.scope = value,
+            "\"_meta\"" => pieces.meta = value,
+            // The odd way decodes keys.
+            _ if key.contains('\\') => return None,
+            _ => {}
+        }
     }
     // The list may be kept for long, so it should not keep room for twice as many.
     pieces.items.shrink_to_fit();
-    entries.is_complete().then_some(pieces)
+    (has_list && walk.is_complete()).then_some(pieces)
+}
+
+/// Reads the next entry of a list; `None` if it is no object.
+fn entry<T: Entry>(page: &Json, list: &mut scan::Walk<'_>) -> Option<Result<T, Rejected>> {
+    let mut members = list.enter(b'{')?;
+    let mut name = None;
+    for (key, value) in &mut members {
+        if scan::is_key(key, T::KEY) {
+            name = Some(page.part_at(value));
+        }
+    }
+    let whole = list.leave(&members)?;
+    Some(named(page.part_at(whole), name.as_ref(), None))
 }
