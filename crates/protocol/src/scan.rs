@@ -10,6 +10,9 @@ use memchr::memchr2;
 use crate::Json;
 use crate::json::text_of;
 
+/// How much of a long string is looked at before it is looked at again.
+const BLOCK: usize = 4 << 10;
+
 /// Goes through the members of an object: the key in its quotes, and the value's text.
 ///
 /// Ends early where the text is no JSON; see [`Walk::is_complete`].
@@ -281,11 +284,20 @@ fn plain_end(bytes: &[u8], start: usize) -> Option<usize> {
         }
         at += 8;
     }
-    let rest = &bytes[at..];
-    let length = memchr2(b'"', b'\\', rest)?;
-    // The smallest of all is found many bytes at a time; looking for the first is not.
-    let has_control = rest[..length].iter().copied().fold(u8::MAX, u8::min) < 0x20;
-    (!has_control).then_some(at + length)
+    // Block by block, so that the second look at a block finds it in the cache.
+    for block in bytes[at..].chunks(BLOCK) {
+        let length = memchr2(b'"', b'\\', block);
+        let plain = &block[..length.unwrap_or(block.len())];
+        // The smallest of all is found many bytes at a time; looking for the first is not.
+        if plain.iter().copied().fold(u8::MAX, u8::min) < 0x20 {
+            return None;
+        }
+        at += plain.len();
+        if length.is_some() {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// Marks quotes, backslashes and control characters; the lowest mark is exact, which is the first

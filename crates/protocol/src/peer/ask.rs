@@ -70,13 +70,15 @@ impl Peer {
     ) -> Result<ToolResult, RequestError> {
         let params = send::call_tool(name, arguments, None);
         let headers = self.headers_for(name, arguments);
+        // What rarely happens is boxed, here and below, so that a call in flight stays small: with
+        // many of them the processor's cache is what limits us.
         let mut outcome = self.ask_in_rounds("tools/call", &params, options, &headers).await;
         let is_mismatch = matches!(&outcome, Err(error)
             if error.refusal().is_some_and(|error| error.code == code::HEADER_MISMATCH));
         if is_mismatch && matches!(self.0.wire.link, Link::Streamable(_)) {
-            self.list_tools(options).await?;
+            Box::pin(self.list_tools(options)).await?;
             let headers = self.headers_for(name, arguments);
-            outcome = self.ask_in_rounds("tools/call", &params, options, &headers).await;
+            outcome = Box::pin(self.ask_in_rounds("tools/call", &params, options, &headers)).await;
         }
         let result = self.finished("tools/call", outcome?, options).await?;
         Ok(ToolResult::read(result))

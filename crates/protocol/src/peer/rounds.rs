@@ -26,13 +26,24 @@ impl Peer {
         options: &RequestOptions,
         headers: &[(HeaderName, HeaderValue)],
     ) -> Result<Json, RequestError> {
-        let mut result = self.request_mirrored(method, Some(params), options, headers).await?;
+        let result = self.request_mirrored(method, Some(params), options, headers).await?;
         if !result.is_object() {
             return Err(RequestError::Nonsense("the result is no object".into()));
         }
-        if self.era() == Era::Legacy {
+        if self.era() == Era::Legacy || kind(&result) == ResultType::Complete {
             return Ok(result);
         }
+        Box::pin(self.go_on(method, params, options, (headers, result))).await
+    }
+
+    /// Answers and asks again, until there is a result.
+    async fn go_on(
+        &self,
+        method: &str,
+        params: &Json,
+        options: &RequestOptions,
+        (headers, mut result): (&[(HeaderName, HeaderValue)], Json),
+    ) -> Result<Json, RequestError> {
         for _ in 0..self.limits().rounds {
             match kind(&result) {
                 ResultType::Complete | ResultType::Task => return Ok(result),
@@ -78,7 +89,10 @@ impl Peer {
 /// as its quotes are escaped there.
 fn kind(result: &Json) -> ResultType {
     let text = result.as_str();
-    if text.starts_with("{\"resultType\":\"complete\"") {
+    // Nearly all servers write it first or last.
+    if text.starts_with("{\"resultType\":\"complete\"")
+        || text.ends_with(",\"resultType\":\"complete\"}")
+    {
         return ResultType::Complete;
     }
     let Some(place) = KEY.find(text.as_bytes()) else { return ResultType::Complete };

@@ -78,7 +78,7 @@ impl Peer {
         }
         let Some(task) = Task::promised_by(&result) else { return Ok(result) };
         let mut abandoned = CancelOnDrop { peer: self, id: Some(task.id().to_string()) };
-        let waiting = self.wait_for(method, task, options);
+        let waiting = Box::pin(self.wait_for(method, task, options));
         let cap = options.deadline.cap;
         let Ok(outcome) = tokio::time::timeout(cap, waiting).await else {
             return Err(RequestError::TimedOut { limit: cap, never_sent: false });

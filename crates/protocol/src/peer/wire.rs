@@ -91,7 +91,7 @@ impl Wire {
                 limited(exchange, deadline, progress).await
             }
             Link::EventStream(http) => {
-                limited(http.exchange(message, answer), deadline, progress).await
+                limited(Box::pin(http.exchange(message, answer)), deadline, progress).await
             }
         };
         match outcome {
