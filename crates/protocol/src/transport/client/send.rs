@@ -51,7 +51,7 @@ impl fmt::Debug for Outgoing {
 /// An HTTP client. Cheap to make, cheap to clone; clones share their connections.
 ///
 /// It has no task of its own before it is used, and leaves none behind when the last clone and the
-/// last [`Body`] are dropped.
+/// last body of an answer are dropped.
 #[derive(Clone)]
 pub struct HttpClient {
     inner: Arc<Inner>,
