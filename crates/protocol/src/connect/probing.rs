@@ -43,10 +43,11 @@ pub(super) async fn probe(
                         negotiation.next(Sign::Answered(probe, Ok(&result)))
                     }
                     Err(error) => {
-                        let step = refused(negotiation, probe, &error);
+                        let Some(step) = refused(negotiation, probe, &error) else {
+                            return Err(error);
+                        };
                         last = error;
-                        step.ok_or(())
-                            .map_err(|()| last.clone())?
+                        step
                     }
                 };
                 (step, Some(probe))

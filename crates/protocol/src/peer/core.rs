@@ -1,6 +1,6 @@
 //! What the transports of a connection share: the table of requests and the routing of messages.
 //!
-//! Transports push everything they read into [`Core::receive`]; answers find the one who waits,
+//! Transports hand everything they read to [`Core::take`]; answers find the one who waits,
 //! questions of the server become tasks, everything else goes to the handler.
 
 use std::collections::HashMap;
@@ -14,13 +14,11 @@ use tokio_util::task::TaskTracker;
 use super::pending::{Answer, Observer, Pending};
 use super::warning::{Warning, Warnings};
 use super::{Ended, Handler, Limits};
-use crate::Json;
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
 };
-
-/// The key under which a modern server names the subscription that a notification belongs to.
-pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+use crate::view::meta::key;
+use crate::{Json, scan};
 
 /// Says something to the server without waiting for anything.
 pub(crate) trait Speaker: Send + Sync + 'static {
@@ -205,7 +203,7 @@ impl Core {
     }
 
     fn acknowledged(&self, params: &Json) {
-        let subscription = params.get("_meta").and_then(|meta| id_at(&meta, SUBSCRIPTION_ID));
+        let subscription = params.get("_meta").and_then(|meta| id_at(&meta, key::SUBSCRIPTION_ID));
         let Some(id) = subscription.and_then(|id| id.as_ours()) else { return };
         if let Some(Observer::Acknowledgement(waiting)) = self.pending.observer(id).as_deref() {
             let sender = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -278,5 +276,5 @@ impl Core {
 }
 
 fn id_at(object: &Json, key: &str) -> Option<Id> {
-    Id::from_json(object.members()?.get(key)?.get())
+    Id::from_json(scan::member(object.as_str(), key)?)
 }

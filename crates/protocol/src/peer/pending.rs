@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::Ended;
+use super::{Ended, RequestError};
 use crate::Json;
 use crate::envelope::RpcError;
 
@@ -21,9 +21,20 @@ pub(crate) enum Answer {
     /// The server answered.
     Outcome(Result<Json, RpcError>),
     /// The answer came, but is over the limit.
-    TooLarge,
+    TooLarge { limit: usize },
     /// The session ended; a request that was never written is safe to repeat elsewhere.
     Lost { ended: Arc<Ended>, never_sent: bool },
+}
+
+impl Answer {
+    /// Makes a result of what arrived.
+    pub(crate) fn into_result(self) -> Result<Json, RequestError> {
+        match self {
+            Self::Outcome(outcome) => outcome.map_err(RequestError::Refused),
+            Self::TooLarge { limit } => Err(RequestError::TooLarge { limit }),
+            Self::Lost { ended, never_sent } => Err(RequestError::Lost { ended, never_sent }),
+        }
+    }
 }
 
 /// Sees what a server sends about a request before it answers.

@@ -100,7 +100,7 @@ impl Wire {
                 if !matches!(self.link, Link::Pipe(_)) {
                     self.core.pending.leave(id);
                 }
-                self.checked(outcome)
+                outcome
             }
             Err(limit) => Err(RequestError::TimedOut { limit, never_sent: ticket.give_up() }),
         }
@@ -133,26 +133,12 @@ impl Wire {
             None => RequestError::Unsendable("the server's input is closed".into()),
         }
     }
-
-    fn checked(&self, outcome: Result<Json, RequestError>) -> Result<Json, RequestError> {
-        match outcome {
-            Err(RequestError::TooLarge { .. }) => {
-                Err(RequestError::TooLarge { limit: self.core.limits.message })
-            }
-            other => other,
-        }
-    }
 }
 
 /// Waits for an answer that arrives through the table of requests.
 pub(crate) async fn awaited(answer: oneshot::Receiver<Answer>) -> Result<Json, RequestError> {
-    match answer.await {
-        Ok(Answer::Outcome(outcome)) => outcome.map_err(RequestError::Refused),
-        Ok(Answer::TooLarge) => Err(RequestError::TooLarge { limit: 0 }),
-        Ok(Answer::Lost { ended, never_sent }) => Err(RequestError::Lost { ended, never_sent }),
-        // The entry was removed without an answer, which only the asker does.
-        Err(_) => Err(RequestError::Cut),
-    }
+    // An entry is removed without an answer only by the one who asks.
+    answer.await.map_or(Err(RequestError::Cut), Answer::into_result)
 }
 
 /// Runs `work` within its limits; the error is the limit that passed.

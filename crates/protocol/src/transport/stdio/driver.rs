@@ -160,7 +160,7 @@ impl Reader {
                 let pending = &self.core.pending;
                 let asked = guessed_id(&start).map_or_else(|| pending.ids(), |id| vec![id]);
                 for id in asked {
-                    pending.answer(id, Answer::TooLarge);
+                    pending.answer(id, Answer::TooLarge { limit: self.core.limits.message });
                 }
             }
         }

@@ -12,11 +12,12 @@ use super::reply::{self, Reading};
 use super::session::{Seen, Session};
 use crate::envelope;
 use crate::era::{Revision, header_value};
+use crate::json::text_of;
 use crate::peer::{Answer, Core, EndReason, Ended, Question, RequestError, Speaker, Warning};
 use crate::peer::{awaited, cancellation};
 use crate::transport::Door;
 use crate::transport::client::{HttpError, Response, Target};
-use crate::{Json, Members};
+use crate::{Json, scan};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -242,8 +243,7 @@ fn headers(question: &Question<'_>, seen: &Seen) -> HeaderMap {
         _ => None,
     };
     let name = member.zip(question.params).and_then(|(member, params)| {
-        let text = Members::of(params.as_str())?.text(member)?;
-        header_value(&text)
+        header_value(&text_of(scan::member(params.as_str(), member)?)?)
     });
     if let Some(name) = name {
         headers.insert(NAME, name);

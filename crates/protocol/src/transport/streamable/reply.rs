@@ -16,7 +16,7 @@ use super::exchange::{Streamable, failed};
 use super::session::Seen;
 use crate::Json;
 use crate::envelope::{self, Id, Message, Received, Response as Answered, RpcError};
-use crate::peer::{Answer, RequestError, Warning, awaited};
+use crate::peer::{Answer, RequestError, Warning};
 use crate::transport::client::{Body, HttpError, Response};
 use crate::transport::events::{Event, Parser};
 
@@ -231,12 +231,8 @@ impl Reading<'_> {
 
 /// Waits for the answer to come on another stream.
 async fn awaited_here(answer: &mut oneshot::Receiver<Answer>) -> Result<Json, RequestError> {
-    let (sender, receiver) = oneshot::channel();
     match answer.await {
-        Ok(found) => {
-            drop(sender.send(found));
-            awaited(receiver).await
-        }
+        Ok(found) => found.into_result(),
         // Nobody will send any more; the stream itself still may.
         Err(_) => std::future::pending().await,
     }
