@@ -3,4 +3,5 @@
 //! Each built-in server is a folder with a `serve` function over two pipes. Whose pipes they are is
 //! for the caller to say: nothing here touches the terminal or the environment.
 
+pub mod call;
 pub mod thinking;

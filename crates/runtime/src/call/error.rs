@@ -1,0 +1,285 @@
+//! Why a call has no result, in the three words an agent can act on.
+//!
+//! Two questions are kept apart: may it be tried again (`kind`), and is it known whether the tool ran
+//! (`outcome_known`). The rule that ties them: what may have run is never `TRANSIENT`. Where the
+//! answers come from is in `explain`; who decides by an error decides by [`Reason`], not by its text.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use wharf_config::text::clip;
+
+/// How much of one foreign text is worth repeating.
+const LONGEST_WORDS: usize = 1000;
+
+/// How many lines of a server's error output are shown.
+const STDERR_LINES: usize = 12;
+
+/// How many bytes of a server's error output are shown.
+const STDERR_BYTES: usize = 2000;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct CallError {
+    /// What an agent can do about it.
+    pub kind: ErrorKind,
+    /// How far the call had come.
+    pub phase: Phase,
+    /// What happened, on one line; may contain words of the server.
+    pub message: String,
+    /// Whether the same call, sent again, can help and cannot do harm.
+    pub retryable: bool,
+    /// Whether it is known if the tool ran.
+    pub outcome_known: bool,
+    /// The last lines of the server's error output: foreign text.
+    pub stderr: Option<String>,
+    /// What it is, for those who decide by it.
+    pub reason: Reason,
+    /// What a person can do about it.
+    pub hint: Option<String>,
+}
+
+/// What an agent can do about a failed call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ErrorKind {
+    /// Nothing: the same call fails again, or nobody knows whether it ran.
+    Terminal,
+    /// Try again: it did not run, and the cause may pass.
+    Transient,
+    /// Correct the arguments.
+    Misuse,
+}
+
+impl ErrorKind {
+    /// Returns the word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Terminal => "TERMINAL",
+            Self::Transient => "TRANSIENT",
+            Self::Misuse => "MISUSE",
+        }
+    }
+}
+
+/// How far a call had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// There was no connection yet.
+    Connect,
+    /// The call was not on its way yet.
+    Send,
+    /// The answer was awaited.
+    Receive,
+    /// The answer could not be read.
+    Decode,
+    /// The answer was no.
+    Protocol,
+}
+
+impl Phase {
+    /// Returns the word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Send => "send",
+            Self::Receive => "receive",
+            Self::Decode => "decode",
+            Self::Protocol => "protocol",
+        }
+    }
+}
+
+/// What a failure is, by type: for exit codes and for those who react to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// There is no such tool.
+    UnknownTool,
+    /// The arguments do not fit.
+    BadArguments,
+    /// A person or a setting said no.
+    Denied,
+    /// The tool has changed and waits for a person's yes.
+    Withheld,
+    /// The definition comes with a folder that is not trusted.
+    Untrusted,
+    /// The server is switched off.
+    Disabled,
+    /// The server wants to know who asks.
+    NeedsAuth,
+    /// Something took too long, connecting included.
+    TimedOut,
+    /// There is no connection.
+    Connect,
+    /// The connection ended before the answer came.
+    Lost,
+    /// The caller gave up.
+    Cancelled,
+    /// The server answered with an error.
+    Refused,
+    /// The answer cannot be used.
+    BadAnswer,
+    /// The server asked back, and there was no answer to give.
+    Unanswered,
+    /// The call cannot be made with this server.
+    Impossible,
+}
+
+impl CallError {
+    /// Makes an error of a call that did not run and that would not fare better the next time.
+    pub(crate) fn not_run(reason: Reason, message: impl Into<String>) -> Self {
+        let kind = match reason {
+            Reason::UnknownTool | Reason::BadArguments => ErrorKind::Misuse,
+            _ => ErrorKind::Terminal,
+        };
+        let phase = match reason {
+            Reason::Untrusted | Reason::Disabled | Reason::NeedsAuth | Reason::Connect => {
+                Phase::Connect
+            }
+            _ => Phase::Send,
+        };
+        Self {
+            kind,
+            phase,
+            message: bounded(&message.into()),
+            retryable: false,
+            outcome_known: true,
+            stderr: None,
+            reason,
+            hint: None,
+        }
+    }
+
+    /// Makes the error for a name that no tool has.
+    pub(crate) fn unknown_tool(name: &str, nearest: Option<&str>) -> Self {
+        let error =
+            Self::not_run(Reason::UnknownTool, format!("there is no tool \"{}\"", clip(name, 100)));
+        match nearest {
+            Some(nearest) => error.with_hint(format!("did you mean \"{}\"?", clip(nearest, 100))),
+            None => error,
+        }
+    }
+
+    /// Makes the error for a server that was not ready in time; nothing was sent.
+    pub(crate) fn not_connected_in_time(limit: Duration) -> Self {
+        let message = format!("the server was not connected within {limit:?}");
+        let error = Self::not_run(Reason::TimedOut, message);
+        Self { phase: Phase::Connect, ..error }.that_may_pass()
+    }
+
+    /// Makes the error for a call that its caller gave up before anything was sent.
+    pub(crate) fn cancelled_before_sending() -> Self {
+        Self::not_run(Reason::Cancelled, "the call was cancelled before it was sent")
+    }
+
+    /// Makes the error for a call that its caller gave up while the server had it.
+    pub(crate) fn cancelled_after_sending() -> Self {
+        let error = Self::not_run(Reason::Cancelled, "the call was cancelled");
+        Self { phase: Phase::Receive, outcome_known: false, ..error }
+    }
+
+    /// Says that the cause may pass, which only what has not run can say.
+    #[must_use]
+    pub(crate) fn that_may_pass(mut self) -> Self {
+        if self.outcome_known && self.kind != ErrorKind::Misuse {
+            self.kind = ErrorKind::Transient;
+            self.retryable = true;
+        }
+        self
+    }
+
+    /// Adds what a person can do about it.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(bounded(&hint.into()));
+        self
+    }
+
+    /// Adds the last lines of the server's error output, if there are any.
+    #[must_use]
+    pub(crate) fn with_stderr(mut self, stderr: &str) -> Self {
+        self.stderr = tail(stderr);
+        self
+    }
+
+    /// Says in one sentence whether trying again can help.
+    pub fn advice(&self) -> &'static str {
+        match (self.kind, self.outcome_known) {
+            (_, true) if self.reason == Reason::Cancelled => "The tool did not run.",
+            (_, false) => {
+                "The outcome is unknown: the tool may have run. Check before calling it again."
+            }
+            (ErrorKind::Transient, true) => "The tool did not run; trying again can help.",
+            (ErrorKind::Misuse, true) => "Correct the call before trying again.",
+            (ErrorKind::Terminal, true) => "Trying again will not help.",
+        }
+    }
+}
+
+/// Puts foreign words on one line of bearable length.
+pub(super) fn bounded(words: &str) -> String {
+    clip(words.trim(), LONGEST_WORDS)
+}
+
+/// Returns the last lines of a text; nothing if it is blank.
+fn tail(text: &str) -> Option<String> {
+    let text = text.trim_end();
+    let lines = text.rmatch_indices('\n').nth(STDERR_LINES - 1).map_or(0, |(at, _)| at + 1);
+    let mut start = lines.max(text.len().saturating_sub(STDERR_BYTES));
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let kept = &text[start..];
+    (!kept.trim().is_empty()).then(|| kept.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_error_output_is_kept() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(tail(text).as_deref(), expected, "{text:?}");
+        };
+        check("", None);
+        check(" \n\n ", None);
+        check("one\n", Some("one"));
+        check("one\ntwo\n\n", Some("one\ntwo"));
+        let many: Vec<String> = (0..40).map(|line| line.to_string()).collect();
+        check(&many.join("\n"), Some(&many[28..].join("\n")));
+        check(&"é".repeat(3000), Some(&"é".repeat(1000)));
+    }
+
+    #[test]
+    fn only_what_did_not_run_may_be_tried_again() {
+        let late = CallError::cancelled_after_sending().that_may_pass();
+        assert_eq!((late.kind, late.retryable), (ErrorKind::Terminal, false));
+        let early = CallError::not_connected_in_time(Duration::from_secs(1));
+        assert_eq!((early.kind, early.retryable), (ErrorKind::Transient, true));
+        let wrong = CallError::unknown_tool("x", None).that_may_pass();
+        assert_eq!((wrong.kind, wrong.retryable), (ErrorKind::Misuse, false));
+    }
+
+    #[test]
+    fn an_unknown_tool_is_named_with_its_nearest() {
+        let error = CallError::unknown_tool("mcp_fs_raed\n", Some("mcp_fs_read"));
+        insta::assert_snapshot!(format!("{error} | {}", error.hint.as_ref().unwrap()), @r#"there is no tool "mcp_fs_raed\n" | did you mean "mcp_fs_read"?"#);
+    }
+
+    proptest! {
+        #[test]
+        fn a_tail_is_the_end_and_never_longer_than_allowed(text in "[a-zé\n ]{0,3000}") {
+            if let Some(kept) = tail(&text) {
+                prop_assert!(text.trim_end().ends_with(&kept));
+                prop_assert!(kept.len() <= STDERR_BYTES && kept.lines().count() <= STDERR_LINES);
+            }
+        }
+    }
+}

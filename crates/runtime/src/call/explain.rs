@@ -1,0 +1,415 @@
+//! What a failure of the wire means for the call it belongs to, and the rule that none runs twice.
+//!
+//! A call is repeated only if it provably did not run, or if its owner and the tool itself say that
+//! running twice is the same as once. Everything that is not known counts as having run.
+
+use std::error::Error;
+
+use http::StatusCode;
+use wharf_protocol::ConnectError;
+use wharf_protocol::envelope::{RpcError, code};
+use wharf_protocol::peer::RequestError;
+use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
+use wharf_protocol::view::ToolHints;
+
+use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
+
+/// Says what a failed request means for its call. `stderr` is what the server wrote last, if known.
+pub(crate) fn explain(error: &RequestError, stderr: &str) -> CallError {
+    let stderr = match error {
+        RequestError::Lost { ended, .. } if stderr.is_empty() => &ended.stderr,
+        _ => stderr,
+    };
+    let Verdict { phase, reason, outcome, may_pass } = judge(error);
+    let kind = if is_misuse(error) { ErrorKind::Misuse } else { ErrorKind::Terminal };
+    let explained = CallError {
+        kind,
+        phase,
+        message: bounded(&with_causes(error)),
+        retryable: false,
+        outcome_known: outcome == Ran::Known,
+        stderr: None,
+        reason,
+        hint: hint(error),
+    };
+    let explained = if may_pass { explained.that_may_pass() } else { explained };
+    explained.with_stderr(stderr)
+}
+
+/// Says what a failed connection means for the call that waited for it: it did not run.
+pub(crate) fn explain_connect(error: &ConnectError) -> CallError {
+    let reason = match error {
+        _ if error.needs_auth() => Reason::NeedsAuth,
+        ConnectError::TimedOut { .. } => Reason::TimedOut,
+        ConnectError::Failed { error, .. } if judge(error).reason == Reason::TimedOut => {
+            Reason::TimedOut
+        }
+        _ => Reason::Connect,
+    };
+    let may_pass = match error {
+        ConnectError::TimedOut { .. } => true,
+        ConnectError::Failed { error, .. } => may_pass_later(error),
+        _ => false,
+    };
+    let explained = CallError {
+        phase: Phase::Connect,
+        ..CallError::not_run(reason, with_causes(error)).with_stderr(error.stderr())
+    };
+    let hint = match error {
+        ConnectError::Start(error) => error.hint(),
+        _ => error.request().and_then(hint),
+    };
+    let explained = CallError { hint, ..explained };
+    if may_pass { explained.that_may_pass() } else { explained }
+}
+
+/// What is known about a tool whose call might be repeated.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Claims {
+    /// The server's entry says `"retry": "hints"`.
+    pub(crate) retry_on_hints: bool,
+    /// The definition was listed by the running server, not remembered.
+    pub(crate) is_live: bool,
+    /// It is the one that was pinned.
+    pub(crate) is_pinned_unchanged: bool,
+    /// What the server says about it.
+    pub(crate) hints: ToolHints,
+}
+
+impl Claims {
+    /// Tells whether running twice may be taken to be the same as running once.
+    fn allow_repeating(self) -> bool {
+        let says_so = [self.hints.idempotent, self.hints.read_only].contains(&Some(true));
+        self.retry_on_hints && self.is_live && self.is_pinned_unchanged && says_so
+    }
+}
+
+/// Tells whether a failed call may be sent once more without asking anybody.
+///
+/// An expired session is not among the cases, because the wire renews it by itself.
+pub(crate) fn may_repeat(error: &RequestError, claims: Claims) -> bool {
+    match error {
+        // It will be impossible the next time, too.
+        RequestError::Unsendable(_) => false,
+        // Who is known and not allowed will not be allowed the next time.
+        RequestError::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
+        _ if error.was_turned_away() => true,
+        // The time that the caller gave is over.
+        RequestError::TimedOut { .. } => false,
+        _ => {
+            let unknown = judge(error).outcome == Ran::Unknown;
+            unknown && claims.allow_repeating() && may_pass_later(error)
+        }
+    }
+}
+
+/// Whether it is known if the tool ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    Known,
+    Unknown,
+}
+
+struct Verdict {
+    phase: Phase,
+    reason: Reason,
+    outcome: Ran,
+    may_pass: bool,
+}
+
+fn judge(error: &RequestError) -> Verdict {
+    use Ran::{Known, Unknown};
+
+    let not_sent = error.never_sent();
+    let (phase, reason, outcome) = match error {
+        RequestError::Refused(refusal) if refusal.code == code::INVALID_PARAMS => {
+            (Phase::Protocol, Reason::BadArguments, Known)
+        }
+        RequestError::Refused(_) => (Phase::Protocol, Reason::Refused, Known),
+        RequestError::Unauthorized { .. } => (Phase::Protocol, Reason::NeedsAuth, Known),
+        RequestError::TimedOut { .. } if not_sent => (Phase::Send, Reason::TimedOut, Known),
+        RequestError::TimedOut { .. } => (Phase::Receive, Reason::TimedOut, Unknown),
+        RequestError::Lost { .. } if not_sent => (Phase::Send, Reason::Lost, Known),
+        RequestError::Lost { .. } | RequestError::Cut => (Phase::Receive, Reason::Lost, Unknown),
+        RequestError::Status { status, .. } => (Phase::Protocol, Reason::Refused, ran(*status)),
+        RequestError::Http(error) => judge_http(error),
+        RequestError::TooLarge { .. } | RequestError::Nonsense(_) => {
+            (Phase::Decode, Reason::BadAnswer, Unknown)
+        }
+        RequestError::Unanswered(_) | RequestError::TooManyRounds(_) => {
+            (Phase::Protocol, Reason::Unanswered, Unknown)
+        }
+        RequestError::Unsendable(_) => (Phase::Send, Reason::Impossible, Known),
+        // An address that is not the server's own is where nothing was sent to, but that is not
+        // for this end to swear.
+        _ => (Phase::Protocol, Reason::Refused, Unknown),
+    };
+    Verdict { phase, reason, outcome, may_pass: outcome == Known && may_pass_later(error) }
+}
+
+fn judge_http(error: &HttpError) -> (Phase, Reason, Ran) {
+    use Ran::{Known, Unknown};
+
+    match error {
+        HttpError::TimedOut { phase: HttpPhase::Connect, .. } => {
+            (Phase::Connect, Reason::TimedOut, Known)
+        }
+        HttpError::TimedOut { .. } => (Phase::Receive, Reason::TimedOut, Unknown),
+        // The connection was there, and went before anything was written.
+        HttpError::NoAnswer { never_sent: true, .. } => (Phase::Send, Reason::Lost, Known),
+        _ if error.never_sent() => (Phase::Connect, Reason::Connect, Known),
+        HttpError::Redirected { source: None, .. } => (Phase::Protocol, Reason::Refused, Known),
+        HttpError::Redirected { .. } => (Phase::Protocol, Reason::Refused, Unknown),
+        HttpError::TooLarge { .. } | HttpError::Compressed { .. } => {
+            (Phase::Decode, Reason::BadAnswer, Unknown)
+        }
+        _ => (Phase::Receive, Reason::Lost, Unknown),
+    }
+}
+
+/// A status that blames the request is an answer; one that blames the server may come from
+/// something in front of it, after the server has begun.
+fn ran(status: StatusCode) -> Ran {
+    let gave_up_waiting = matches!(status.as_u16(), 408 | 499);
+    if status.is_client_error() && !gave_up_waiting { Ran::Known } else { Ran::Unknown }
+}
+
+/// Tells whether the cause of a failure may be gone the next time.
+fn may_pass_later(error: &RequestError) -> bool {
+    match error {
+        RequestError::Refused(refusal) => {
+            matches!(refusal.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
+        }
+        RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::Cut => true,
+        RequestError::Status { status, .. } => {
+            matches!(status.as_u16(), 408 | 429) || status.is_server_error()
+        }
+        RequestError::Http(error) => matches!(
+            **error,
+            HttpError::Lookup { .. }
+                | HttpError::Connect { .. }
+                | HttpError::Proxy { .. }
+                | HttpError::TimedOut { .. }
+                | HttpError::NoAnswer { .. }
+                | HttpError::BrokeOff { .. }
+        ),
+        _ => false,
+    }
+}
+
+fn is_misuse(error: &RequestError) -> bool {
+    error.refusal().is_some_and(|refusal| refusal.code == code::INVALID_PARAMS)
+}
+
+fn hint(error: &RequestError) -> Option<String> {
+    let refused = |refusal: &RpcError| match refusal.code {
+        code::METHOD_NOT_FOUND => {
+            Some("the server does not have this tool any more; list its tools again")
+        }
+        code::URL_ELICITATION_REQUIRED => {
+            Some("a page has to be visited before the call can go on")
+        }
+        _ => None,
+    };
+    match error {
+        RequestError::Http(error) => error.hint(),
+        RequestError::Refused(refusal) => refused(refusal).map(ToOwned::to_owned),
+        RequestError::Unauthorized { status, .. } if *status == StatusCode::FORBIDDEN => {
+            Some("the account is known, but may not do this; sign in with another one".to_owned())
+        }
+        RequestError::Unauthorized { .. } => Some("sign in to the server".to_owned()),
+        _ => None,
+    }
+}
+
+/// The message of an error with those of its causes, as far as they say something new.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !message.contains(&words) {
+            message = format!("{message}: {words}");
+        }
+        cause = error.source();
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use wharf_protocol::peer::{EndReason, Ended};
+
+    use super::*;
+
+    fn refused(code: i64) -> RequestError {
+        RequestError::Refused(RpcError::new(code, "no"))
+    }
+
+    fn lost(never_sent: bool) -> RequestError {
+        let reason = EndReason::OutputClosed;
+        let ended = Arc::new(Ended { reason, stderr: "starting\npanic: out of cheese\n".into() });
+        RequestError::Lost { ended, never_sent }
+    }
+
+    fn timed_out(never_sent: bool) -> RequestError {
+        RequestError::TimedOut { limit: Duration::from_secs(30), never_sent }
+    }
+
+    fn unauthorized(status: StatusCode) -> RequestError {
+        RequestError::Unauthorized { status, challenge: None }
+    }
+
+    fn status(status: u16) -> RequestError {
+        let status = StatusCode::from_u16(status).unwrap();
+        RequestError::Status { status, excerpt: "busy".into() }
+    }
+
+    fn samples() -> Vec<(&'static str, RequestError)> {
+        vec![
+            ("invalid params", refused(code::INVALID_PARAMS)),
+            ("no such method", refused(code::METHOD_NOT_FOUND)),
+            ("internal", refused(code::INTERNAL)),
+            ("header mismatch", refused(code::HEADER_MISMATCH)),
+            ("unsupported version", refused(code::UNSUPPORTED_VERSION)),
+            ("visit a page", refused(code::URL_ELICITATION_REQUIRED)),
+            ("401", unauthorized(StatusCode::UNAUTHORIZED)),
+            ("403", unauthorized(StatusCode::FORBIDDEN)),
+            ("404", status(404)),
+            ("408", status(408)),
+            ("429", status(429)),
+            ("503", status(503)),
+            ("late before sending", timed_out(true)),
+            ("late after sending", timed_out(false)),
+            ("lost before sending", lost(true)),
+            ("lost after sending", lost(false)),
+            ("cut", RequestError::Cut),
+            ("closed client", RequestError::Http(Arc::new(HttpError::Closed))),
+            ("too large", RequestError::TooLarge { limit: 9 }),
+            ("nonsense", RequestError::Nonsense("the result is no object".into())),
+            ("unanswered", RequestError::Unanswered(RpcError::new(-1, "nobody is here"))),
+            ("unsendable", RequestError::Unsendable("no headers".into())),
+            ("elsewhere", RequestError::Elsewhere),
+        ]
+    }
+
+    #[test]
+    fn every_failure_says_what_can_be_done() {
+        let rows = samples().into_iter().map(|(name, error)| {
+            let it = explain(&error, "");
+            let outcome = if it.outcome_known { "known" } else { "UNKNOWN" };
+            let repeat = |claims: Claims| if may_repeat(&error, claims) { "yes" } else { "no" };
+            let on_hints = repeat(sure());
+            let plain = repeat(Claims::default());
+            let (kind, phase) = (it.kind.word(), it.phase.word());
+            format!(
+                "{name:20} {kind:9} {phase:8} {:12} {outcome:7} repeat {plain:3} on hints {on_hints}",
+                format!("{:?}", it.reason)
+            )
+        });
+        insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
+        invalid params       MISUSE    protocol BadArguments known   repeat no  on hints no
+        no such method       TERMINAL  protocol Refused      known   repeat no  on hints no
+        internal             TERMINAL  protocol Refused      known   repeat no  on hints no
+        header mismatch      TRANSIENT protocol Refused      known   repeat yes on hints yes
+        unsupported version  TRANSIENT protocol Refused      known   repeat yes on hints yes
+        visit a page         TERMINAL  protocol Refused      known   repeat no  on hints no
+        401                  TERMINAL  protocol NeedsAuth    known   repeat yes on hints yes
+        403                  TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
+        404                  TERMINAL  protocol Refused      known   repeat no  on hints no
+        408                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        429                  TRANSIENT protocol Refused      known   repeat no  on hints no
+        503                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        late before sending  TRANSIENT send     TimedOut     known   repeat yes on hints yes
+        late after sending   TERMINAL  receive  TimedOut     UNKNOWN repeat no  on hints no
+        lost before sending  TRANSIENT send     Lost         known   repeat yes on hints yes
+        lost after sending   TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes
+        cut                  TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes
+        closed client        TERMINAL  connect  Connect      known   repeat yes on hints yes
+        too large            TERMINAL  decode   BadAnswer    UNKNOWN repeat no  on hints no
+        nonsense             TERMINAL  decode   BadAnswer    UNKNOWN repeat no  on hints no
+        unanswered           TERMINAL  protocol Unanswered   UNKNOWN repeat no  on hints no
+        unsendable           TERMINAL  send     Impossible   known   repeat no  on hints no
+        elsewhere            TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        ");
+    }
+
+    fn sure() -> Claims {
+        let hints = ToolHints { idempotent: Some(true), ..ToolHints::default() };
+        Claims { retry_on_hints: true, is_live: true, is_pinned_unchanged: true, hints }
+    }
+
+    #[test]
+    fn what_may_have_run_is_never_transient() {
+        for (name, error) in samples() {
+            let it = explain(&error, "");
+            assert!(it.outcome_known || it.kind == ErrorKind::Terminal, "{name}");
+            assert_eq!(it.retryable, it.kind == ErrorKind::Transient, "{name}");
+            assert!(!may_repeat(&error, Claims::default()) || it.outcome_known, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_claim_counts_only_if_everything_speaks_for_it() {
+        let check = |change: fn(&mut Claims), expected: bool| {
+            let mut claims = sure();
+            change(&mut claims);
+            assert_eq!(may_repeat(&lost(false), claims), expected, "{claims:?}");
+        };
+        check(|_| {}, true);
+        check(|claims| claims.retry_on_hints = false, false);
+        check(|claims| claims.is_live = false, false);
+        check(|claims| claims.is_pinned_unchanged = false, false);
+        check(|claims| claims.hints.idempotent = None, false);
+        check(|claims| claims.hints.idempotent = Some(false), false);
+        let reads = ToolHints { read_only: Some(true), ..ToolHints::default() };
+        assert!(may_repeat(&lost(false), Claims { hints: reads, ..sure() }));
+    }
+
+    #[test]
+    fn the_end_of_a_session_brings_the_last_words_of_the_server() {
+        let it = explain(&lost(false), "");
+        assert_eq!(it.stderr.as_deref(), Some("starting\npanic: out of cheese"));
+        assert_eq!(explain(&lost(false), "newer").stderr.as_deref(), Some("newer"));
+        assert_eq!(explain(&RequestError::Cut, "").stderr, None);
+    }
+
+    #[test]
+    fn messages_are_said_once_and_stay_short() {
+        insta::assert_snapshot!(explain(&refused(code::INTERNAL), "").message, @"the server answered: no (code -32603)");
+        insta::assert_snapshot!(explain(&lost(true), "").message, @"the session ended: the server closed its output");
+        let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
+        assert_eq!(explain(&long, "").message.chars().count(), 1000);
+    }
+
+    #[test]
+    fn a_call_that_got_no_connection_did_not_run() {
+        let failed = |error: RequestError| ConnectError::Failed {
+            error: Box::new(error),
+            stderr: "oops".into(),
+        };
+        let late = ConnectError::TimedOut { limit: Duration::from_secs(5), stderr: String::new() };
+        let errors = [
+            late,
+            failed(unauthorized(StatusCode::UNAUTHORIZED)),
+            failed(lost(false)),
+            failed(refused(code::INVALID_PARAMS)),
+            failed(timed_out(false)),
+        ];
+        let rows = errors.iter().map(|error| {
+            let it = explain_connect(error);
+            assert!(it.outcome_known && it.phase == Phase::Connect);
+            format!("{:?} {:?} {:?}: {}", it.kind, it.reason, it.stderr, it.message)
+        });
+        insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @r#"
+        Transient TimedOut None: the server did not answer within 5s
+        Terminal NeedsAuth Some("oops"): the server answered 401 Unauthorized
+        Transient Connect Some("oops"): the session ended: the server closed its output
+        Terminal Connect Some("oops"): the server answered: no (code -32602)
+        Transient TimedOut Some("oops"): no answer within 30s
+        "#);
+    }
+}

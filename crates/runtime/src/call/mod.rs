@@ -1,0 +1,18 @@
+//! One call, from its arguments to what a model or a person gets to read.
+//!
+//! ```text
+//! arguments ─ approval ─ (the wire) ─► outcome ─ spill
+//!                            └ error ─ explain ┘
+//! ```
+//!
+//! Nothing here talks to a server. Each file answers one question: do the arguments fit (`arguments`),
+//! may it run (`approval`, `remembered`), what does the answer say (`outcome`, `text`), what went wrong
+//! and may it be tried again (`error`, `explain`), where does what is too long go (`spill`).
+
+mod error;
+mod explain;
+mod outcome;
+mod text;
+
+pub use error::{CallError, ErrorKind, Phase, Reason};
+pub use outcome::{Details, Outcome};

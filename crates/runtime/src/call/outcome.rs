@@ -1,0 +1,344 @@
+//! What a call came to: words for a model or a person, and everything the server sent beside them.
+//!
+//! A tool that failed says `Error: …`, a call that failed says `MCP error: …`. The blocks of a result
+//! are kept as they came and leave as they came; only the words are ours.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use wharf_config::text::clip;
+use wharf_protocol::Json;
+use wharf_protocol::view::{ContentBlock, ToolResult};
+
+use super::error::{CallError, ErrorKind, Phase, Reason};
+use super::text::text_of;
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What it says, in full: words of the server, not fit for a terminal as they are.
+    pub text: String,
+    /// Whether the tool or the call failed.
+    pub is_error: bool,
+    /// The blocks of the result, as they came.
+    pub content: Vec<ContentBlock>,
+    /// The structured content, with all its digits.
+    pub structured: Option<Json>,
+    /// Whose result it is.
+    pub details: Details,
+    /// Why there is no result.
+    pub error: Option<CallError>,
+    /// The file that holds the whole text, if it was too long for its reader.
+    pub spilled_to: Option<PathBuf>,
+}
+
+/// Whose result it is, and how long it took.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Details {
+    /// The server.
+    pub server_name: String,
+    /// The tool, as the server calls it.
+    pub mcp_tool_name: String,
+    /// The short name of the program that defines the server.
+    pub provider: String,
+    /// The name of that program as people know it.
+    pub provider_name: String,
+    /// From the call to its end.
+    pub duration: Duration,
+}
+
+impl Outcome {
+    /// Makes the outcome of a call that was answered.
+    pub(crate) fn of_result(result: &ToolResult, details: Details) -> Self {
+        let (content, structured) = (result.content(), result.structured());
+        let is_error = result.is_error();
+        let mut text = text_of(&content, structured.as_ref());
+        if is_error && text.trim().is_empty() {
+            "the tool failed and did not say why".clone_into(&mut text);
+        }
+        if is_error && !text.starts_with("Error: ") {
+            text.insert_str(0, "Error: ");
+        }
+        Self { text, is_error, content, structured, details, error: None, spilled_to: None }
+    }
+
+    /// Makes the outcome of a call that has no result.
+    pub(crate) fn of_error(error: CallError, details: Details) -> Self {
+        Self {
+            text: words(&error, &details),
+            is_error: true,
+            content: Vec::new(),
+            structured: None,
+            details,
+            error: Some(error),
+            spilled_to: None,
+        }
+    }
+
+    /// Tells whether the tool did what was asked.
+    pub fn ok(&self) -> bool {
+        !self.is_error
+    }
+
+    /// Returns what programs get to read (`call --json`).
+    pub fn to_json(&self) -> Json {
+        let Details { server_name, mcp_tool_name, provider, provider_name, duration } =
+            &self.details;
+        let shown = Shown {
+            ok: self.ok(),
+            is_error: self.is_error,
+            text: &self.text,
+            content: self.content.iter().map(ContentBlock::raw).collect(),
+            structured_content: self.structured.as_ref(),
+            spilled_to: self.spilled_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            details: ShownDetails {
+                server_name,
+                mcp_tool_name,
+                provider,
+                provider_name,
+                duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            },
+            error: self.error.as_ref().map(ShownError::of),
+        };
+        // Every `Json` in it is valid and all keys are text, so there is nothing to fail.
+        Json::encode(&shown).unwrap_or_else(|_| Json::object())
+    }
+}
+
+/// Says what went wrong, where, whether trying again can help, and what the server said last.
+fn words(error: &CallError, details: &Details) -> String {
+    let what = if error.reason == Reason::Cancelled { "Cancelled" } else { "MCP error" };
+    let mut text = format!("{what}: {} (", error.message);
+    for (label, name) in [("server", &details.server_name), ("tool", &details.mcp_tool_name)] {
+        if !name.is_empty() {
+            let _infallible = write!(text, "{label} \"{}\", ", clip(name, 100));
+        }
+    }
+    let _infallible = write!(text, "phase {})\n{}", error.phase.word(), error.advice());
+    if let Some(hint) = &error.hint {
+        let _infallible = write!(text, "\nhint: {hint}");
+    }
+    if let Some(stderr) = &error.stderr {
+        text.push_str("\nthe server's last error output:");
+        for line in stderr.lines() {
+            let _infallible = write!(text, "\n  {line}");
+        }
+    }
+    text
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    ok: bool,
+    is_error: bool,
+    text: &'a str,
+    content: Vec<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spilled_to: Option<String>,
+    details: ShownDetails<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ShownError<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownDetails<'a> {
+    server_name: &'a str,
+    mcp_tool_name: &'a str,
+    provider: &'a str,
+    provider_name: &'a str,
+    duration_ms: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownError<'a> {
+    kind: ErrorKind,
+    phase: Phase,
+    message: &'a str,
+    retryable: bool,
+    outcome_known: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+impl<'a> ShownError<'a> {
+    fn of(error: &'a CallError) -> Self {
+        Self {
+            kind: error.kind,
+            phase: error.phase,
+            message: &error.message,
+            retryable: error.retryable,
+            outcome_known: error.outcome_known,
+            stderr: error.stderr.as_deref(),
+            hint: error.hint.as_deref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn details() -> Details {
+        Details {
+            server_name: "fs".into(),
+            mcp_tool_name: "read".into(),
+            provider: "claude".into(),
+            provider_name: "Claude Code".into(),
+            duration: Duration::from_micros(12_900),
+        }
+    }
+
+    fn of(result: &str) -> Outcome {
+        Outcome::of_result(&ToolResult::read(result.parse().unwrap()), details())
+    }
+
+    fn check(result: &str, expected: &str) {
+        assert_eq!(of(result).text, expected, "{result}");
+    }
+
+    #[test]
+    fn texts_are_joined_and_stay_as_they_are() {
+        check(
+            r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b\u001b[1m"}]}"#,
+            "a\nb\u{1b}[1m",
+        );
+        check(r#"{"content":[]}"#, "");
+        check(r#"{"content":"bare"}"#, "bare");
+    }
+
+    #[test]
+    fn nothing_vanishes() {
+        let data = "A".repeat(16_400);
+        let result = format!(
+            r#"{{"content":[
+            {{"type":"text","text":"look:"}},
+            {{"type":"image","data":"{data}","mimeType":"image/png"}},
+            {{"type":"image","data":"AA=="}},
+            {{"type":"audio","data":"AAAA","mimeType":"audio/wav\n"}},
+            {{"type":"resource_link","uri":"file:///x","name":"x.txt","mimeType":"text/plain","size":1500000}},
+            {{"type":"resource_link","uri":"file:///y"}},
+            {{"type":"resource","resource":{{"uri":"file:///x","mimeType":"text/plain","text":"inside"}}}},
+            {{"type":"resource","resource":{{"uri":"file:///z","blob":"AAAA"}}}},
+            {{"type":"resource","resource":{{}}}},
+            {{"type":"tool_use","id":"1","name":"n","input":{{}}}},
+            {{"type":"hologram","depth":3}},
+            7
+            ]}}"#
+        );
+        let outcome = of(&result);
+        assert_eq!(outcome.content.len(), 12);
+        insta::assert_snapshot!(outcome.text, @r"
+        look:
+        [image image/png, 12.3 KB]
+        [image, 1 B]
+        [audio audio/wav\n, 3 B]
+        [link file:///x x.txt text/plain, 1.5 MB]
+        [link file:///y]
+        [resource file:///x text/plain]
+        inside
+        [resource file:///z, 3 B]
+        [resource]
+        [tool_use n]
+        [hologram, 29 B]
+        [unknown content, 1 B]
+        ");
+    }
+
+    #[test]
+    fn structured_content_is_shown_unless_a_text_says_the_same() {
+        let with = |structured: &str, texts: &[&str]| {
+            let blocks: Vec<String> = texts
+                .iter()
+                .map(|text| format!(r#"{{"type":"text","text":{}}}"#, serde_json::json!(text)))
+                .collect();
+            let result =
+                format!(r#"{{"structuredContent":{structured},"content":[{}]}}"#, blocks.join(","));
+            let outcome = of(&result);
+            assert_eq!(outcome.structured.unwrap().as_str(), structured);
+            outcome.text.strip_prefix(&texts.join("\n")).unwrap().trim_start().to_owned()
+        };
+        let said = [
+            (r#"{"a":1,"b":[2]}"#, vec![r#"{"a":1,"b":[2]}"#]),
+            (r#"{"a":1,"b":[2]}"#, vec!["see", "{\n \"b\": [2],\n \"a\": 1\n}"]),
+            (r#"{"result":"hello"}"#, vec!["hello"]),
+            (r#"{"result":["a",{"b":1}]}"#, vec!["a", r#"{"b": 1}"#]),
+            (r#"{"id":98765432109876543210}"#, vec![r#"{ "id": 98765432109876543210 }"#]),
+        ];
+        for (structured, texts) in said {
+            assert_eq!(with(structured, &texts), "", "{structured}");
+        }
+        let unsaid = [
+            (r#"{"a":1}"#, vec!["done"]),
+            (r#"{"a":1}"#, vec![]),
+            (r#"{"a":1}"#, vec![r#"{"a":2}"#]),
+            (r#"{"id":98765432109876543210}"#, vec![r#"{"id":98765432109876543211}"#]),
+            (r#"{"result":"hello","more":1}"#, vec!["hello"]),
+            (r#"{"result":["a","b"]}"#, vec!["a"]),
+        ];
+        for (structured, texts) in unsaid {
+            assert_eq!(with(structured, &texts), structured);
+        }
+    }
+
+    #[test]
+    fn a_tool_that_failed_says_error() {
+        check(r#"{"isError":true,"content":"no such file"}"#, "Error: no such file");
+        check(r#"{"isError":true,"content":"Error: no such file"}"#, "Error: no such file");
+        check(r#"{"isError":true,"content":[]}"#, "Error: the tool failed and did not say why");
+        assert!(!of(r#"{"isError":true}"#).ok() && of("{}").ok());
+    }
+
+    #[test]
+    fn a_failed_call_says_where_and_what_to_do() {
+        let lost = CallError {
+            phase: Phase::Receive,
+            outcome_known: false,
+            ..CallError::not_run(Reason::Lost, "the server's process ended")
+        };
+        let lost = lost.with_stderr("thinking\npanic\n").with_hint("look at its log");
+        insta::assert_snapshot!(Outcome::of_error(lost, details()).text, @r#"
+        MCP error: the server's process ended (server "fs", tool "read", phase receive)
+        The outcome is unknown: the tool may have run. Check before calling it again.
+        hint: look at its log
+        the server's last error output:
+          thinking
+          panic
+        "#);
+        let unknown = CallError::unknown_tool("raed", Some("read"));
+        insta::assert_snapshot!(Outcome::of_error(unknown, Details::default()).text, @r#"
+        MCP error: there is no tool "raed" (phase send)
+        Correct the call before trying again.
+        hint: did you mean "read"?
+        "#);
+        let cancelled = CallError::cancelled_before_sending();
+        insta::assert_snapshot!(Outcome::of_error(cancelled, details()).text, @r#"
+        Cancelled: the call was cancelled before it was sent (server "fs", tool "read", phase send)
+        The tool did not run.
+        "#);
+    }
+
+    #[test]
+    fn programs_get_the_blocks_as_they_came() {
+        let result = r#"{"content":[{"z":1.0,"type":"text","text":"\u0061\ud800","n":12345678901234567890}],"structuredContent":{"b":1e400,"a":-0}}"#;
+        let mut outcome = of(result);
+        outcome.spilled_to = Some("/r/1.txt".into());
+        insta::assert_snapshot!(outcome.to_json().as_str(), @r#"{"ok":true,"isError":false,"text":"a���\n{\"b\":1e400,\"a\":-0}","content":[{"z":1.0,"type":"text","text":"\u0061\ud800","n":12345678901234567890}],"structuredContent":{"b":1e400,"a":-0},"spilledTo":"/r/1.txt","details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12}}"#);
+    }
+
+    #[test]
+    fn programs_get_the_error_with_all_its_fields() {
+        let error = CallError::not_connected_in_time(Duration::from_secs(5)).with_stderr("x");
+        let json = Outcome::of_error(error, details()).to_json();
+        insta::assert_snapshot!(json.as_str(), @r#"{"ok":false,"isError":true,"text":"MCP error: the server was not connected within 5s (server \"fs\", tool \"read\", phase connect)\nThe tool did not run; trying again can help.\nthe server's last error output:\n  x","content":[],"details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12},"error":{"kind":"TRANSIENT","phase":"connect","message":"the server was not connected within 5s","retryable":true,"outcomeKnown":true,"stderr":"x"}}"#);
+    }
+}
