@@ -9,10 +9,12 @@
 //! may it run (`approval`, `remembered`), what does the answer say (`outcome`, `text`), what went wrong
 //! and may it be tried again (`error`, `explain`), where does what is too long go (`spill`).
 
+pub(crate) mod arguments;
 mod error;
-mod explain;
+pub(crate) mod explain;
 mod outcome;
 mod text;
 
+pub use arguments::{Misuse, PairError, from_pairs};
 pub use error::{CallError, ErrorKind, Phase, Reason};
 pub use outcome::{Details, Outcome};

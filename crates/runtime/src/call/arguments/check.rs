@@ -1,0 +1,280 @@
+//! Checks arguments against the schema of a tool before anything is sent.
+//!
+//! No reference is ever followed out of the schema, neither into the network nor to a file. What
+//! would take too long to check is not checked.
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::Value;
+use wharf_config::text::clip;
+use wharf_protocol::Json;
+
+use super::cost::Shape;
+use super::words::{Misuse, Words};
+
+/// How long a schema may be, as text.
+const LONGEST_SCHEMA: usize = 256 * 1024;
+
+/// How long arguments may be to be checked, as text.
+const LONGEST_ARGUMENTS: usize = 4 * 1024 * 1024;
+
+/// How often a pattern may change its mind.
+const MOST_BACKTRACKING: usize = 100_000;
+
+/// How large a compiled pattern may be.
+const LARGEST_PATTERN: usize = 1024 * 1024;
+
+/// How many problems are looked at; more are not counted.
+const MOST_PROBLEMS: usize = 50;
+
+/// The compiled schema of one tool; made once, on its first call.
+pub(crate) struct ArgumentCheck {
+    compiled: Result<Compiled, String>,
+}
+
+struct Compiled {
+    validator: Validator,
+    shape: Shape,
+    /// The names of the tool's arguments, to guess what was meant.
+    known: Vec<String>,
+}
+
+impl ArgumentCheck {
+    /// Compiles a schema. One that cannot be used checks nothing, and says why.
+    pub(crate) fn new(schema: &Json) -> Self {
+        Self { compiled: compile(schema) }
+    }
+
+    /// Returns why nothing is checked, if that is so.
+    pub(crate) fn unchecked_because(&self) -> Option<&str> {
+        self.compiled.as_ref().err().map(String::as_str)
+    }
+
+    /// Checks arguments; fails with everything that is wrong, up to a number.
+    pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
+        if !arguments.is_object() {
+            return Err(Misuse::not_an_object(arguments));
+        }
+        let Ok(compiled) = &self.compiled else { return Ok(()) };
+        if arguments.as_str().len() > LONGEST_ARGUMENTS {
+            return Ok(());
+        }
+        // A number that no machine can hold, or half a character: the server may know better.
+        let Some(value) = arguments.to::<Value>() else { return Ok(()) };
+        if !compiled.shape.is_cheap_for(&value) || compiled.validator.is_valid(&value) {
+            return Ok(());
+        }
+        let errors = compiled.validator.iter_errors(&value).filter(blames_arguments);
+        let words = Words { known: &compiled.known };
+        words.misuse(errors.take(MOST_PROBLEMS)).map_or(Ok(()), Err)
+    }
+}
+
+impl std::fmt::Debug for ArgumentCheck {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "ArgumentCheck({})", self.unchecked_because().unwrap_or("compiled"))
+    }
+}
+
+fn compile(schema: &Json) -> Result<Compiled, String> {
+    if schema.as_str().len() > LONGEST_SCHEMA {
+        return Err(format!("its schema is longer than {} KiB", LONGEST_SCHEMA / 1024));
+    }
+    let cannot = |why: String| format!("its schema cannot be used: {}", clip(&why, 200));
+    let value: Value = schema.decode().map_err(|error| cannot(error.to_string()))?;
+    let shape = Shape::of(&value).map_err(|why| cannot(why.to_owned()))?;
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(MOST_BACKTRACKING)
+        .size_limit(LARGEST_PATTERN)
+        .dfa_size_limit(LARGEST_PATTERN);
+    let validator = jsonschema::options()
+        .offline()
+        // A format is a description; whether a text is a date is for the server to say.
+        .should_validate_formats(false)
+        .with_pattern_options(patterns)
+        .build(&value)
+        .map_err(|error| cannot(error.to_string()))?;
+    let properties = value.get("properties").and_then(Value::as_object);
+    let known = properties.map(|them| them.keys().cloned().collect()).unwrap_or_default();
+    Ok(Compiled { validator, shape, known })
+}
+
+/// Tells whether a failure is about the arguments and not about the schema.
+fn blames_arguments(error: &ValidationError<'_>) -> bool {
+    !matches!(
+        error.kind(),
+        ValidationErrorKind::BacktrackLimitExceeded { .. }
+            | ValidationErrorKind::RegexEngineFailure { .. }
+            | ValidationErrorKind::Referencing(_)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(schema: &str) -> ArgumentCheck {
+        ArgumentCheck::new(&schema.parse().unwrap())
+    }
+
+    /// What is wrong with the arguments, or why nothing is checked, or nothing.
+    fn verdict(schema: &str, arguments: &str) -> String {
+        let check = compiled(schema);
+        match check.check(&arguments.parse().unwrap()) {
+            Err(misuse) => misuse.to_string(),
+            Ok(()) => check.unchecked_because().unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn check(schema: &str, arguments: &str, expected: &str) {
+        assert_eq!(verdict(schema, arguments), expected, "{schema} {arguments}");
+    }
+
+    const FILE: &str = r#"{"type":"object","required":["path"],"additionalProperties":false,"properties":{
+        "path":{"type":"string","minLength":1,"maxLength":9,"pattern":"^[a-z/]+$"},
+        "count":{"type":"integer","minimum":1,"maximum":10},
+        "mode":{"enum":["read","write",3]},
+        "kind":{"const":"x"},
+        "tags":{"type":"array","items":{"type":"object","properties":{"a.b":{"type":"boolean"}}},"minItems":1,"maxItems":2,"uniqueItems":true},
+        "either":{"anyOf":[{"type":"string"},{"type":"null"}]},
+        "one":{"oneOf":[{"type":"number","multipleOf":2},{"type":"string"}]},
+        "never":{"not":{}},
+        "many":{"type":["string","integer"]}}}"#;
+
+    #[test]
+    fn what_fits_passes() {
+        check(FILE, r#"{"path":"a","count":3,"mode":3,"tags":[{}],"either":null}"#, "");
+        check(r#"{"type":"object"}"#, r#"{"anything":[1]}"#, "");
+        check(
+            r#"{"properties":{"a":{"type":"integer"}}}"#,
+            r#"{"a":98765432109876543210,"b":1e400}"#,
+            "",
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_with_what_is_expected() {
+        let wrong = [
+            "{}",
+            r#"{"pth":"a"}"#,
+            r#"{"path":7}"#,
+            r#"{"path":""}"#,
+            r#"{"path":"ABCDEFGHIJKL"}"#,
+            r#"{"path":"a","count":"3"}"#,
+            r#"{"path":"a","count":11}"#,
+            r#"{"path":"a","mode":"raed","kind":"y"}"#,
+            r#"{"path":"a","tags":[]}"#,
+            r#"{"path":"a","tags":[{},{}]}"#,
+            r#"{"path":"a","tags":[{"a.b":1}]}"#,
+            r#"{"path":"a","either":1}"#,
+            r#"{"path":"a","one":3}"#,
+            r#"{"path":"a","never":1,"many":true}"#,
+            "[1]",
+            "null",
+        ];
+        let rows: Vec<_> = wrong.iter().map(|it| format!("{it} → {}", verdict(FILE, it))).collect();
+        insta::assert_snapshot!(rows.join("\n"), @r#"
+        {} → "path" is missing
+        {"pth":"a"} → unknown "pth" (did you mean "path"?); "path" is missing
+        {"path":7} → "path" must be a string, not a number
+        {"path":""} → "path" must have at least 1 characters; "path" must match the pattern ^[a-z/]+$
+        {"path":"ABCDEFGHIJKL"} → "path" must have at most 9 characters; "path" must match the pattern ^[a-z/]+$
+        {"path":"a","count":"3"} → "count" must be an integer, not a string
+        {"path":"a","count":11} → "count" must be at most 10
+        {"path":"a","mode":"raed","kind":"y"} → "mode" must be one of "read", "write", 3; "kind" must be "x"
+        {"path":"a","tags":[]} → "tags" must have at least 1 items
+        {"path":"a","tags":[{},{}]} → "tags" must not have the same item twice
+        {"path":"a","tags":[{"a.b":1}]} → "tags[0].a.b" must be a boolean, not a number
+        {"path":"a","either":1} → "either" must be a string or null, not a number
+        {"path":"a","one":3} → "one" fits none of its forms: must be a multiple of 2, or must be a string, not a number
+        {"path":"a","never":1,"many":true} → "never" is not allowed; "many" must be an integer or a string, not a boolean
+        [1] → arguments must be an object, not an array
+        null → arguments must be an object, not null
+        "#);
+    }
+
+    #[test]
+    fn many_problems_are_bounded_and_no_value_is_repeated() {
+        let names: Vec<String> = (0..60).map(|it| format!("\"f{it}\"")).collect();
+        let schema = format!(
+            r#"{{"required":[{}],"properties":{{"x":{{"type":"integer"}}}}}}"#,
+            names.join(",")
+        );
+        let text = verdict(&schema, &format!(r#"{{"x":"{}"}}"#, "secret".repeat(1000)));
+        insta::assert_snapshot!(text, @r#""f0" is missing; "f1" is missing; "f2" is missing; "f3" is missing; "f4" is missing; and 45 more"#);
+    }
+
+    #[test]
+    fn nothing_is_ever_fetched() {
+        for reference in
+            ["https://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json", "json-schema:///x"]
+        {
+            let schema = format!(r#"{{"properties":{{"a":{{"$ref":"{reference}"}}}}}}"#);
+            check(
+                &schema,
+                r#"{"a":1}"#,
+                "its schema cannot be used: it refers to something outside of itself",
+            );
+        }
+        assert!(
+            compiled(r#"{"$schema":"https://127.0.0.1:9/x.json"}"#).unchecked_because().is_some()
+        );
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_checks_nothing() {
+        let unusable = [
+            r#"{"type":"objekt"}"#.to_owned(),
+            r#"{"properties":7}"#.to_owned(),
+            r#"{"properties":{"a":{"pattern":"("}}}"#.to_owned(),
+            r##"{"$ref":"#"}"##.to_owned(),
+            r##"{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"not":{"$ref":"#"}}}}"##.to_owned(),
+            r##"{"properties":{"a":{"$ref":"#/$defs/missing"}}}"##.to_owned(),
+            format!(r#"{{"description":"{}"}}"#, "x".repeat(LONGEST_SCHEMA)),
+            format!("{}{}", r#"{"not":"#.repeat(120), "{}".to_owned() + &"}".repeat(120)),
+        ];
+        let rows: Vec<_> = unusable.iter().map(|schema| verdict(schema, r#"{"a":"b"}"#)).collect();
+        insta::assert_snapshot!(rows.join("\n"), @r#"
+        its schema cannot be used: "objekt" is not valid under any of the schemas listed in the 'anyOf' keyword
+        its schema cannot be used: 7 is not of type "object"
+        its schema cannot be used: "(" is not a "regex"
+        its schema cannot be used: it refers to itself without end
+        its schema cannot be used: it refers to itself without end
+        its schema cannot be used: it refers to something that is not there
+        its schema is longer than 256 KiB
+        its schema cannot be used: it is nested too deeply
+        "#);
+    }
+
+    #[test]
+    fn a_schema_that_doubles_at_every_step_costs_nothing() {
+        let steps: Vec<String> = (0..30)
+            .map(|it| format!(r##""d{it}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##, it + 1))
+            .collect();
+        let schema =
+            format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d30":{{}}}}}}"##, steps.join(","));
+        check(&schema, "{}", "its schema cannot be used: it has too many alternatives");
+        // The same, but only when the arguments are as deep.
+        let tree = r##"{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["b"]}]}"##;
+        let deep = format!("{}{}", r#"{"a":"#.repeat(30), "{}".to_owned() + &"}".repeat(30));
+        check(tree, &deep, "");
+        assert!(verdict(tree, r#"{"a":{"a":{}}}"#).contains("fits none of its forms"));
+    }
+
+    #[test]
+    fn a_pattern_that_goes_on_forever_is_no_misuse() {
+        let schema = r#"{"properties":{"a":{"pattern":"^(?=x)(x+x+)+y\\1$"}}}"#;
+        check(schema, &format!(r#"{{"a":"{}"}}"#, "x".repeat(40)), "");
+    }
+
+    #[test]
+    fn a_schema_may_refer_to_itself() {
+        let tree = r##"{"type":"object","properties":{"left":{"$ref":"#"},"v":{"$ref":"#/definitions/v"}},"definitions":{"v":{"type":"integer"}}}"##;
+        check(tree, r#"{"left":{"left":{"v":1}}}"#, "");
+        check(
+            tree,
+            r#"{"left":{"left":{"v":"x"}}}"#,
+            "\"left.left.v\" must be an integer, not a string",
+        );
+    }
+}

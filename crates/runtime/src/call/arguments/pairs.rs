@@ -1,0 +1,457 @@
+//! Reads `key=value` words of a command line into arguments, with the types the tool's schema names.
+//!
+//! A word is a string unless the schema wants something else; `key:=JSON` is taken as it is. Values
+//! are put together as text, so no digit is lost, and are never repeated in an error.
+
+use serde_json::Value;
+use wharf_config::text::{clip, nearest};
+use wharf_protocol::Json;
+
+/// How many characters of a name are shown.
+const LONGEST: usize = 120;
+
+/// How many references lead to the schema of one argument.
+const MOST_HOPS: usize = 16;
+
+/// Why words are no arguments.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PairError {
+    /// A word without an equals sign, or with nothing before it.
+    #[error("\"{word}\" is not of the form key=value")]
+    NotAPair {
+        /// The start of the word.
+        word: String,
+    },
+    /// The tool takes no such argument.
+    #[error("there is no argument \"{field}\"")]
+    Unknown {
+        /// Which.
+        field: String,
+        /// Which was probably meant.
+        nearest: Option<String>,
+        /// Those that there are.
+        known: String,
+    },
+    /// The value is not of the type that the tool wants.
+    #[error("\"{field}\" must be {expected}")]
+    WrongType {
+        /// Which.
+        field: String,
+        /// What it must be.
+        expected: String,
+    },
+    /// `key:=` without JSON after it.
+    #[error("the value of \"{field}\" is not JSON: {why}")]
+    NotJson {
+        /// Which.
+        field: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The same argument twice, though it is no list.
+    #[error("\"{field}\" is given more than once, and is no list")]
+    Twice {
+        /// Which.
+        field: String,
+    },
+}
+
+impl PairError {
+    /// Returns what a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotAPair { .. } => {
+                Some("write key=value, key:=JSON, or use --args with a JSON object".to_owned())
+            }
+            Self::Unknown { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean \"{nearest}\"?"))
+            }
+            Self::Unknown { known, .. } if known.is_empty() => {
+                Some("this tool takes no arguments".to_owned())
+            }
+            Self::Unknown { known, .. } => Some(format!("it takes {known}")),
+            Self::NotJson { field, .. } => Some(format!("for a plain text write {field}=text")),
+            Self::WrongType { .. } | Self::Twice { .. } => None,
+        }
+    }
+}
+
+/// Makes arguments of words, with the types that the schema names.
+///
+/// ```
+/// use wharf::call::from_pairs;
+///
+/// let schema = r#"{"properties":{"n":{"type":"integer"},"tag":{"type":"array"}}}"#.parse()?;
+/// let arguments = from_pairs(&["n=7", "q=7", "tag=a", "tag=b", "deep:={\"x\":1}"], &schema)?;
+/// assert_eq!(arguments.as_str(), r#"{"n":7,"q":"7","tag":["a","b"],"deep":{"x":1}}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, PairError> {
+    // A schema that makes no sense says nothing about types.
+    let schema = schema.to::<Value>().unwrap_or_default();
+    let tool = Tool { schema: &schema };
+    let mut given: Vec<(&str, Vec<Word<'_>>)> = Vec::new();
+    for word in words {
+        let (key, word) = split(word.as_ref())?;
+        match given.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, words)) => words.push(word),
+            None => given.push((key, vec![word])),
+        }
+    }
+    let mut text = String::from("{");
+    for (key, words) in given {
+        let value = tool.value(key, &words)?;
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&quoted(key));
+        text.push(':');
+        text.push_str(&value);
+    }
+    text.push('}');
+    Json::parse(text).map_err(|error| PairError::NotJson {
+        field: "arguments".to_owned(),
+        why: error.to_string(),
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Word<'a> {
+    Plain(&'a str),
+    Json(&'a str),
+}
+
+fn split(word: &str) -> Result<(&str, Word<'_>), PairError> {
+    let not_a_pair = || PairError::NotAPair { word: clip(word, 40) };
+    let (key, value) = word.split_once('=').ok_or_else(not_a_pair)?;
+    let (key, value) = match key.strip_suffix(':') {
+        Some(key) => (key, Word::Json(value)),
+        None => (key, Word::Plain(value)),
+    };
+    if key.is_empty() { Err(not_a_pair()) } else { Ok((key, value)) }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// What the schema of a tool says about its arguments.
+struct Tool<'a> {
+    schema: &'a Value,
+}
+
+impl<'a> Tool<'a> {
+    fn value(&self, key: &str, words: &[Word<'_>]) -> Result<String, PairError> {
+        let schema = self.schema_of(key)?;
+        let types = schema.map(|schema| self.types_of(schema, MOST_HOPS)).unwrap_or_default();
+        let is_list = types.contains(&"array");
+        match words {
+            [word] => {
+                let whole = typed(key, *word, &types);
+                match (word, whole) {
+                    // One item of a list may stand for the list.
+                    (Word::Plain(_), Err(_)) if is_list => self.list(key, schema, words),
+                    (_, whole) => whole,
+                }
+            }
+            _ if is_list => self.list(key, schema, words),
+            _ => Err(PairError::Twice { field: clip(key, LONGEST) }),
+        }
+    }
+
+    fn list(
+        &self,
+        key: &str,
+        schema: Option<&'a Value>,
+        words: &[Word<'_>],
+    ) -> Result<String, PairError> {
+        let items = schema.and_then(|schema| self.follow(schema).get("items"));
+        let types = items.map(|items| self.types_of(items, MOST_HOPS)).unwrap_or_default();
+        let items: Result<Vec<String>, PairError> =
+            words.iter().map(|word| typed(key, *word, &types)).collect();
+        Ok(format!("[{}]", items?.join(",")))
+    }
+
+    fn schema_of(&self, key: &str) -> Result<Option<&'a Value>, PairError> {
+        let schema = self.follow(self.schema);
+        let properties = schema.get("properties").and_then(Value::as_object);
+        if let Some(found) = properties.and_then(|properties| properties.get(key)) {
+            return Ok(Some(found));
+        }
+        let has_patterns = schema.get("patternProperties").is_some();
+        match schema.get("additionalProperties") {
+            Some(Value::Bool(false)) if !has_patterns => {
+                let names: Vec<&str> = properties
+                    .map(|them| them.keys().map(String::as_str).collect())
+                    .unwrap_or_default();
+                let known = names.iter().map(|name| format!("\"{}\"", clip(name, 40)));
+                Err(PairError::Unknown {
+                    field: clip(key, LONGEST),
+                    nearest: nearest(key, names.iter().copied()).map(|name| clip(name, LONGEST)),
+                    known: clip(&known.collect::<Vec<_>>().join(", "), 3 * LONGEST),
+                })
+            }
+            Some(other @ Value::Object(_)) => Ok(Some(other)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Follows references inside the schema.
+    fn follow(&self, schema: &'a Value) -> &'a Value {
+        let mut at = schema;
+        for _ in 0..MOST_HOPS {
+            let pointer =
+                at.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
+            match pointer.and_then(|pointer| self.schema.pointer(pointer)) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// The types a schema allows; none if it does not say.
+    fn types_of(&self, schema: &'a Value, hops: usize) -> Vec<&'a str> {
+        let schema = self.follow(schema);
+        match schema.get("type") {
+            Some(Value::String(one)) => return vec![one],
+            Some(Value::Array(many)) => return many.iter().filter_map(Value::as_str).collect(),
+            _ => {}
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return values.iter().map(kind_of).collect();
+        }
+        if let Some(value) = schema.get("const") {
+            return vec![kind_of(value)];
+        }
+        let branches =
+            ["anyOf", "oneOf", "allOf"].iter().filter_map(|it| schema.get(*it)?.as_array());
+        let Some(hops) = hops.checked_sub(4) else { return Vec::new() };
+        branches.flatten().take(32).flat_map(|it| self.types_of(it, hops)).collect()
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Writes a word as a value of one of these types; the first that it can be, a string last.
+fn typed(key: &str, word: Word<'_>, types: &[&str]) -> Result<String, PairError> {
+    let text = match word {
+        Word::Plain(text) => text,
+        Word::Json(text) => {
+            let json = Json::parse(text.to_owned());
+            return json.map(|json| json.as_str().to_owned()).map_err(|error| PairError::NotJson {
+                field: clip(key, LONGEST),
+                why: error.to_string(),
+            });
+        }
+    };
+    let others: Vec<&str> = types.iter().copied().filter(|kind| *kind != "string").collect();
+    let may_be_text = others.len() < types.len() || types.is_empty();
+    // Where a text is possible, `null` is one: only its owner can know, and can write `:=`.
+    let fits = |json: &Json| {
+        let is_null = json.is_null() && may_be_text;
+        !is_null && others.iter().any(|kind| is(json, kind))
+    };
+    let json = (!others.is_empty()).then(|| Json::parse(text.to_owned()).ok()).flatten();
+    match json.filter(fits) {
+        Some(json) => Ok(json.as_str().to_owned()),
+        None if may_be_text => Ok(quoted(text)),
+        None => Err(PairError::WrongType {
+            field: clip(key, LONGEST),
+            expected: clip(&expected(&others), LONGEST),
+        }),
+    }
+}
+
+fn is(json: &Json, kind: &str) -> bool {
+    let first = json.as_str().as_bytes().first().copied().unwrap_or_default();
+    match kind {
+        "integer" | "number" => first == b'-' || first.is_ascii_digit(),
+        "boolean" => matches!(first, b't' | b'f'),
+        "null" => first == b'n',
+        "array" => first == b'[',
+        "object" => first == b'{',
+        _ => false,
+    }
+}
+
+fn expected(types: &[&str]) -> String {
+    let mut names: Vec<&str> = types
+        .iter()
+        .map(|kind| match *kind {
+            "integer" => "an integer",
+            "number" => "a number",
+            "boolean" => "true or false",
+            "array" => "a JSON array",
+            "object" => "a JSON object",
+            other => other,
+        })
+        .collect();
+    names.dedup();
+    names.join(" or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const SCHEMA: &str = r##"{"additionalProperties":false,"properties":{
+        "text":{"type":"string"},"count":{"type":"integer"},"ratio":{"type":"number"},"flag":{"type":"boolean"},
+        "nothing":{"type":"null"},"tags":{"type":"array","items":{"type":"string"}},"ids":{"type":"array","items":{"$ref":"#/$defs/id"}},
+        "pairs":{"type":"array","items":{"type":"array"}},"object":{"type":"object"},"any":{},"maybe":{"type":["string","null"]},
+        "either":{"anyOf":[{"type":"integer"},{"type":"string"}]},"mode":{"enum":["a",1]},"id":{"$ref":"#/$defs/id"},
+        "optional":{"anyOf":[{"type":"integer"},{"type":"null"}]}},
+        "$defs":{"id":{"type":"integer"}}}"##;
+
+    fn told(words: &[&str]) -> String {
+        match from_pairs(words, &SCHEMA.parse().unwrap()) {
+            Ok(json) => json.as_str().to_owned(),
+            Err(error) => match error.hint() {
+                Some(hint) => format!("{error} | {hint}"),
+                None => error.to_string(),
+            },
+        }
+    }
+
+    #[test]
+    fn words_get_the_types_of_the_schema() {
+        let rows: Vec<String> = [
+            vec![
+                "text=7",
+                "count=98765432109876543210",
+                "ratio=-1.50e3",
+                "flag=true",
+                "nothing=null",
+            ],
+            vec!["text=a=b", "ratio:= 1"],
+            vec!["tags=a"],
+            vec!["tags=a", "tags=[1]", "tags:=2"],
+            vec![r#"tags=["a", "b"]"#],
+            vec!["ids=1", "ids=2"],
+            vec!["pairs=[1,2]", "pairs=[3]"],
+            vec![r#"object={"a": 1.0}"#],
+            vec!["any=7", "maybe=null", "either=7", "mode=1", "id=7", "optional=null"],
+            vec!["either=x", "mode=a", "maybe:=null", "text="],
+            vec!["count:=\"x\"", "any:=[1,  2]"],
+            vec![],
+        ]
+        .iter()
+        .map(|words| told(words))
+        .collect();
+        insta::assert_snapshot!(rows.join("\n"), @r#"
+        {"text":"7","count":98765432109876543210,"ratio":-1.50e3,"flag":true,"nothing":null}
+        {"text":"a=b","ratio":1}
+        {"tags":["a"]}
+        {"tags":["a","[1]",2]}
+        {"tags":["a", "b"]}
+        {"ids":[1,2]}
+        {"pairs":[[1,2],[3]]}
+        {"object":{"a": 1.0}}
+        {"any":"7","maybe":"null","either":7,"mode":1,"id":7,"optional":null}
+        {"either":"x","mode":"a","maybe":null,"text":""}
+        {"count":"x","any":[1,  2]}
+        {}
+        "#);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let rows: Vec<String> = [
+            vec!["count=seven"],
+            vec!["flag=yes"],
+            vec!["ids=x"],
+            vec!["optional=x"],
+            vec!["object=[1]"],
+            vec!["cuont=1"],
+            vec!["zzz=1"],
+            vec!["text=a", "text=b"],
+            vec!["plain"],
+            vec!["=x"],
+            vec![":=1"],
+            vec!["any:={oops"],
+        ]
+        .iter()
+        .map(|words| told(words))
+        .collect();
+        insta::assert_snapshot!(rows.join("\n"), @r#"
+        "count" must be an integer
+        "flag" must be true or false
+        "ids" must be an integer
+        "optional" must be an integer or null
+        "object" must be a JSON object
+        there is no argument "cuont" | did you mean "count"?
+        there is no argument "zzz" | it takes "text", "count", "ratio", "flag", "nothing", "tags", "ids", "pairs", "object", "any", "maybe", "either", "mode", "id", "optional"
+        "text" is given more than once, and is no list
+        "plain" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
+        "=x" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
+        ":=1" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
+        the value of "any" is not JSON: key must be a string at line 1 column 2 | for a plain text write any=text
+        "#);
+    }
+
+    #[test]
+    fn a_schema_that_leads_in_circles_ends() {
+        let circle: Json = r##"{"properties":{"a":{"$ref":"#/properties/a"},"b":{"anyOf":[{"$ref":"#/properties/b"},{"$ref":"#/properties/b"}]}}}"##.parse().unwrap();
+        assert_eq!(from_pairs(&["a=1", "b=2"], &circle).unwrap().as_str(), r#"{"a":"1","b":"2"}"#);
+        for schema in ["null", "7", r#"{"properties":7}"#, r#"{"properties":{"a":true}}"#] {
+            let json = from_pairs(&["a=1"], &schema.parse().unwrap()).unwrap();
+            assert_eq!(json.as_str(), r#"{"a":"1"}"#);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_survives_as_json(key in "[a-zA-Z_é \"\\\\.]{1,8}", value in any_json()) {
+            let word = format!("{key}:={value}");
+            let json = from_pairs(&[word], &Json::object()).unwrap();
+            prop_assert_eq!(json.to::<Value>().unwrap(), json!({ key: value }));
+        }
+
+        #[test]
+        fn any_text_survives_as_text(key in "[a-z]{1,8}", text in any::<String>()) {
+            let json = from_pairs(&[format!("{key}={text}")], &Json::object()).unwrap();
+            prop_assert_eq!(json.to::<Value>().unwrap(), json!({ key: text }));
+        }
+
+        #[test]
+        fn any_digits_survive_as_a_number(digits in "-?[1-9][0-9]{0,60}") {
+            let schema = r#"{"properties":{"n":{"type":"integer"}}}"#.parse().unwrap();
+            let json = from_pairs(&[format!("n={digits}")], &schema).unwrap();
+            prop_assert_eq!(json.as_str(), format!(r#"{{"n":{digits}}}"#));
+        }
+
+        #[test]
+        fn no_words_panic(words in prop::collection::vec("[a-z:=\\[{\"1 ]{0,12}", 0..5)) {
+            drop(from_pairs(&words, &SCHEMA.parse().unwrap()));
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((any::<String>(), inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+}
