@@ -9,12 +9,15 @@
 //! may it run (`approval`, `remembered`), what does the answer say (`outcome`, `text`), what went wrong
 //! and may it be tried again (`error`, `explain`), where does what is too long go (`spill`).
 
+pub(crate) mod approval;
 pub(crate) mod arguments;
 mod error;
 pub(crate) mod explain;
 mod outcome;
+pub(crate) mod remembered;
 mod text;
 
+pub use approval::{Answer, ApprovalRequest, Approver, Caller, Lasting};
 pub use arguments::{Misuse, PairError, from_pairs};
 pub use error::{CallError, ErrorKind, Phase, Reason};
 pub use outcome::{Details, Outcome};

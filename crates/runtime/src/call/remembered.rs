@@ -1,0 +1,313 @@
+//! Answers that count for more than one call: for the session, or for good in `approvals.json`.
+//!
+//! An answer is bound to the definition of the server and to the tool as it was pinned; when one of
+//! them changes it lapses by itself. What "always for this server" covers is pinned tool by tool as
+//! it is used, so that a tool that changes later asks again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use wharf_config::store::{self, LOCK_WAIT, Lock, StoreError};
+
+use super::approval::{Lasting, Proposal, Scope};
+
+/// How many definitions are remembered; the oldest go.
+const MOST_GRANTS: usize = 500;
+
+/// The answers of one session, and where those for good are.
+pub(crate) struct Remembered {
+    home: Option<PathBuf>,
+    session: Mutex<Grants>,
+}
+
+/// Why an answer could not be kept for good.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeepError {
+    #[error("there is no folder to keep answers in")]
+    NoHome,
+    #[error("the tool is not pinned, so there is nothing to bind the answer to")]
+    NotPinned,
+    #[error("\"approvals.json\" is not what it should be (line {line})")]
+    Damaged { line: usize },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Grants {
+    version: u32,
+    grants: Vec<Grant>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Grant {
+    server: String,
+    definition: String,
+    /// Covers every tool of the server.
+    #[serde(default)]
+    everything: bool,
+    /// The tools that are covered, as they were pinned.
+    #[serde(default)]
+    tools: BTreeMap<String, String>,
+    /// When it was given, in seconds.
+    #[serde(default)]
+    given: u64,
+}
+
+/// What remembered answers say about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Say {
+    Nothing,
+    /// It was covered, but has changed since.
+    Lapsed,
+    Yes,
+    /// Yes, as a tool that has not been used since; from now on it counts as it is.
+    YesAndPin,
+}
+
+impl Remembered {
+    /// Remembers in this session and, in a folder such as `WHARF_HOME`, for good.
+    pub(crate) fn new(home: Option<&Path>) -> Self {
+        Self { home: home.map(Path::to_owned), session: Mutex::default() }
+    }
+
+    /// Tells whether an earlier answer covers a call.
+    ///
+    /// The file is read each time, because an answer may be taken back in another process. Blocks the
+    /// thread while another process changes files.
+    pub(super) fn allow(&self, call: &Proposal) -> bool {
+        let session = self.session().say(call);
+        match session {
+            Say::Nothing => {}
+            Say::Lapsed => return false,
+            Say::Yes => return true,
+            Say::YesAndPin => {
+                self.session().pin(call);
+                return true;
+            }
+        }
+        // An answer whose record is damaged was not given.
+        let stored = self.read().unwrap_or_default().say(call);
+        if stored == Say::YesAndPin
+            && let Err(error) = self.change(|grants| grants.pin(call))
+        {
+            tracing::warn!(%error, "a tool could not be added to a remembered answer");
+            // For this session at least it counts as it is now.
+            self.session().add(call, Scope::Tool);
+        }
+        matches!(stored, Say::Yes | Say::YesAndPin)
+    }
+
+    /// Remembers a yes. An answer for good that cannot be stored counts for the session.
+    ///
+    /// Blocks the thread while another process changes files.
+    pub(super) fn add(
+        &self,
+        call: &Proposal,
+        scope: Scope,
+        lasting: Lasting,
+    ) -> Result<(), KeepError> {
+        if call.pin.is_none() {
+            return Err(KeepError::NotPinned);
+        }
+        let kept = match lasting {
+            Lasting::Session => Ok(()),
+            Lasting::ForGood => self.change(|grants| grants.add(call, scope)),
+        };
+        if lasting == Lasting::Session || kept.is_err() {
+            self.session().add(call, scope);
+        } else {
+            self.session().unpin(call);
+        }
+        kept
+    }
+
+    fn session(&self) -> MutexGuard<'_, Grants> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> Result<Grants, KeepError> {
+        let Some(home) = &self.home else { return Ok(Grants::default()) };
+        match store::read(&file_in(home))? {
+            None => Ok(Grants::default()),
+            Some(text) => serde_json::from_str(&text)
+                .map_err(|error| KeepError::Damaged { line: error.line() }),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Grants)) -> Result<(), KeepError> {
+        let home = self.home.as_ref().ok_or(KeepError::NoHome)?;
+        let _lock = Lock::acquire(&home.join("run"), LOCK_WAIT)?;
+        // What cannot be read is not replaced: somebody may want to mend it.
+        let mut grants = self.read()?;
+        change(&mut grants);
+        grants.version = 1;
+        grants.grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
+        grants.grants.truncate(MOST_GRANTS);
+        let text = serde_json::to_string_pretty(&grants).unwrap_or_default();
+        store::write_private(&file_in(home), &text)?;
+        Ok(())
+    }
+}
+
+fn file_in(home: &Path) -> PathBuf {
+    home.join("approvals.json")
+}
+
+impl Grants {
+    fn say(&self, call: &Proposal) -> Say {
+        let Some(pin) = &call.pin else { return Say::Nothing };
+        let grant = self.grants.iter().find(|grant| grant.is_for(call));
+        match grant.map(|grant| (grant.everything, grant.tools.get(&call.request.tool))) {
+            Some((_, Some(known))) if known == pin => Say::Yes,
+            Some((_, Some(_))) => Say::Lapsed,
+            Some((true, None)) => Say::YesAndPin,
+            _ => Say::Nothing,
+        }
+    }
+
+    fn add(&mut self, call: &Proposal, scope: Scope) {
+        if !self.grants.iter().any(|grant| grant.is_for(call)) {
+            self.grants.push(Grant::of(call));
+        }
+        for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
+            grant.everything |= scope == Scope::Server;
+            grant.given = now();
+        }
+        self.pin(call);
+    }
+
+    /// Forgets how a tool was, because a newer answer is elsewhere.
+    fn unpin(&mut self, call: &Proposal) {
+        for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
+            grant.tools.remove(&call.request.tool);
+        }
+    }
+
+    fn pin(&mut self, call: &Proposal) {
+        let Some(pin) = &call.pin else { return };
+        if let Some(grant) = self.grants.iter_mut().find(|grant| grant.is_for(call)) {
+            grant.tools.insert(call.request.tool.clone(), pin.clone());
+        }
+    }
+}
+
+impl Grant {
+    fn of(call: &Proposal) -> Self {
+        Self {
+            server: call.request.server.clone(),
+            definition: call.definition.clone(),
+            everything: false,
+            tools: BTreeMap::new(),
+            given: 0,
+        }
+    }
+
+    fn is_for(&self, call: &Proposal) -> bool {
+        self.server == call.request.server && self.definition == call.definition
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use wharf_config::Approval;
+    use wharf_protocol::view::ToolHints;
+
+    use super::super::approval::ApprovalRequest;
+    use super::*;
+
+    fn call(tool: &str, definition: &str) -> Proposal {
+        Proposal {
+            request: ApprovalRequest {
+                server: "fs".into(),
+                tool: tool.into(),
+                arguments: "{}".parse().unwrap(),
+                annotations: None,
+                hints: ToolHints::default(),
+                provider_name: String::new(),
+            },
+            policy: Approval::Ask,
+            is_withheld: false,
+            definition: definition.into(),
+            pin: Some("p".into()),
+        }
+    }
+
+    #[test]
+    fn the_file_holds_identities_and_is_for_its_owner_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(Some(home.path()));
+        remembered.add(&call("read", "d1"), Scope::Tool, Lasting::ForGood).unwrap();
+        remembered.add(&call("write", "d2"), Scope::Server, Lasting::ForGood).unwrap();
+        assert!(remembered.allow(&call("delete", "d2")));
+        let path = file_in(home.path());
+        let text = store::read(&path).unwrap().unwrap();
+        let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for grant in file["grants"].as_array_mut().unwrap() {
+            grant.as_object_mut().unwrap().remove("given");
+        }
+        file["grants"].as_array_mut().unwrap().sort_by_key(ToString::to_string);
+        insta::assert_snapshot!(file, @r#"{"version":1,"grants":[{"server":"fs","definition":"d1","everything":false,"tools":{"read":"p"}},{"server":"fs","definition":"d2","everything":true,"tools":{"delete":"p","write":"p"}}]}"#);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_allows_nothing_and_is_left_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(Some(home.path()));
+        for damaged in ["{\n oops", "[]", r#"{"version":1}"#] {
+            store::write(&file_in(home.path()), damaged).unwrap();
+            assert!(!remembered.allow(&call("read", "d")));
+            let kept = remembered.add(&call("other", damaged), Scope::Tool, Lasting::ForGood);
+            assert!(matches!(kept, Err(KeepError::Damaged { .. })));
+            assert_eq!(store::read(&file_in(home.path())).unwrap().unwrap(), damaged);
+            assert!(remembered.allow(&call("other", damaged)), "counts for the session");
+        }
+    }
+
+    #[test]
+    fn without_a_pin_or_a_home_nothing_is_kept_for_good() {
+        let nowhere = Remembered::new(None);
+        let kept = nowhere.add(&call("read", "d"), Scope::Tool, Lasting::ForGood);
+        assert!(matches!(kept, Err(KeepError::NoHome)));
+        let cached = Proposal { pin: None, ..call("cached", "d") };
+        let kept = nowhere.add(&cached, Scope::Server, Lasting::Session);
+        assert!(matches!(kept, Err(KeepError::NotPinned)));
+        assert!(!nowhere.allow(&cached));
+    }
+
+    #[test]
+    fn a_tool_that_changed_in_this_session_is_not_covered_by_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(Some(home.path()));
+        remembered.add(&call("write", "d"), Scope::Server, Lasting::ForGood).unwrap();
+        remembered.add(&call("read", "d"), Scope::Tool, Lasting::Session).unwrap();
+        let changed = Proposal { pin: Some("q".into()), ..call("read", "d") };
+        assert!(!remembered.allow(&changed));
+        remembered.add(&changed, Scope::Tool, Lasting::ForGood).unwrap();
+        assert!(remembered.allow(&changed) && !remembered.allow(&call("read", "d")));
+    }
+
+    #[test]
+    fn the_oldest_answers_go() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(Some(home.path()));
+        let old = (0..MOST_GRANTS + 7).map(|it| Grant::of(&call("read", &it.to_string())));
+        let file = Grants { version: 1, grants: old.collect() };
+        store::write(&file_in(home.path()), &serde_json::to_string(&file).unwrap()).unwrap();
+        remembered.add(&call("read", "new"), Scope::Tool, Lasting::ForGood).unwrap();
+        assert_eq!(remembered.read().unwrap().grants.len(), MOST_GRANTS);
+        assert!(remembered.allow(&call("read", "new")));
+    }
+}
