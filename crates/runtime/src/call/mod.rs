@@ -15,9 +15,11 @@ mod error;
 pub(crate) mod explain;
 mod outcome;
 pub(crate) mod remembered;
+mod spill;
 mod text;
 
 pub use approval::{Answer, ApprovalRequest, Approver, Caller, Lasting};
 pub use arguments::{Misuse, PairError, from_pairs};
 pub use error::{CallError, ErrorKind, Phase, Reason};
 pub use outcome::{Details, Outcome};
+pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};

@@ -1,0 +1,160 @@
+//! Turns pictures, sounds and other bytes of a result into files, when somebody wants them.
+//!
+//! A file is named after its content and its kind, never after what the server calls it. A block
+//! whose bytes cannot be read is a problem of its own; the others are kept.
+
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use wharf_protocol::view::{Content, ContentBlock, ResourceBody};
+
+use super::super::Outcome;
+use super::store::{ResultStore, SpillError};
+
+/// Bytes of a result that are, or should be, in a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Attachment {
+    /// The place of the block in the content.
+    pub block: usize,
+    /// The kind of content, as the server says.
+    pub mime_type: Option<String>,
+    /// The file, or why there is none.
+    pub file: Result<PathBuf, SpillError>,
+}
+
+impl Outcome {
+    /// Puts the pictures, sounds and embedded bytes of the result into files.
+    ///
+    /// Blocks the thread while they are written.
+    pub fn attachments(&self, store: &ResultStore) -> Vec<Attachment> {
+        let blocks = self.content.iter().enumerate();
+        blocks
+            .filter_map(|(block, content)| {
+                let (data, mime_type) = bytes_of(content)?;
+                let file = store.keep_base64(&data, mime_type.as_deref());
+                Some(Attachment { block, mime_type, file })
+            })
+            .collect()
+    }
+}
+
+impl ResultStore {
+    /// Keeps bytes that come as base64, in a file whose ending tells their kind.
+    pub fn keep_base64(&self, data: &str, mime_type: Option<&str>) -> Result<PathBuf, SpillError> {
+        let size = (data.len() as u64 / 4).saturating_mul(3);
+        // A third of leeway, since there may be line breaks; what is decoded is measured again.
+        if size / 4 * 3 > self.most_bytes() {
+            return Err(SpillError::TooLarge { size, quota: self.most_bytes() });
+        }
+        let bytes = decode(data).ok_or(SpillError::NotBase64)?;
+        self.keep(&bytes, ending(mime_type))
+    }
+}
+
+fn bytes_of(block: &ContentBlock) -> Option<(String, Option<String>)> {
+    match block.content() {
+        Content::Image { data, mime_type } | Content::Audio { data, mime_type } => {
+            Some((data.to_string(), mime_type.as_ref().map(ToString::to_string)))
+        }
+        Content::Embedded(contents) => match contents.body() {
+            ResourceBody::Blob(data) => {
+                Some((data.to_string(), contents.mime_type().map(|mime| mime.to_string())))
+            }
+            ResourceBody::Text(_) | ResourceBody::Missing => None,
+        },
+        _ => None,
+    }
+}
+
+/// Decodes base64 of either alphabet, with or without padding, also over several lines.
+fn decode(data: &str) -> Option<Vec<u8>> {
+    let config = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true);
+    let compact: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let is_for_urls = compact.iter().any(|byte| matches!(byte, b'-' | b'_'));
+    let alphabet = if is_for_urls { &alphabet::URL_SAFE } else { &alphabet::STANDARD };
+    GeneralPurpose::new(alphabet, config).decode(compact).ok()
+}
+
+/// The ending of a file for a kind of content.
+fn ending(mime_type: Option<&str>) -> &'static str {
+    let kind = mime_type.unwrap_or_default().split(';').next().unwrap_or_default();
+    match kind.trim().to_ascii_lowercase().as_str() {
+        "image/png" => "png",
+        "image/jpeg" | "image/jpg" => "jpg",
+        "image/gif" => "gif",
+        "image/webp" => "webp",
+        "image/svg+xml" => "svg",
+        "image/bmp" => "bmp",
+        "image/avif" => "avif",
+        "image/tiff" => "tiff",
+        "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
+        "audio/mpeg" | "audio/mp3" => "mp3",
+        "audio/ogg" => "ogg",
+        "audio/flac" => "flac",
+        "audio/mp4" | "audio/aac" => "m4a",
+        "video/mp4" => "mp4",
+        "video/webm" | "audio/webm" => "webm",
+        "application/pdf" => "pdf",
+        "application/json" => "json",
+        "application/zip" => "zip",
+        "application/gzip" => "gz",
+        "text/plain" => "txt",
+        "text/html" => "html",
+        "text/csv" => "csv",
+        "text/markdown" => "md",
+        _ => "bin",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wharf_protocol::view::ToolResult;
+
+    use super::super::super::Details;
+    use super::super::Quota;
+    use super::*;
+
+    #[test]
+    fn a_bad_block_does_not_spoil_the_others() {
+        let home = tempfile::tempdir().unwrap();
+        let result = r#"{"content":[
+            {"type":"text","text":"t"},
+            {"type":"image","data":"aGVsbG8=","mimeType":"image/PNG; x=y"},
+            {"type":"image","data":"$$$","mimeType":"image/png"},
+            {"type":"audio","data":"aGVs\nbG8","mimeType":"audio/../../etc"},
+            {"type":"resource","resource":{"uri":"a:b","blob":"-_-_","mimeType":"application/pdf"}},
+            {"type":"resource","resource":{"uri":"a:b","text":"x"}}]}"#;
+        let result = ToolResult::read(result.parse().unwrap());
+        let outcome = Outcome::of_result(&result, Details::default());
+        let rows = outcome.attachments(&ResultStore::new(home.path())).into_iter().map(|it| {
+            let file = match it.file {
+                Ok(path) => {
+                    let bytes = std::fs::read(&path).unwrap();
+                    format!("{} {bytes:?}", path.file_name().unwrap().display())
+                }
+                Err(error) => error.to_string(),
+            };
+            format!("{} {file}", it.block)
+        });
+        insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
+        1 2cf24dba5fb0a30e26e83b2a.png [104, 101, 108, 108, 111]
+        2 it is not valid base64
+        3 2cf24dba5fb0a30e26e83b2a.bin [104, 101, 108, 108, 111]
+        4 337672c9cc7a511cf6fe0529.pdf [251, 255, 191]
+        ");
+    }
+
+    #[test]
+    fn what_is_far_too_large_is_not_even_decoded() {
+        let home = tempfile::tempdir().unwrap();
+        let store = ResultStore::new(home.path()).with_quota(Quota { bytes: 10, files: 1 });
+        let kept = store.keep_base64(&"$".repeat(1000), None);
+        assert!(matches!(kept, Err(SpillError::TooLarge { .. })));
+        assert!(matches!(store.keep_base64("$", None), Err(SpillError::NotBase64)));
+    }
+}
