@@ -262,6 +262,21 @@ mod tests {
     }
 
     #[test]
+    fn a_long_chain_of_references_does_not_exhaust_the_stack() {
+        let chain = |links: usize| {
+            let steps: Vec<String> = (0..links)
+                .map(|it| format!(r##""d{it}":{{"$ref":"#/$defs/d{}"}}"##, it + 1))
+                .collect();
+            format!(
+                r##"{{"$defs":{{{},"d{links}":{{"required":["a"]}}}},"$ref":"#/$defs/d0"}}"##,
+                steps.join(",")
+            )
+        };
+        check(&chain(90), "{}", "\"a\" is missing");
+        check(&chain(3000), "{}", "its schema cannot be used: it is nested too deeply");
+    }
+
+    #[test]
     fn a_pattern_that_goes_on_forever_is_no_misuse() {
         let schema = r#"{"properties":{"a":{"pattern":"^(?=x)(x+x+)+y\\1$"}}}"#;
         check(schema, &format!(r#"{{"a":"{}"}}"#, "x".repeat(40)), "");

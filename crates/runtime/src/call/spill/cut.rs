@@ -61,15 +61,13 @@ mod tests {
     use proptest::prelude::*;
     use wharf_protocol::view::ToolResult;
 
+    use super::super::super::Details;
     use super::super::Quota;
     use super::*;
 
     fn saying(text: &str) -> Outcome {
         let result = serde_json::json!({ "content": text }).to_string();
-        Outcome::of_result(
-            &ToolResult::read(result.parse().unwrap()),
-            super::super::super::Details::default(),
-        )
+        Outcome::of_result(&ToolResult::read(result.parse().unwrap()), Details::default())
     }
 
     #[test]
