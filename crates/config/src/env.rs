@@ -95,6 +95,11 @@ impl Env {
         }
     }
 
+    /// Goes through all variables, by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns a variable that says something: set and not empty.
     pub fn filled_variable(&self, name: &str) -> Option<&str> {
         self.variable(name).filter(|value| !value.is_empty())
