@@ -3,5 +3,6 @@
 //! Each built-in server is a folder with a `serve` function over two pipes. Whose pipes they are is
 //! for the caller to say: nothing here touches the terminal or the environment.
 
+mod gate;
 pub mod call;
 pub mod thinking;

@@ -1,0 +1,472 @@
+//! Stands in front of everything that runs or sends: says what may be started, and in which folder.
+//!
+//! Only a winner that is enabled, valid and trusted becomes [`Ready`]; nothing else of the runtime
+//! makes one. In a folder that the person has not trusted, servers of their own and every
+//! `!command` run in the home folder: `npx` and `python -m` prefer what lies where they are started.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use wharf_config::secret::mask_command;
+use wharf_config::trust::{Trust, TrustStore};
+use wharf_config::{
+    Catalog, ConfigValue, Definition, Env, Level, Policy, Problem, Secret, Server, ServerName,
+    ServerSpec, Source, State, Transport, TransportKind,
+};
+
+/// What a winner of the catalog becomes before anything runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Planned {
+    /// Its name.
+    pub(crate) name: ServerName,
+    /// The file it comes from.
+    pub(crate) source: Arc<Source>,
+    /// How it is reached, as far as it says.
+    pub(crate) transport: Option<TransportKind>,
+    /// Whether it may be connected.
+    pub(crate) entry: Entry,
+    /// What is wrong with its definition.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Whether a server may be connected, and if not, why.
+#[derive(Debug, Clone)]
+pub(crate) enum Entry {
+    /// It may.
+    Ready(Arc<Ready>),
+    /// Somebody switched it off.
+    Disabled {
+        /// In words that continue "it is …".
+        reason: Option<String>,
+    },
+    /// It came with a project and nobody has agreed to it.
+    Untrusted,
+    /// It does not say enough.
+    Invalid {
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// A server that may be started or reached, and where its programs run.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    /// What to connect.
+    pub(crate) spec: ServerSpec,
+    /// Whose definition it is.
+    pub(crate) level: Level,
+    /// The working folder of the child; none for a server that is not started by us.
+    pub(crate) folder: Option<PathBuf>,
+    /// The folder in which its `!command` values run.
+    pub(crate) commands_in: PathBuf,
+    /// It may get the person's GitHub token although its entry does not name one.
+    pub(crate) may_use_github_token: bool,
+    /// Where it is defined, for what there is to say about it.
+    pub(crate) place: Place,
+}
+
+/// Where a server is defined, and the texts that may be shown: what was expanded may be secret.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// The line of its name there.
+    pub(crate) line: u32,
+    /// The command as written, fit to be shown.
+    pub(crate) command: String,
+    /// The working folder as written, fit to be shown.
+    pub(crate) folder: String,
+}
+
+/// Says for each name whether its server may be connected; by name.
+///
+/// What is shadowed, a duplicate or handled natively is left out.
+pub(crate) fn plan(catalog: &Catalog, env: &Env) -> Vec<Planned> {
+    let (store, _already_in_the_catalog) = TrustStore::load(env);
+    let ground = Ground::new(catalog, &store, env);
+    let winners = catalog.winners().into_iter();
+    winners.filter_map(|server| planned(server, &ground)).collect()
+}
+
+fn planned(server: &Server, ground: &Ground<'_>) -> Option<Planned> {
+    let entry = match (server.state, &server.spec) {
+        (State::Shadowed | State::Duplicate | State::Native, _) => return None,
+        (State::Disabled, _) => Entry::Disabled { reason: server.reason.clone() },
+        (State::Untrusted, _) => Entry::Untrusted,
+        // The catalog has decided this already; a second look costs nothing, a mistake would.
+        (State::Enabled, _) if !server.trust.is_enough() => Entry::Untrusted,
+        (State::Enabled, Some(spec)) => {
+            Entry::Ready(Arc::new(ground.ready(&server.definition, spec)))
+        }
+        (State::Enabled | State::Invalid, _) => Entry::Invalid { message: complaint(server) },
+    };
+    Some(Planned {
+        name: server.definition.name.clone(),
+        source: Arc::clone(&server.definition.source),
+        transport: server.transport,
+        entry,
+        problems: server.problems.clone(),
+    })
+}
+
+fn complaint(server: &Server) -> String {
+    let error = server.problems.iter().find(|problem| problem.is_error());
+    error.map_or_else(|| "the definition cannot be used".to_owned(), |error| error.message.clone())
+}
+
+/// What the working folder rule looks at.
+struct Ground<'a> {
+    env: &'a Env,
+    /// The person has agreed to something in the working folder, or to the folder.
+    is_trusted: bool,
+}
+
+impl<'a> Ground<'a> {
+    fn new(catalog: &Catalog, store: &TrustStore, env: &'a Env) -> Self {
+        // Who agrees to a project for one run agrees to working in its folder.
+        let agreed = |server: &Server| {
+            server.definition.source.level == Level::Project && server.trust == Trust::Given
+        };
+        let is_trusted =
+            store.trusts_folder(&catalog.project_folders) || catalog.servers.iter().any(agreed);
+        Self { env, is_trusted }
+    }
+
+    fn ready(&self, definition: &Definition, spec: &ServerSpec) -> Ready {
+        let level = definition.source.level;
+        let usual = self.usual_folder(definition);
+        let folder = match &spec.transport {
+            Transport::Stdio(launch) => {
+                let own = launch.cwd.as_ref().filter(|cwd| !cwd.expose().is_empty());
+                Some(own.map_or_else(
+                    || usual.clone(),
+                    |cwd| self.env.path_from(cwd.expose(), &definition.folder),
+                ))
+            }
+            Transport::Http(_) | Transport::Sse(_) => None,
+        };
+        let is_own = matches!(level, Level::User | Level::Builtin);
+        Ready {
+            // A project's server would get it only if the question for trust had said so, and
+            // today it does not.
+            may_use_github_token: is_own && spec.name.as_str() == "github",
+            place: self.place(definition, &usual),
+            spec: spec.clone(),
+            level,
+            folder,
+            commands_in: usual,
+        }
+    }
+
+    /// Returns the folder for what names none.
+    fn usual_folder(&self, definition: &Definition) -> PathBuf {
+        // A project's definition gets here only when it is trusted.
+        if definition.source.level == Level::Project || self.is_trusted {
+            return definition.folder.to_path_buf();
+        }
+        // Without a home there is still one place where a repository puts nothing.
+        self.env.home.clone().unwrap_or_else(|| self.env.system_root.clone())
+    }
+
+    fn place(&self, definition: &Definition, usual: &Path) -> Place {
+        let shown = |text: &str| wharf_config::text::clip(&mask_command(text), 200);
+        let fields = &definition.fields;
+        let folder = fields.cwd.as_ref().filter(|cwd| !cwd.text.is_empty());
+        Place {
+            path: definition.source.path.clone(),
+            line: definition.line,
+            command: fields.command.as_ref().map_or(String::new(), |command| shown(&command.text)),
+            folder: folder.map_or_else(|| self.env.short(usual), |cwd| shown(&cwd.text)),
+        }
+    }
+}
+
+impl Ready {
+    /// Tells whether a connection made for this one also serves the other: they differ at most in
+    /// policy.
+    pub(crate) fn same_connection(&self, other: &Self) -> bool {
+        let needs = |policy: &Policy| (policy.inherit_env, policy.pass_env.clone(), policy.strict);
+        let (own, theirs) = (&self.spec, &other.spec);
+        own.name == theirs.name
+            && own.transport == theirs.transport
+            && own.timeouts == theirs.timeouts
+            && own.auth == theirs.auth
+            && own.oauth == theirs.oauth
+            && own.account == theirs.account
+            && needs(&own.policy) == needs(&theirs.policy)
+            && self.level == other.level
+            && self.folder == other.folder
+            && self.commands_in == other.commands_in
+            && self.may_use_github_token == other.may_use_github_token
+    }
+
+    /// Returns a text that is the same for two servers exactly if they are started or reached in
+    /// the same way, for a keyed hash. It holds secrets: never shown, never stored.
+    ///
+    /// Variables count with their values, since another token may be another account. Commands
+    /// count as written.
+    pub(crate) fn identity(&self, env: &Env) -> Secret {
+        let mut text = Identity::default();
+        match &self.spec.transport {
+            Transport::Stdio(launch) => {
+                text.part("stdio").part(launch.command.expose()).count(launch.args.len());
+                for arg in &launch.args {
+                    text.part(arg.expose());
+                }
+                text.values(&launch.env, env);
+            }
+            Transport::Http(endpoint) | Transport::Sse(endpoint) => {
+                text.part(self.spec.transport.kind().word()).part(endpoint.url.expose());
+                text.values(&endpoint.headers, env);
+            }
+        }
+        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+        text.part(&folder.to_string_lossy()).part(&self.commands_in.to_string_lossy());
+        let policy = &self.spec.policy;
+        text.part(if policy.inherit_env { "whole" } else { "short" }).count(policy.pass_env.len());
+        for name in &policy.pass_env {
+            text.part(name).part(env.variable(name).unwrap_or_default());
+        }
+        let github = self.may_use_github_token.then(|| github_token(env)).flatten();
+        text.part(github.unwrap_or_default());
+        Secret::new(text.0)
+    }
+
+    /// Names the stored credential that the server asks for: its reference and account, never the
+    /// token.
+    pub(crate) fn credential_identity(&self) -> String {
+        let id = self.spec.auth.as_ref().and_then(|auth| auth.credential_id.as_deref());
+        format!("{id:?} {:?}", self.spec.account)
+    }
+}
+
+/// Returns the person's GitHub token, from the first variable that has one.
+pub(crate) fn github_token(env: &Env) -> Option<&str> {
+    [GITHUB_VARIABLE, "GITHUB_TOKEN_BINLECODE", "GITHUB_TOKEN", "GH_TOKEN"]
+        .into_iter()
+        .find_map(|name| env.filled_variable(name))
+}
+
+/// The variable in which a GitHub server expects its token.
+pub(crate) const GITHUB_VARIABLE: &str = "GITHUB_PERSONAL_ACCESS_TOKEN";
+
+/// A text put together from parts of known length, so that no two lists of parts look alike.
+#[derive(Default)]
+struct Identity(String);
+
+impl Identity {
+    fn part(&mut self, part: &str) -> &mut Self {
+        let _infallible = write!(self.0, "{}:{part}", part.len());
+        self
+    }
+
+    fn count(&mut self, count: usize) -> &mut Self {
+        let _infallible = write!(self.0, "#{count}");
+        self
+    }
+
+    fn values(&mut self, values: &[(String, ConfigValue)], env: &Env) {
+        self.count(values.len());
+        for (name, value) in values {
+            let text = value.text().expose();
+            self.part(name);
+            match value {
+                ConfigValue::Command(_) => self.part("!").part(text),
+                ConfigValue::NameOrLiteral(_) => {
+                    self.part("=").part(env.filled_variable(text).unwrap_or(text))
+                }
+                ConfigValue::Literal(_) | ConfigValue::Unset(_) => self.part("=").part(text),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use tempfile::TempDir;
+    use wharf_config::{LoadOptions, Platform, load};
+
+    use super::*;
+
+    /// A home and a repository, in which we work.
+    struct World {
+        root: TempDir,
+        env: Env,
+        options: LoadOptions,
+    }
+
+    impl World {
+        fn new(own: &str, of_project: &str) -> Self {
+            let root = tempfile::tempdir().unwrap();
+            let real = root.path().canonicalize().unwrap();
+            for folder in ["home/.wharf", "project/.git", "project/.wharf"] {
+                std::fs::create_dir_all(real.join(folder)).unwrap();
+            }
+            let env = Env::new(Platform::HOST, real.join("project")).with_home(real.join("home"));
+            let world = Self { root, env, options: LoadOptions::default() };
+            world.write("home", own);
+            world.write("project", of_project);
+            world
+        }
+
+        #[expect(clippy::disallowed_methods, reason = "the atomic writer is for people's files")]
+        fn write(&self, folder: &str, servers: &str) {
+            let path = self.root.path().join(folder).join(".wharf/mcp.json");
+            std::fs::write(path, format!("{{ \"mcpServers\": {{ {servers} }} }}")).unwrap();
+        }
+
+        fn agree(&self, change: impl Fn(&mut TrustStore)) {
+            let (mut store, _) = TrustStore::load(&self.env);
+            change(&mut store);
+            store.save().unwrap();
+        }
+
+        fn agree_to(&self, name: &str) {
+            let catalog = load(&self.env, self.options).unwrap();
+            let definition = &catalog.winner(name).unwrap().definition;
+            self.agree(|store| store.accept(definition, &self.env));
+        }
+
+        fn plan(&self) -> Vec<Planned> {
+            plan(&load(&self.env, self.options).unwrap(), &self.env)
+        }
+
+        fn ready(&self, name: &str) -> Arc<Ready> {
+            let planned = self.plan().into_iter().find(|own| own.name.as_str() == name).unwrap();
+            let Entry::Ready(ready) = planned.entry else { panic!("not ready: {planned:?}") };
+            ready
+        }
+
+        fn show(&self) -> String {
+            let root = self.root.path().canonicalize().unwrap();
+            let short = |path: &Path| {
+                let path = path.strip_prefix(&root).unwrap_or(path).to_string_lossy();
+                path.replace('\\', "/")
+            };
+            let show = |planned: &Planned| match &planned.entry {
+                Entry::Ready(ready) => format!(
+                    "runs in {}, commands in {}",
+                    ready.folder.as_deref().map_or("-".to_owned(), short),
+                    short(&ready.commands_in)
+                ),
+                other => format!("{other:?}"),
+            };
+            let lines = self.plan();
+            let lines = lines.iter().map(|own| format!("{}: {}", own.name, show(own)));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    }
+
+    const OWN: &str = r#"
+        "mine": { "command": "npx" },
+        "placed": { "command": "npx", "cwd": "~/x" },
+        "here": { "command": "npx", "cwd": "sub" },
+        "far": { "url": "https://a.example/mcp" }"#;
+    const THEIRS: &str = r#"
+        "theirs": { "command": "./run" },
+        "below": { "command": "./run", "cwd": "tools" }"#;
+
+    #[test]
+    fn in_a_folder_nobody_trusts_everything_runs_at_home() {
+        assert_snapshot!(World::new(OWN, THEIRS).show(), @r"
+        below: Untrusted
+        far: runs in -, commands in home
+        here: runs in project/sub, commands in home
+        mine: runs in home, commands in home
+        placed: runs in home/x, commands in home
+        theirs: Untrusted
+        ");
+    }
+
+    #[test]
+    fn trust_in_one_entry_or_the_folder_is_trust_in_the_working_folder() {
+        let world = World::new(OWN, THEIRS);
+        world.agree_to("theirs");
+        let expected = "mine: runs in project, commands in project";
+        assert!(world.show().contains(expected));
+        assert!(world.show().contains("theirs: runs in project, commands in project"));
+        assert!(world.show().contains("below: Untrusted"));
+
+        let world = World::new(OWN, THEIRS);
+        world.agree(|store| store.accept_folder(&world.env.cwd));
+        assert!(world.show().contains(expected));
+        assert!(world.show().contains("theirs: Untrusted"));
+
+        let mut world = World::new(OWN, THEIRS);
+        world.options.trust_project = true;
+        assert!(world.show().contains(expected));
+        assert!(world.show().contains("below: runs in project/tools, commands in project"));
+    }
+
+    #[test]
+    fn what_cannot_be_started_says_why() {
+        let world = World::new(
+            r#""off": { "command": "x", "enabled": false }, "bad": { "type": "http" }"#,
+            r#""evil": { "command": "${SECRET}" }"#,
+        );
+        assert_snapshot!(world.show(), @r#"
+        bad: Invalid { message: "http server requires \"url\"" }
+        evil: Untrusted
+        off: Disabled { reason: Some("switched off by \"enabled\"") }
+        "#);
+    }
+
+    #[test]
+    fn a_definition_that_changed_after_trust_is_untrusted_again() {
+        let world = World::new(OWN, THEIRS);
+        world.agree_to("theirs");
+        world.write("project", r#""theirs": { "command": "./run", "args": ["more"] }"#);
+        assert!(world.show().contains("theirs: Untrusted"));
+    }
+
+    #[test]
+    fn only_servers_of_ones_own_called_github_may_use_the_token() {
+        let entry = r#""github": { "command": "x" }, "other": { "command": "y" }"#;
+        let world = World::new(entry, "");
+        assert!(world.ready("github").may_use_github_token);
+        assert!(!world.ready("other").may_use_github_token);
+        let mut world = World::new("", entry);
+        world.options.trust_project = true;
+        assert!(!world.ready("github").may_use_github_token);
+    }
+
+    #[test]
+    fn a_new_policy_keeps_the_connection_and_everything_else_does_not() {
+        let entry = |more: &str| format!(r#""a": {{ "command": "x", "args": ["1"] {more} }}"#);
+        let before = World::new(&entry(""), "");
+        let first = before.ready("a");
+        let check = |more: &str, expected: bool| {
+            before.write("home", &entry(more));
+            let second = before.ready("a");
+            assert_eq!(first.same_connection(&second), expected, "{more}");
+        };
+        check(r#", "approval": "never", "prefix": "b", "lazy": true"#, true);
+        for more in [
+            r#", "env": { "A": "1" }"#,
+            r#", "cwd": "/""#,
+            r#", "passEnv": ["A"]"#,
+            r#", "inheritEnv": true"#,
+            r#", "timeout": 5"#,
+            r#", "account": "me""#,
+            r#", "auth": { "type": "bearer", "credentialId": "c" }"#,
+        ] {
+            check(more, false);
+        }
+    }
+
+    #[test]
+    fn an_identity_follows_what_is_sent_and_shows_nothing() {
+        let entry = r#""a": { "url": "https://a.example?key=hunter1", "headers":
+            { "A": "TOKEN", "B": "!print hunter2" } }"#;
+        let mut world = World::new(entry, "");
+        let ready = world.ready("a");
+        let first = ready.identity(&world.env);
+        assert_eq!(ready.identity(&world.env), first);
+        world.env = world.env.with_variable("TOKEN", "hunter3");
+        assert_ne!(ready.identity(&world.env), first);
+        let shown = format!("{ready:?} {first:?} {}", ready.credential_identity());
+        assert!(!shown.contains("hunter"), "{shown}");
+    }
+}
