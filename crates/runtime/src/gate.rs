@@ -4,7 +4,7 @@
 //! makes one. In a folder that the person has not trusted, servers of their own and every
 //! `!command` run in the home folder: `npx` and `python -m` prefer what lies where they are started.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(crate) enum Entry {
 }
 
 /// A server that may be started or reached, and where its programs run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Ready {
     /// What to connect.
     pub(crate) spec: ServerSpec,
@@ -182,6 +182,17 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// Shows the folder as written: what was expanded may be secret.
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready")
+            .field("spec", &self.spec)
+            .field("level", &self.level)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Ready {
     /// Tells whether a connection made for this one also serves the other: they differ at most in
     /// policy.
@@ -197,7 +208,7 @@ impl Ready {
             && needs(&own.policy) == needs(&theirs.policy)
             && self.level == other.level
             && self.folder == other.folder
-            && self.commands_in == other.commands_in
+            && self.command_folder() == other.command_folder()
             && self.may_use_github_token == other.may_use_github_token
     }
 
@@ -222,7 +233,8 @@ impl Ready {
             }
         }
         let folder = self.folder.as_deref().unwrap_or(Path::new(""));
-        text.part(&folder.to_string_lossy()).part(&self.commands_in.to_string_lossy());
+        let commands_in = self.command_folder().unwrap_or(Path::new(""));
+        text.part(&folder.to_string_lossy()).part(&commands_in.to_string_lossy());
         let policy = &self.spec.policy;
         text.part(if policy.inherit_env { "whole" } else { "short" }).count(policy.pass_env.len());
         for name in &policy.pass_env {
@@ -231,6 +243,17 @@ impl Ready {
         let github = self.may_use_github_token.then(|| github_token(env)).flatten();
         text.part(github.unwrap_or_default());
         Secret::new(text.0)
+    }
+
+    /// Returns the folder for its commands, if it has any.
+    fn command_folder(&self) -> Option<&Path> {
+        let values = match &self.spec.transport {
+            Transport::Stdio(launch) => &launch.env,
+            Transport::Http(endpoint) | Transport::Sse(endpoint) => &endpoint.headers,
+        };
+        let is_command =
+            |(_, value): &(String, ConfigValue)| matches!(value, ConfigValue::Command(_));
+        values.iter().any(is_command).then_some(&*self.commands_in)
     }
 
     /// Names the stored credential that the server asks for: its reference and account, never the
@@ -454,6 +477,26 @@ mod tests {
         ] {
             check(more, false);
         }
+    }
+
+    #[test]
+    fn trust_in_a_folder_leaves_remote_servers_connected() {
+        let world = World::new(
+            r#""far": { "url": "https://a.example" }, "near": { "command": "x" },
+               "printed": { "url": "https://b.example", "headers": { "A": "!x" } }"#,
+            "",
+        );
+        let names = ["far", "near", "printed"];
+        let before = names.map(|name| world.ready(name));
+        world.agree(|store| store.accept_folder(&world.env.cwd));
+        let after = names.map(|name| world.ready(name));
+        let same = |at: usize| {
+            let same = before[at].same_connection(&after[at]);
+            let identities = [&before[at], &after[at]].map(|own| own.identity(&world.env));
+            assert_eq!(identities[0] == identities[1], same);
+            same
+        };
+        assert_eq!([0, 1, 2].map(same), [true, false, false]);
     }
 
     #[test]

@@ -4,5 +4,8 @@
 //! for the caller to say: nothing here touches the terminal or the environment.
 
 mod gate;
+mod resolve;
 pub mod call;
 pub mod thinking;
+
+pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};

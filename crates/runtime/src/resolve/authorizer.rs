@@ -1,0 +1,101 @@
+//! The headers of one remote server while it is connected.
+//!
+//! After a 401 the commands behind them run again and the store is asked again, once per request;
+//! whether that helps is for the server to say. A 403 is an answer, not a question.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::join_all;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use wharf_protocol::transport::{Authorizer, Challenge, Pending, Verdict};
+
+use super::commands::{CommandKey, Commands};
+use super::credentials::{self, CredentialStore};
+use super::headers;
+use crate::gate::Ready;
+
+/// Sends the headers of an entry, and renews what can be renewed.
+pub(super) struct ServerHeaders {
+    /// What is sent now.
+    pub(super) current: Mutex<HeaderMap>,
+    /// The headers that are printed by commands.
+    pub(super) printed: Vec<(HeaderName, CommandKey)>,
+    pub(super) commands: Commands,
+    /// Where a token may come from, unless the entry has its own.
+    pub(super) stored: Option<Stored>,
+}
+
+/// The way to the token of a server.
+pub(super) struct Stored {
+    pub(super) server: Arc<Ready>,
+    pub(super) store: Arc<dyn CredentialStore>,
+}
+
+impl ServerHeaders {
+    /// Runs all commands again; says whether a header came of it.
+    async fn renew_printed(&self) -> bool {
+        let renewals = self.printed.iter().map(|(name, key)| async move {
+            let value = self.commands.renew(key).await.ok()?;
+            Some((name.clone(), headers::value(&value).ok()?))
+        });
+        let renewed: Vec<_> = join_all(renewals).await.into_iter().flatten().collect();
+        let has_some = !renewed.is_empty();
+        replace(&mut self.current(), renewed);
+        has_some
+    }
+
+    /// Asks the store again; says whether there is another token than before.
+    fn renew_stored(&self) -> bool {
+        let Some(Stored { server, store }) = &self.stored else { return false };
+        let token = credentials::token(server, &**store).ok().flatten();
+        let Some(value) = token.and_then(|token| headers::bearer(&token).ok()) else {
+            return false;
+        };
+        self.current().insert(AUTHORIZATION, value.clone()) != Some(value)
+    }
+
+    fn current(&self) -> MutexGuard<'_, HeaderMap> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Authorizer for ServerHeaders {
+    fn headers(&self) -> Pending<'_, HeaderMap> {
+        // Another server may have renewed a command that we share.
+        let known = self.printed.iter().filter_map(|(name, key)| {
+            let value = headers::value(&self.commands.known(key)?).ok()?;
+            Some((name.clone(), value))
+        });
+        let known: Vec<_> = known.collect();
+        let mut current = self.current();
+        replace(&mut current, known);
+        Box::pin(std::future::ready(current.clone()))
+    }
+
+    fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict> {
+        Box::pin(async move {
+            if challenge.status != StatusCode::UNAUTHORIZED || challenge.earlier > 0 {
+                return Verdict::GiveUp;
+            }
+            let is_stored_anew = self.renew_stored();
+            let is_printed_anew = self.renew_printed().await;
+            if is_stored_anew || is_printed_anew { Verdict::Repeat } else { Verdict::GiveUp }
+        })
+    }
+}
+
+/// Sets headers; extending the map would send the old value, too.
+fn replace(current: &mut HeaderMap, with: Vec<(HeaderName, HeaderValue)>) {
+    for (name, value) in with {
+        current.insert(name, value);
+    }
+}
+
+/// Shows which headers there are, never what is in them.
+impl fmt::Debug for ServerHeaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.current().keys()).finish()
+    }
+}

@@ -1,0 +1,218 @@
+//! Finds the stored credential of a server, and sees to it that it goes nowhere else.
+//!
+//! A credential is bound to an address and an account. A reference in an entry selects one; whether
+//! it may be used there is checked here, whatever the store answers, because the entry may be a
+//! stranger's. A program has no address to compare: one that the person configured themselves gets
+//! the credential that its entry names, one that came with a project never does.
+
+use std::fmt;
+use std::sync::Arc;
+
+use url::Url;
+use wharf_config::secret::mask_url;
+use wharf_config::{Credential, CredentialError, Credentials, Env, Level, Secret, Transport};
+
+use crate::gate::Ready;
+
+/// Where stored tokens come from.
+pub trait CredentialStore: Send + Sync + 'static {
+    /// Looks for a credential. It is asked before each connection and after a 401, so it must be
+    /// quick; what it finds is used only where it belongs.
+    fn find(
+        &self,
+        wanted: &WantedCredential<'_>,
+    ) -> Result<Option<Credential>, CredentialStoreError>;
+}
+
+/// Says which credential is looked for.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct WantedCredential<'a> {
+    /// The reference in the entry. Without one, the address and the account decide.
+    pub id: Option<&'a str>,
+    /// The address it is for, without user information and fragment; none for a program.
+    pub resource: Option<&'a str>,
+    /// The account, where the entry names one.
+    pub account: Option<&'a str>,
+}
+
+/// Shows no query: people put keys there.
+impl fmt::Debug for WantedCredential<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WantedCredential")
+            .field("id", &self.id)
+            .field("resource", &self.resource.map(mask_url))
+            .field("account", &self.account)
+            .finish()
+    }
+}
+
+/// Says why a store could not be asked; the text is shown, so it must not hold a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct CredentialStoreError {
+    message: String,
+}
+
+impl CredentialStoreError {
+    /// Makes an error from words for the person.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl From<CredentialError> for CredentialStoreError {
+    fn from(error: CredentialError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// The person's own store, `credentials.json` in Wharf's folder; read anew each time.
+#[derive(Debug, Clone)]
+pub struct FileCredentials {
+    env: Arc<Env>,
+}
+
+impl FileCredentials {
+    /// Uses the store of this person.
+    pub fn new(env: Arc<Env>) -> Self {
+        Self { env }
+    }
+}
+
+impl CredentialStore for FileCredentials {
+    fn find(
+        &self,
+        wanted: &WantedCredential<'_>,
+    ) -> Result<Option<Credential>, CredentialStoreError> {
+        let Some(id) = wanted.id else { return Ok(None) };
+        Ok(Credentials::load(&self.env)?.get(id))
+    }
+}
+
+/// Why a server goes without the credential that its entry asks for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoCredential {
+    #[error("it is not in the store")]
+    Missing,
+    #[error("it was given for {}", mask_url(.0))]
+    OtherResource(String),
+    #[error("it is for another account")]
+    OtherAccount,
+    #[error("a program of a project gets none")]
+    ProjectProgram,
+    #[error("the store cannot be read: {0}")]
+    Store(#[from] CredentialStoreError),
+}
+
+impl NoCredential {
+    /// Says what to do about it.
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing => "store it again: wharf add NAME --url URL --token - --force",
+            Self::OtherResource(_) | Self::OtherAccount => {
+                "refer to a credential for this address and account in \"auth\""
+            }
+            Self::ProjectProgram => {
+                "define the server in your own file, or name a variable in \"env\""
+            }
+            Self::Store(_) => "see wharf doctor",
+        }
+    }
+}
+
+/// Returns the token that a server may use; `Ok(None)` if it asks for none and there is none.
+pub(super) fn token(
+    server: &Ready,
+    store: &dyn CredentialStore,
+) -> Result<Option<Secret>, NoCredential> {
+    let spec = &server.spec;
+    let resource = match &spec.transport {
+        Transport::Stdio(_) => None,
+        Transport::Http(endpoint) | Transport::Sse(endpoint) => {
+            Some(canonical(endpoint.url.expose()))
+        }
+    };
+    if resource.is_none() && spec.auth.is_none() {
+        return Ok(None);
+    }
+    if resource.is_none() && server.level == Level::Project {
+        return Err(NoCredential::ProjectProgram);
+    }
+    let wanted = WantedCredential {
+        id: spec.auth.as_ref().and_then(|auth| auth.credential_id.as_deref()),
+        resource: resource.as_deref(),
+        account: spec.account.as_deref(),
+    };
+    let Some(found) = store.find(&wanted)? else {
+        return if spec.auth.is_some() { Err(NoCredential::Missing) } else { Ok(None) };
+    };
+    check(&found, &wanted)?;
+    Ok(Some(found.token))
+}
+
+/// Compares a credential with where it is about to go.
+fn check(found: &Credential, wanted: &WantedCredential<'_>) -> Result<(), NoCredential> {
+    if wanted.resource.is_some_and(|resource| canonical(&found.resource) != resource) {
+        return Err(NoCredential::OtherResource(found.resource.clone()));
+    }
+    if wanted.account.is_some_and(|account| found.account.as_deref() != Some(account)) {
+        return Err(NoCredential::OtherAccount);
+    }
+    Ok(())
+}
+
+/// Writes an address in the one way in which addresses are compared.
+fn canonical(address: &str) -> String {
+    let address = address.trim();
+    match Url::parse(address) {
+        Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
+            // Neither can fail for a URL with a host, and such a URL has one.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.set_fragment(None);
+            url.into()
+        }
+        // The fragment of a socket's address says which server behind it is meant.
+        _ => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_compared_by_what_they_mean() {
+        let same = [
+            ("https://a.example", "https://A.example:443/"),
+            ("https://u:p@a.example/mcp", " https://a.example/mcp#x "),
+            ("unix:///run/a.sock#/mcp", "unix:///run/a.sock#/mcp"),
+        ];
+        for (one, other) in same {
+            assert_eq!(canonical(one), canonical(other));
+        }
+        let different = [
+            ("https://a.example/mcp", "http://a.example/mcp"),
+            ("https://a.example/mcp", "https://a.example/mcp/"),
+            ("https://a.example/mcp", "https://a.example:8443/mcp"),
+            ("https://a.example/mcp", "https://a.example.evil/mcp"),
+            ("https://a.example/mcp?x=1", "https://a.example/mcp?x=2"),
+            ("unix:///run/a.sock#/mcp", "unix:///run/a.sock#/other"),
+        ];
+        for (one, other) in different {
+            assert_ne!(canonical(one), canonical(other));
+        }
+    }
+
+    #[test]
+    fn a_wish_shows_no_query() {
+        let wanted = WantedCredential {
+            id: Some("c"),
+            resource: Some("https://a.example/?key=hunter2"),
+            account: None,
+        };
+        let shown = format!("{wanted:?}");
+        assert!(shown.contains("https://a.example/?•••") && !shown.contains("hunter2"), "{shown}");
+    }
+}

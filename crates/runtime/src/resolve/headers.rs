@@ -1,0 +1,96 @@
+//! Which headers an entry may set, and how they are written.
+//!
+//! Every value is marked as sensitive, so that nothing that prints headers shows it.
+
+use http::{HeaderName, HeaderValue};
+use wharf_config::Secret;
+
+/// Headers about the connection, the body and the protocol: a wrong value would break it, or let a
+/// config talk for somebody else's session.
+const RESERVED: [&str; 20] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Why a header of an entry is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HeaderFlaw {
+    #[error("this is no name for a header")]
+    Name,
+    #[error("Wharf sets it itself")]
+    Reserved,
+    #[error("its value has characters that cannot be sent")]
+    Value,
+}
+
+/// Reads the name of a header.
+pub(super) fn name(text: &str) -> Result<HeaderName, HeaderFlaw> {
+    let name: HeaderName = text.trim().parse().map_err(|_| HeaderFlaw::Name)?;
+    let is_reserved = RESERVED.contains(&name.as_str()) || name.as_str().starts_with("mcp-param-");
+    if is_reserved { Err(HeaderFlaw::Reserved) } else { Ok(name) }
+}
+
+/// Writes the value of a header. Space around it is no part of it.
+pub(super) fn value(text: &Secret) -> Result<HeaderValue, HeaderFlaw> {
+    let value = HeaderValue::from_bytes(text.expose().trim().as_bytes());
+    let mut value = value.map_err(|_| HeaderFlaw::Value)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Writes a token as the value of `Authorization`.
+pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, HeaderFlaw> {
+    value(&Secret::new(format!("Bearer {}", token.expose().trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_unless_it_is_none_or_ours() {
+        let check = |text: &str, expected: Result<&str, HeaderFlaw>| {
+            let found = name(text);
+            assert_eq!(found.as_ref().map(HeaderName::as_str), expected.as_ref().copied());
+        };
+        check("Authorization", Ok("authorization"));
+        check(" X-Api-Key ", Ok("x-api-key"));
+        for bad in ["", "a b", "a:b", "a\r\nb", "ä", "a\0"] {
+            check(bad, Err(HeaderFlaw::Name));
+        }
+        for ours in ["Host", "CONTENT-LENGTH", "Mcp-Session-Id", "mcp-param-x", "Accept"] {
+            check(ours, Err(HeaderFlaw::Reserved));
+        }
+    }
+
+    #[test]
+    fn a_value_is_hidden_and_cannot_begin_another_header() {
+        let sent = value(&Secret::new(" hunter2 \n")).unwrap();
+        assert_eq!(sent, "hunter2");
+        assert_eq!(format!("{sent:?}"), "Sensitive");
+        assert_eq!(value(&Secret::new("käse")).unwrap().as_bytes(), "käse".as_bytes());
+        for bad in ["a\r\nX-Evil: 1", "a\nb", "a\0b", "a\u{7f}"] {
+            assert_eq!(value(&Secret::new(bad)), Err(HeaderFlaw::Value), "{bad:?}");
+        }
+        assert_eq!(bearer(&Secret::new("hunter2\n")).unwrap(), "Bearer hunter2");
+        assert_eq!(bearer(&Secret::new("a\nb")), Err(HeaderFlaw::Value));
+    }
+}

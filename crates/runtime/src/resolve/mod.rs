@@ -1,0 +1,28 @@
+//! Turns what a definition says into what is started or sent: values, credentials, environment.
+//!
+//! A value that cannot be had is left out and the omission is reported; with `strict` it is an error.
+//! Nothing here decides whether a server may be started at all: that is `gate`.
+//!
+//! `resolver` puts a server together. `values` resolves one value, `commands` remembers what
+//! `!command` values printed and `shell` runs them; `credentials` finds stored tokens, `environment`
+//! is what a child gets to see, `headers` what may be sent, `authorizer` renews it after a 401.
+
+mod authorizer;
+mod commands;
+mod credentials;
+mod environment;
+mod error;
+mod headers;
+mod notes;
+mod resolver;
+mod shell;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+mod values;
+
+pub use self::credentials::{
+    CredentialStore, CredentialStoreError, FileCredentials, WantedCredential,
+};
+pub(crate) use self::error::ResolveError;
+pub(crate) use self::resolver::{ResolvedServer, ResolvedTransport, Resolver};

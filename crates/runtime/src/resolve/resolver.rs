@@ -1,0 +1,280 @@
+//! Puts together what is started or sent for one server.
+//!
+//! The program is looked for before any command of the entry runs: a command may ask the person to
+//! unlock something, which is no use for a server that cannot be started.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName};
+use wharf_config::{
+    ConfigValue, Endpoint, Env, Launch as LaunchSpec, Level, Problem, Secret, Transport, command,
+};
+use wharf_protocol::HttpFlavor;
+use wharf_protocol::transport::process::Launch;
+use wharf_protocol::transport::{Authorizer, Target};
+
+use super::authorizer::{ServerHeaders, Stored};
+use super::commands::Commands;
+use super::credentials::{self, CredentialStore};
+use super::environment::{self, ChildEnvironment};
+use super::error::ResolveError;
+use super::headers::{self, HeaderFlaw};
+use super::notes::{Notes, Part};
+use super::values::{self, Unresolved};
+use crate::gate::{GITHUB_VARIABLE, Ready, github_token};
+
+/// The variable in which a program gets the token of its stored credential.
+const TOKEN_VARIABLE: &str = "OAUTH_ACCESS_TOKEN";
+
+/// Resolves servers; clones share what commands have printed.
+#[derive(Clone)]
+pub(crate) struct Resolver {
+    env: Arc<Env>,
+    credentials: Arc<dyn CredentialStore>,
+    commands: Commands,
+    own_program: Option<PathBuf>,
+}
+
+/// A server with everything that is needed to connect it.
+#[derive(Debug, Clone)]
+pub(crate) struct ResolvedServer {
+    /// What to start, or where to send.
+    pub(crate) transport: ResolvedTransport,
+    /// What was left out, and why: warnings.
+    pub(crate) omissions: Vec<Problem>,
+}
+
+/// What to start, or where to send.
+#[derive(Clone)]
+pub(crate) enum ResolvedTransport {
+    /// A program.
+    Stdio(Launch),
+    /// An address.
+    Http {
+        /// Where it is.
+        target: Target,
+        /// Its headers.
+        authorizer: Arc<dyn Authorizer>,
+        /// Which transport to try first.
+        flavor: HttpFlavor,
+    },
+}
+
+/// Shows no program and no folder either: what was expanded may be secret.
+impl fmt::Debug for ResolvedTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio(_) => f.write_str("Stdio"),
+            Self::Http { target, flavor, .. } => write!(f, "{target:?} {flavor:?}"),
+        }
+    }
+}
+
+/// Shows nothing: it knows what commands have printed.
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver").finish_non_exhaustive()
+    }
+}
+
+impl Resolver {
+    /// Resolves from these surroundings and this store.
+    pub(crate) fn new(env: Arc<Env>, credentials: Arc<dyn CredentialStore>) -> Self {
+        let commands = Commands::new(Arc::clone(&env));
+        Self { env, credentials, commands, own_program: None }
+    }
+
+    /// Says where Wharf itself lies, for the built-in servers; without it they come from the PATH.
+    #[must_use]
+    pub(crate) fn with_own_program(mut self, program: Option<PathBuf>) -> Self {
+        self.own_program = program;
+        self
+    }
+
+    /// Resolves everything that a server needs.
+    ///
+    /// Dropping the future ends the commands that it started, unless somebody else waits for them.
+    pub(crate) async fn resolve(
+        &self,
+        server: &Arc<Ready>,
+    ) -> Result<ResolvedServer, ResolveError> {
+        let mut notes = Notes::new(server);
+        let transport = match &server.spec.transport {
+            Transport::Stdio(launch) => {
+                ResolvedTransport::Stdio(self.launch(server, launch, &mut notes).await?)
+            }
+            Transport::Http(endpoint) | Transport::Sse(endpoint) => {
+                let target = endpoint.url.expose().trim().parse().map_err(ResolveError::BadUrl)?;
+                let headers = self.headers(server, endpoint, &mut notes).await?;
+                let flavor = match &server.spec.transport {
+                    Transport::Sse(_) => HttpFlavor::EventStream,
+                    Transport::Http(_) | Transport::Stdio(_) => HttpFlavor::Any,
+                };
+                ResolvedTransport::Http { target, authorizer: Arc::new(headers), flavor }
+            }
+        };
+        Ok(ResolvedServer { transport, omissions: notes.into_problems() })
+    }
+
+    async fn launch(
+        &self,
+        server: &Ready,
+        launch: &LaunchSpec,
+        notes: &mut Notes<'_>,
+    ) -> Result<Launch, ResolveError> {
+        let platform = self.env.platform;
+        let names = |name: &str| {
+            launch.env.iter().any(|(own, _)| environment::is_same(own, name, platform))
+        };
+        // Trust in a project's entry is trust in the program that the person's own PATH leads to.
+        let has_own_path = server.level != Level::Project && names("PATH");
+        let mut program = self.find(server, launch, &self.env);
+        if program.is_none() && !has_own_path {
+            return Err(self.not_found(server, launch));
+        }
+        if server.folder.as_ref().is_some_and(|folder| !folder.is_dir()) {
+            return Err(ResolveError::NoFolder { folder: server.place.folder.clone() });
+        }
+        let mut child = ChildEnvironment::new(&self.env, &server.spec.policy);
+        if server.may_use_github_token
+            && !names(GITHUB_VARIABLE)
+            && let Some(token) = github_token(&self.env)
+        {
+            child.set(GITHUB_VARIABLE, token);
+        }
+        let own_token = names(TOKEN_VARIABLE).then_some(Part::Variable(TOKEN_VARIABLE));
+        if let Some(token) = self.token(server, own_token, notes) {
+            child.set(TOKEN_VARIABLE, token.expose());
+        }
+        self.variables(server, &launch.env, &mut child, notes).await?;
+        if let (None, Some(path)) = (&program, child.get("PATH")) {
+            let env = (*self.env).clone().with_variable("PATH", path);
+            program = self.find(server, launch, &env);
+        }
+        let program = program.ok_or_else(|| self.not_found(server, launch))?;
+        Ok(Launch {
+            program: program.into(),
+            arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
+            environment: child.into_launch(),
+            folder: server.folder.clone(),
+        })
+    }
+
+    /// Adds the entry's own variables.
+    async fn variables(
+        &self,
+        server: &Ready,
+        variables: &[(String, ConfigValue)],
+        child: &mut ChildEnvironment,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), ResolveError> {
+        let all = variables.iter().map(|(_, value)| self.value(value, server));
+        let all = join_all(all).await;
+        for ((name, _), value) in variables.iter().zip(all) {
+            let part = Part::Variable(name);
+            match value {
+                Err(why) => notes.unresolved(part, &why, why.hint())?,
+                Ok(text) => match environment::flaw(name, text.expose()) {
+                    Some(flaw) => notes.unresolved(part, &flaw, "correct the entry")?,
+                    None => child.set(name, text.expose()),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    async fn headers(
+        &self,
+        server: &Arc<Ready>,
+        endpoint: &Endpoint,
+        notes: &mut Notes<'_>,
+    ) -> Result<ServerHeaders, ResolveError> {
+        let mut wanted: Vec<(&str, HeaderName, &ConfigValue)> = Vec::new();
+        for (written, value) in &endpoint.headers {
+            let part = Part::Header(written);
+            match headers::name(written) {
+                Ok(name) => wanted.push((written, name, value)),
+                Err(why @ HeaderFlaw::Reserved) => notes.left_out(part, &why, "remove it"),
+                Err(why) => notes.unresolved(part, &why, "correct the name")?,
+            }
+        }
+        let own = wanted.iter().find(|(_, name, _)| *name == AUTHORIZATION);
+        let own = own.map(|(written, _, _)| Part::Header(written));
+        let mut current = HeaderMap::new();
+        if let Some(token) = self.token(server, own, notes) {
+            match headers::bearer(&token) {
+                Ok(value) => drop(current.insert(AUTHORIZATION, value)),
+                Err(why) => notes.left_out(Part::Credential, &why, "store it again"),
+            }
+        }
+        let all = join_all(wanted.iter().map(|(_, _, value)| self.value(value, server))).await;
+        let mut printed = Vec::new();
+        for ((written, name, value), text) in wanted.into_iter().zip(all) {
+            let part = Part::Header(written);
+            if let ConfigValue::Command(command) = value {
+                printed.push((name.clone(), values::key(command, server)));
+            }
+            match text.map(|text| headers::value(&text)) {
+                Ok(Ok(value)) => drop(current.insert(name, value)),
+                Ok(Err(why)) => {
+                    notes.unresolved(part, &why, "check that it is one line of text")?;
+                }
+                Err(why) => notes.unresolved(part, &why, why.hint())?,
+            }
+        }
+        let stored = own
+            .is_none()
+            .then(|| Stored { server: Arc::clone(server), store: Arc::clone(&self.credentials) });
+        let (current, commands) = (Mutex::new(current), self.commands.clone());
+        Ok(ServerHeaders { current, printed, commands, stored })
+    }
+
+    async fn value(&self, value: &ConfigValue, server: &Ready) -> Result<Secret, Unresolved> {
+        values::resolve(value, server, &self.env, &self.commands).await
+    }
+
+    /// Returns the token of the stored credential. What the entry says itself wins.
+    fn token(
+        &self,
+        server: &Ready,
+        own: Option<Part<'_>>,
+        notes: &mut Notes<'_>,
+    ) -> Option<Secret> {
+        if let Some(own) = own {
+            if server.spec.auth.is_some() {
+                let why = format!("the entry has its own {own}");
+                notes.left_out(Part::Credential, &why, "keep that, or \"auth\", but not both");
+            }
+            return None;
+        }
+        credentials::token(server, &*self.credentials).unwrap_or_else(|why| {
+            notes.left_out(Part::Credential, &why, why.hint());
+            None
+        })
+    }
+
+    /// Finds the program through the PATH, or by its path from the folder in which it will run.
+    fn find(&self, server: &Ready, launch: &LaunchSpec, env: &Env) -> Option<PathBuf> {
+        let name = launch.command.expose();
+        if server.level == Level::Builtin && name == "wharf" && self.own_program.is_some() {
+            return self.own_program.clone();
+        }
+        command::find(name, env, server.folder.as_deref()?)
+    }
+
+    fn not_found(&self, server: &Ready, launch: &LaunchSpec) -> ResolveError {
+        let name = launch.command.expose();
+        let command = server.place.command.clone();
+        let is_path = name.contains(std::path::is_separator);
+        let folder = server.folder.as_deref().unwrap_or(&server.commands_in);
+        if is_path && self.env.path_from(name, folder).is_file() {
+            ResolveError::NotExecutable { command }
+        } else {
+            ResolveError::NotFound { command }
+        }
+    }
+}

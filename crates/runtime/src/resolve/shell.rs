@@ -1,0 +1,148 @@
+//! Runs one `!command` in the shell and returns what it printed.
+//!
+//! The command gets the whole environment of the person, as in their terminal: password managers
+//! need more of it than servers do. It gets no input, ten seconds and 64 KiB; afterwards nothing
+//! that it started is running.
+
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::{Instant, timeout, timeout_at};
+use wharf_config::{Env, Secret};
+use wharf_protocol::transport::process::{Grace, Launch, Process, StartError, TaskTracker};
+
+use super::environment;
+
+/// How long a command may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// How much a command may print.
+const MOST: usize = 64 * 1024;
+
+/// How long the rest of the output may take once the command has exited.
+const REST: Duration = Duration::from_millis(100);
+
+/// Ends what is left without patience: we have what we wanted, or waited long enough.
+const AT_ONCE: Grace = Grace { after_eof: Duration::ZERO, after_term: Duration::ZERO };
+
+/// Why a command gave no value. It never holds what the command or its output says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CommandFailure {
+    #[error("command exited {0}")]
+    Exited(i32),
+    #[error("command was ended by signal {0}")]
+    Signalled(i32),
+    #[error("command ended, and the system does not say how")]
+    Unknown,
+    #[error("command took longer than {} s", LIMIT.as_secs())]
+    TimedOut,
+    #[error("command printed nothing")]
+    Nothing,
+    #[error("command printed more than {} KiB", MOST / 1024)]
+    TooMuch,
+    #[error("command printed something that is no text")]
+    NotText,
+    #[error("the output of the command could not be read")]
+    Unreadable,
+    #[error("command could not be started: {0}")]
+    NotStarted(String),
+}
+
+/// Runs a command to its end. Dropping the future ends everything that it started.
+pub(super) async fn run(
+    command: &Secret,
+    folder: &Path,
+    env: &Env,
+    tracker: &TaskTracker,
+) -> Result<Secret, CommandFailure> {
+    let mut launch = in_shell(command, env);
+    launch.environment = environment::whole(env);
+    launch.folder = Some(folder.to_owned());
+    let deadline = Instant::now() + LIMIT;
+    let started = timeout_at(deadline, Process::start(launch, tracker, None)).await;
+    let started = started.map_err(|_| CommandFailure::TimedOut)?;
+    let mut process = started.map_err(|error| not_started(&error))?;
+    let printed = timeout_at(deadline, output(&mut process)).await;
+    process.end(AT_ONCE).await;
+    let printed = printed.map_err(|_| CommandFailure::TimedOut)??;
+    let text = String::from_utf8(printed).map_err(|_| CommandFailure::NotText)?;
+    let text = text.trim();
+    if text.is_empty() { Err(CommandFailure::Nothing) } else { Ok(Secret::new(text)) }
+}
+
+fn in_shell(command: &Secret, env: &Env) -> Launch {
+    let (program, before): (&str, &[&str]) = if cfg!(windows) {
+        (env.filled_variable("ComSpec").unwrap_or("cmd.exe"), &["/D", "/S", "/C"])
+    } else {
+        ("/bin/sh", &["-c"])
+    };
+    let mut launch = Launch::new(program);
+    launch.arguments = before.iter().map(Into::into).collect();
+    launch.arguments.push(command.expose().into());
+    launch
+}
+
+fn not_started(error: &StartError) -> CommandFailure {
+    CommandFailure::NotStarted(error.to_string())
+}
+
+/// Reads what the command prints until it has exited.
+async fn output(process: &mut Process) -> Result<Vec<u8>, CommandFailure> {
+    drop(process.take_stdin());
+    let mut stdout = process.take_stdout().ok_or(CommandFailure::Unreadable)?;
+    let mut printed = Vec::new();
+    let status = tokio::select! {
+        biased;
+        read = read_all(&mut stdout, &mut printed) => {
+            read?;
+            process.exited().await
+        }
+        status = process.exited() => status,
+    };
+    check(status)?;
+    // Something in the background may keep the output open for ever, so what the command itself
+    // has printed is all we wait for.
+    match timeout(REST, read_all(&mut stdout, &mut printed)).await {
+        Ok(read) => read?,
+        Err(_still_open) => {}
+    }
+    Ok(printed)
+}
+
+/// Reads to the end; what was read before the future is dropped stays in `printed`.
+async fn read_all(
+    stdout: &mut (impl AsyncRead + Unpin),
+    printed: &mut Vec<u8>,
+) -> Result<(), CommandFailure> {
+    loop {
+        match stdout.read_buf(printed).await {
+            Ok(0) => return Ok(()),
+            Ok(_) if printed.len() > MOST => return Err(CommandFailure::TooMuch),
+            Ok(_) => {}
+            Err(_) => return Err(CommandFailure::Unreadable),
+        }
+    }
+}
+
+fn check(status: Option<ExitStatus>) -> Result<(), CommandFailure> {
+    let status = status.ok_or(CommandFailure::Unknown)?;
+    if status.success() {
+        return Ok(());
+    }
+    match status.code() {
+        Some(code) => Err(CommandFailure::Exited(code)),
+        None => Err(signal(status).map_or(CommandFailure::Unknown, CommandFailure::Signalled)),
+    }
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}

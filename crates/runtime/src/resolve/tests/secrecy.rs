@@ -1,0 +1,82 @@
+//! No type of this folder shows a secret, wherever it was.
+
+use std::fmt::Write as _;
+
+use super::super::commands::{CommandKey, Commands};
+use super::World;
+use super::world::http_of;
+use std::sync::Arc;
+
+/// Stands for every secret.
+const CANARY: &str = "canary-51fe";
+
+/// Collects what everything about a server shows of itself.
+async fn shown(world: &World) -> String {
+    let mut shown = String::new();
+    let ready = world.ready();
+    let resolver = world.resolver();
+    let _ = writeln!(shown, "{ready:?} {resolver:?} {}", ready.credential_identity());
+    let _ = writeln!(shown, "{:?}", ready.identity(&world.env));
+    match resolver.resolve(&ready).await {
+        Ok(resolved) => {
+            let _ = writeln!(shown, "{resolved:?}");
+            let _ = writeln!(shown, "{}", serde_json::to_string(&resolved.omissions).unwrap());
+            if ready.folder.is_none() {
+                let (target, authorizer) = http_of(resolved);
+                let _ = writeln!(shown, "{target} {:?}", authorizer.headers().await);
+            }
+        }
+        Err(error) => {
+            let _ = writeln!(shown, "{error} {error:?} {}", error.hint());
+            let source = std::error::Error::source(&error);
+            let _ = writeln!(shown, "{:?}", source.map(ToString::to_string));
+        }
+    }
+    shown
+}
+
+#[tokio::test]
+async fn nothing_shows_a_secret() {
+    let headers = format!(
+        r#""headers": {{ "A": "{CANARY}", "B": "!echo {CANARY}", "C": "VARIABLE",
+            "D": "!echo {CANARY} >&2; exit 1", "E": "!echo {CANARY}; exit 1", "F": "${{VARIABLE}}",
+            "G": "{CANARY}\n{CANARY}" }}"#
+    );
+    let env = headers.replace("headers", "env");
+    let auth = r#""auth": { "type": "bearer", "credentialId": "c" }"#;
+    let cases = [
+        format!(r#""url": "https://{CANARY}:{CANARY}@a.example/mcp?key={CANARY}", {headers}"#),
+        format!(r#""url": "https://a.example/mcp?key={CANARY}", {auth}, {headers}"#),
+        format!(r#""url": "https://{CANARY}@[a.example/{CANARY}?{CANARY}", {headers}"#),
+        format!(r#""strict": true, "url": "https://a.example", {headers}"#),
+        format!(
+            r#""strict": true, "url": "https://a.example", "headers": {{ "G": "{CANARY}\n" }}"#
+        ),
+        format!(r#""command": "server", "args": ["--token", "{CANARY}"], {auth}, {env}"#),
+        format!(r#""strict": true, "command": "server", {env}"#),
+        format!(r#""command": "${{VARIABLE}}", {env}"#),
+        format!(r#""command": "/x --token {CANARY}", {env}"#),
+        r#""command": "server", "cwd": "/${VARIABLE}""#.to_owned(),
+    ];
+    for fields in cases {
+        let world = World::new()
+            .with_variable("VARIABLE", CANARY)
+            .with_credential(&format!("https://other.example/?{CANARY}"), None)
+            .with_own(&fields);
+        if let Ok(Some(credential)) = &mut *world.store.0.lock().unwrap() {
+            credential.token = wharf_config::Secret::new(CANARY);
+        }
+        let shown = shown(&world).await;
+        assert!(!shown.contains(CANARY), "{fields}\n{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_shows_neither_itself_nor_its_output() {
+    let world = World::new();
+    let command = wharf_config::Secret::new(format!("echo {CANARY}"));
+    let key = CommandKey { folder: world.root.clone(), command };
+    let value = Commands::new(Arc::new(world.env.clone())).value(&key).await;
+    let shown = format!("{key:?} {value:?}");
+    assert!(value.is_ok() && !shown.contains(CANARY), "{shown}");
+}

@@ -1,0 +1,133 @@
+//! Which headers are sent, and what happens to them after a 401.
+
+use http::StatusCode;
+use insta::assert_snapshot;
+use wharf_config::Secret;
+use wharf_protocol::HttpFlavor;
+use wharf_protocol::transport::{Authorizer, Challenge, Verdict};
+
+use super::super::{CredentialStoreError, ResolvedTransport};
+use super::World;
+use super::world::show;
+
+#[tokio::test]
+async fn headers_are_sent_unless_they_cannot_be() {
+    let world = World::new().with_variable("KEY", "from variable").with_own(
+        r#""url": "https://a.example/mcp", "headers": {
+            "X-Key": "KEY", "X-Command": "!echo printed", "X-Gone": "!exit 1",
+            "bad name": "!echo ran > ran", "Mcp-Session-Id": "!echo ran > ran", "Host": "b.example",
+            "X-Lines": "!printf 'a\\nb'", "X-Unset": "${NOT_SET}" }"#,
+    );
+    assert_snapshot!(world.show_headers().await, @r#"
+    x-key: from variable
+    x-command: printed
+    x-unset: ${NOT_SET}
+    header "bad name" left out: this is no name for a header
+    header "Mcp-Session-Id" left out: Wharf sets it itself
+    header "Host" left out: Wharf sets it itself
+    header "X-Gone" left out: command exited 1
+    header "X-Lines" left out: its value has characters that cannot be sent
+    "#);
+    assert!(!world.root.join("home/ran").exists());
+}
+
+#[tokio::test]
+async fn a_strict_entry_may_still_not_set_what_is_ours() {
+    let fields = r#""strict": true, "url": "https://a.example", "headers": { "Host": "b" }"#;
+    assert_eq!(
+        World::new().with_own(fields).show_headers().await,
+        "header \"Host\" left out: Wharf sets it itself"
+    );
+    let fields = r#""strict": true, "url": "https://a.example", "headers": { "X": "a\nb" }"#;
+    let error = World::new().with_own(fields).resolve().await.unwrap_err();
+    let expected = "header \"X\" cannot be resolved: its value has characters that cannot be sent";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[tokio::test]
+async fn the_type_of_an_entry_says_which_transport_is_tried_first() {
+    let check = async |kind: &str, expected: HttpFlavor| {
+        let fields = format!(r#""type": "{kind}", "url": " https://u:p@a.example/x?k=1 ""#);
+        let resolved = World::new().with_own(&fields).resolve().await.unwrap();
+        let ResolvedTransport::Http { target, flavor, .. } = resolved.transport else { panic!() };
+        assert_eq!((target.to_string().as_str(), flavor), ("https://a.example/x", expected));
+    };
+    check("http", HttpFlavor::Any).await;
+    check("sse", HttpFlavor::EventStream).await;
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_not_repeated() {
+    let world = World::new().with_own(r#""url": "https://u:hunter2@[a.example/mcp""#);
+    let error = world.resolve().await.unwrap_err();
+    assert_eq!(error.to_string(), "\"url\" cannot be used");
+    assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+}
+
+async fn challenge(authorizer: &dyn Authorizer, status: u16, earlier: usize) -> Verdict {
+    let status = StatusCode::from_u16(status).unwrap();
+    authorizer.challenged(Challenge { status, demands: Vec::new(), earlier }).await
+}
+
+#[tokio::test]
+async fn after_a_401_commands_run_again_once() {
+    let world = World::new().with_own(
+        r#""url": "https://a.example", "headers": { "A": "1",
+            "B": "!echo run >> runs; wc -l < runs | tr -d ' '" }"#,
+    );
+    let authorizer = world.authorizer().await;
+    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
+    assert_eq!(challenge(&*authorizer, 403, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 1).await, Verdict::GiveUp);
+    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
+}
+
+#[tokio::test]
+async fn after_a_401_a_header_that_was_left_out_gets_another_chance() {
+    let world = World::new().with_own(
+        r#""url": "https://a.example", "headers": { "A": "!test -e ready && echo value" }"#,
+    );
+    let authorizer = world.authorizer().await;
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    world.write("home/ready", "");
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(show(&authorizer.headers().await), ["a: value"]);
+}
+
+#[tokio::test]
+async fn a_renewal_that_fails_keeps_the_header() {
+    let world = World::new().with_own(
+        r#""url": "https://a.example", "headers": { "A": "!test ! -e gone && echo value" }"#,
+    );
+    let authorizer = world.authorizer().await;
+    world.write("home/gone", "");
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(show(&authorizer.headers().await), ["a: value"]);
+}
+
+#[tokio::test]
+async fn fixed_headers_have_no_answer_to_a_401() {
+    let fields = r#""url": "https://a.example", "headers": { "Authorization": "Bearer x" }"#;
+    let authorizer = World::new().with_own(fields).authorizer().await;
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+}
+
+#[tokio::test]
+async fn after_a_401_a_token_that_was_stored_anew_is_used() {
+    let fields = r#""url": "https://a.example", "auth": { "type": "bearer", "credentialId": "c" }"#;
+    let world = World::new().with_own(fields).with_credential("https://a.example", None);
+    let authorizer = world.authorizer().await;
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    if let Ok(Some(credential)) = &mut *world.store.0.lock().unwrap() {
+        credential.token = Secret::new("newer");
+    }
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
+    *world.store.0.lock().unwrap() = Err(CredentialStoreError::new("locked"));
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
+}

@@ -1,0 +1,235 @@
+//! A home, a repository and a folder with programs, all temporary.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::HeaderMap;
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
+use wharf_config::{Credential, Env, LoadOptions, Platform, Secret, load};
+use wharf_protocol::transport::process::{Launch, TaskTracker};
+use wharf_protocol::transport::{Authorizer, Target};
+
+use super::super::{
+    CredentialStore, CredentialStoreError, ResolveError, ResolvedServer, ResolvedTransport,
+    Resolver, WantedCredential, shell,
+};
+use crate::gate::{Entry, Ready, plan};
+
+/// Longer than anything in a test takes, on any machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) struct World {
+    folder: TempDir,
+    pub(super) root: PathBuf,
+    pub(super) env: Env,
+    pub(super) store: Arc<Store>,
+    pub(super) options: LoadOptions,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for below in ["home/.wharf", "project/.git", "project/.wharf", "bin"] {
+            fs::create_dir_all(root.join(below)).unwrap();
+        }
+        let path = format!("{}:/usr/bin:/bin", root.join("bin").display());
+        let env = Env::new(Platform::HOST, root.join("project"))
+            .with_home(root.join("home"))
+            .with_variable("PATH", path);
+        let world =
+            Self { folder, root, env, store: Arc::default(), options: LoadOptions::default() };
+        world.program("bin/server");
+        world
+    }
+
+    /// Defines the person's own server `a`, as in `"command": "server"`.
+    pub(super) fn with_own(self, fields: &str) -> Self {
+        self.write(
+            "home/.wharf/mcp.json",
+            &format!(r#"{{ "mcpServers": {{ "a": {{ {fields} }} }} }}"#),
+        );
+        self
+    }
+
+    /// Defines the server `a` of a project that is trusted for this run.
+    pub(super) fn with_project(mut self, fields: &str) -> Self {
+        let text = format!(r#"{{ "mcpServers": {{ "a": {{ {fields} }} }} }}"#);
+        self.write("project/.wharf/mcp.json", &text);
+        self.options.trust_project = true;
+        self
+    }
+
+    pub(super) fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.env = self.env.with_variable(name, value);
+        self
+    }
+
+    pub(super) fn with_credential(self, resource: &str, account: Option<&str>) -> Self {
+        *self.store.0.lock().unwrap() = Ok(Some(Credential {
+            resource: resource.to_owned(),
+            issuer: None,
+            account: account.map(str::to_owned),
+            token: Secret::new("stored-token"),
+        }));
+        self
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the atomic writer is for people's files")]
+    pub(super) fn write(&self, path: &str, text: &str) {
+        fs::write(self.root.join(path), text).unwrap();
+    }
+
+    pub(super) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap_or_default()
+    }
+
+    /// Makes a file that may be executed.
+    pub(super) fn program(&self, path: &str) {
+        self.write(path, "#!/bin/sh\n");
+        fs::set_permissions(self.root.join(path), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    pub(super) fn resolver(&self) -> Resolver {
+        Resolver::new(Arc::new(self.env.clone()), Arc::clone(&self.store) as _)
+    }
+
+    pub(super) fn ready(&self) -> Arc<Ready> {
+        self.ready_named("a")
+    }
+
+    pub(super) fn ready_named(&self, name: &str) -> Arc<Ready> {
+        let plan = plan(&load(&self.env, self.options).unwrap(), &self.env);
+        let planned = plan.into_iter().find(|own| own.name.as_str() == name).unwrap();
+        let Entry::Ready(ready) = planned.entry else { panic!("not ready: {planned:?}") };
+        ready
+    }
+
+    pub(super) async fn resolve(&self) -> Result<ResolvedServer, ResolveError> {
+        timeout(PATIENCE, self.resolver().resolve(&self.ready())).await.unwrap()
+    }
+
+    pub(super) async fn launch(&self) -> Launch {
+        launch_of(self.resolve().await.unwrap())
+    }
+
+    /// Shows the program, the folder and the variables from `names`, then what was left out.
+    pub(super) async fn show_launch(&self, names: &[&str]) -> String {
+        let resolved = self.resolve().await.unwrap();
+        let omissions = messages(&resolved);
+        let launch = launch_of(resolved);
+        let folder = launch.folder.clone().unwrap_or_default();
+        let mut lines =
+            vec![format!("{} in {}", self.short(Path::new(&launch.program)), self.short(&folder))];
+        lines.extend(names.iter().map(|name| {
+            let value = variable(&launch, name);
+            format!("{name}={}", value.unwrap_or_else(|| "(not set)".to_owned()))
+        }));
+        lines.extend(omissions);
+        self.without_root(&lines.join("\n"))
+    }
+
+    /// Shows the headers, then what was left out.
+    pub(super) async fn show_headers(&self) -> String {
+        let resolved = self.resolve().await.unwrap();
+        let omissions = messages(&resolved);
+        let (_, authorizer) = http_of(resolved);
+        let mut lines = show(&authorizer.headers().await);
+        lines.extend(omissions);
+        self.without_root(&lines.join("\n"))
+    }
+
+    pub(super) async fn authorizer(&self) -> Arc<dyn Authorizer> {
+        http_of(self.resolve().await.unwrap()).1
+    }
+
+    pub(super) fn short(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    pub(super) fn without_root(&self, text: &str) -> String {
+        text.replace(&*self.root.to_string_lossy(), "[root]")
+    }
+
+    /// Makes a pipe with a name, for a process that we want to see living and dying.
+    pub(super) async fn lifeline(&self) -> Lifeline {
+        let path = self.folder.path().join("lifeline");
+        let make = Secret::new(format!("mkfifo '{}' && echo made", path.display()));
+        shell::run(&make, &self.root, &self.env, &TaskTracker::new()).await.unwrap();
+        Lifeline(pipe::OpenOptions::new().open_receiver(&path).unwrap())
+    }
+}
+
+/// The end of a pipe whose other end a process holds as long as it lives.
+pub(super) struct Lifeline(pipe::Receiver);
+
+impl Lifeline {
+    /// Waits until a process has written to the pipe.
+    pub(super) async fn is_up(&mut self) {
+        let up = async {
+            // Before somebody opens the other end, the pipe looks like one that has ended.
+            while self.0.read(&mut [0; 64]).await.unwrap() == 0 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        timeout(PATIENCE, up).await.expect("a process that starts");
+    }
+
+    /// Waits until no process holds the pipe.
+    pub(super) async fn is_down(&mut self) {
+        let down = async { while self.0.read(&mut [0; 64]).await.unwrap() > 0 {} };
+        timeout(PATIENCE, down).await.expect("a process that ends");
+    }
+}
+
+/// A store that always gives the same answer, whatever is asked.
+#[derive(Debug)]
+pub(super) struct Store(pub(super) Mutex<Result<Option<Credential>, CredentialStoreError>>);
+
+impl Default for Store {
+    fn default() -> Self {
+        Self(Mutex::new(Ok(None)))
+    }
+}
+
+impl CredentialStore for Store {
+    fn find(&self, _: &WantedCredential<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+pub(super) fn launch_of(resolved: ResolvedServer) -> Launch {
+    match resolved.transport {
+        ResolvedTransport::Stdio(launch) => launch,
+        other @ ResolvedTransport::Http { .. } => panic!("no program: {other:?}"),
+    }
+}
+
+pub(super) fn http_of(resolved: ResolvedServer) -> (Target, Arc<dyn Authorizer>) {
+    match resolved.transport {
+        ResolvedTransport::Http { target, authorizer, .. } => (target, authorizer),
+        other @ ResolvedTransport::Stdio(_) => panic!("no address: {other:?}"),
+    }
+}
+
+pub(super) fn messages(resolved: &ResolvedServer) -> Vec<String> {
+    resolved.omissions.iter().map(|problem| problem.message.clone()).collect()
+}
+
+pub(super) fn variable(launch: &Launch, name: &str) -> Option<String> {
+    let found = launch.environment.iter().rev().find(|(own, _)| own == name);
+    found.map(|(_, value)| value.to_string_lossy().into_owned())
+}
+
+pub(super) fn show(headers: &HeaderMap) -> Vec<String> {
+    let show = |(name, value): (_, &http::HeaderValue)| {
+        format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()))
+    };
+    headers.iter().map(show).collect()
+}
