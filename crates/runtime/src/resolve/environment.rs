@@ -135,7 +135,7 @@ fn is_usual(name: &str, platform: Platform) -> bool {
         Platform::Linux | Platform::MacOs => name.starts_with(*family),
     };
     BASE.iter().any(|known| is_same(known, name, platform))
-        || FAMILIES.iter().any(|family| starts_with(family))
+        || FAMILIES.iter().any(starts_with)
         || NETWORK.iter().any(|known| *known == name || known.to_ascii_lowercase() == name)
         || platform == Platform::Windows
             && WINDOWS.iter().chain(&NETWORK).any(|known| known.eq_ignore_ascii_case(name))

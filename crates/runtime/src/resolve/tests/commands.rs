@@ -1,11 +1,11 @@
 //! How commands run: once for all, bounded, and gone afterwards.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::poll;
-use std::pin::pin;
 use wharf_config::Secret;
 
 use super::super::commands::{CommandKey, Commands};

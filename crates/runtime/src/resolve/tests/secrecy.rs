@@ -1,11 +1,11 @@
 //! No type of this folder shows a secret, wherever it was.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::super::commands::{CommandKey, Commands};
 use super::World;
 use super::world::http_of;
-use std::sync::Arc;
 
 /// Stands for every secret.
 const CANARY: &str = "canary-51fe";
@@ -18,11 +18,11 @@ async fn shown(world: &World) -> String {
     let _ = writeln!(shown, "{ready:?} {resolver:?} {}", ready.credential_identity());
     let _ = writeln!(shown, "{:?}", ready.identity(&world.env));
     match resolver.resolve(&ready).await {
-        Ok(resolved) => {
-            let _ = writeln!(shown, "{resolved:?}");
-            let _ = writeln!(shown, "{}", serde_json::to_string(&resolved.omissions).unwrap());
+        Ok(server) => {
+            let _ = writeln!(shown, "{server:?}");
+            let _ = writeln!(shown, "{}", serde_json::to_string(&server.omissions).unwrap());
             if ready.folder.is_none() {
-                let (target, authorizer) = http_of(resolved);
+                let (target, authorizer) = http_of(server);
                 let _ = writeln!(shown, "{target} {:?}", authorizer.headers().await);
             }
         }
