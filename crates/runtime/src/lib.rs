@@ -8,4 +8,5 @@ mod resolve;
 pub mod call;
 pub mod thinking;
 
+pub mod tools;
 pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};

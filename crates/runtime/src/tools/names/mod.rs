@@ -1,0 +1,264 @@
+//! Who has which name: decided over all tools known at a time, and never taken back.
+//!
+//! Of several that wish for one free name, the tool whose raw names needed no change gets it, else
+//! the one with the smaller raw identity; each other one gets letters of its own. A name that was
+//! given stays given, also while its server is away. The stored form is in [`file`].
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) use file::NamesFile;
+
+use super::naming::Wish;
+
+/// The raw names of more bytes than this are not kept: they are so long that their names end in
+/// letters of their own anyway.
+const LONGEST_KEPT: usize = 1024;
+
+/// How many tools that a server no longer has keep their names; only a server that renames its tools
+/// all the time has more.
+const MOST_GONE: usize = 10_000;
+
+/// The names given so far, in this process and in earlier ones.
+#[derive(Debug)]
+pub(crate) struct Names {
+    path: Option<PathBuf>,
+    servers: HashMap<Arc<str>, ServerNames>,
+    taken: HashMap<Arc<str>, Taken>,
+    round: u32,
+    is_changed: bool,
+    today: u32,
+    /// Tells this book of names from any other.
+    token: Arc<()>,
+}
+
+/// The names of one server's tools.
+#[derive(Debug, Clone, Default)]
+struct ServerNames {
+    /// The day on which it last had tools.
+    seen: u32,
+    tools: HashMap<Arc<str>, Arc<str>>,
+}
+
+/// Since when a name is taken, and for which of that round's newcomers.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    round: u32,
+    newcomer: usize,
+}
+
+/// The tools of one server that need names; the raw names differ.
+pub(super) struct Claims<'a> {
+    pub(super) server: &'a str,
+    pub(super) tools: Vec<(&'a str, &'a Wish)>,
+}
+
+/// A tool that has no name yet.
+struct Newcomer<'a> {
+    place: (usize, usize),
+    server: &'a str,
+    tool: &'a str,
+    wish: &'a Wish,
+}
+
+impl Newcomer<'_> {
+    /// The smallest gets the name.
+    fn rank(&self) -> (Reverse<bool>, &str, &str) {
+        (Reverse(self.wish.is_exact), self.server, self.tool)
+    }
+}
+
+impl Names {
+    /// Reads the stored names; a file that is missing or damaged holds none.
+    pub(crate) fn load(path: Option<&Path>) -> Self {
+        let today = file::today();
+        let mut names = Self {
+            path: path.map(Path::to_owned),
+            servers: HashMap::new(),
+            taken: HashMap::new(),
+            round: 0,
+            is_changed: false,
+            today,
+            token: Arc::new(()),
+        };
+        let stored = path.and_then(file::read).unwrap_or_default();
+        for (server, tools) in stored.servers(today) {
+            let mut known = ServerNames { seen: tools.seen.min(today), tools: HashMap::new() };
+            for (tool, name) in tools.names() {
+                let name: Arc<str> = name.into();
+                if let Entry::Vacant(free) = names.taken.entry(name.clone()) {
+                    free.insert(Taken { round: 0, newcomer: 0 });
+                    known.tools.insert(tool.into(), name);
+                }
+            }
+            names.servers.insert(server.into(), known);
+        }
+        names
+    }
+
+    /// Tells whether there is something to save.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// Returns what is to be saved, if anything; saving may then happen elsewhere.
+    pub(crate) fn to_save(&mut self) -> Option<NamesFile> {
+        let path = self.path.clone().filter(|_| self.is_changed)?;
+        self.is_changed = false;
+        Some(NamesFile::new(path, self.today, &self.servers))
+    }
+
+    /// Returns what tells this book of names from any other.
+    pub(super) fn token(&self) -> &Arc<()> {
+        &self.token
+    }
+
+    /// Returns the tool that has a name.
+    pub(super) fn holder(&self, name: &str) -> Option<(&str, &str)> {
+        self.servers.iter().find_map(|(server, names)| {
+            let (tool, _) = names.tools.iter().find(|(_, own)| ***own == *name)?;
+            Some((&**server, &**tool))
+        })
+    }
+
+    /// Gives every tool a name, in the order of the claims.
+    pub(super) fn assign(&mut self, claims: &[Claims<'_>]) -> Vec<Vec<Arc<str>>> {
+        self.round += 1;
+        let (mut given, newcomers) = self.recall(claims);
+        self.taken.reserve(newcomers.len());
+        let mut others = self.give_wishes(&newcomers);
+        let mut names: Vec<Arc<str>> =
+            newcomers.iter().map(|newcomer| newcomer.wish.stem.clone()).collect();
+        others.sort_unstable_by_key(|index| (newcomers[*index].server, newcomers[*index].tool));
+        for index in others {
+            names[index] = self.give_suffix(&newcomers[index], index);
+        }
+        for (newcomer, name) in newcomers.iter().zip(names) {
+            given[newcomer.place.0][newcomer.place.1] = Some(name);
+        }
+        self.keep(claims, &newcomers, &given);
+        given.into_iter().map(|names| names.into_iter().flatten().collect()).collect()
+    }
+
+    /// Finds the tools that have their names already. A name that no longer fits, because the
+    /// prefix or the way of naming has changed, becomes free before newcomers are looked at.
+    fn recall<'a>(
+        &mut self,
+        claims: &[Claims<'a>],
+    ) -> (Vec<Vec<Option<Arc<str>>>>, Vec<Newcomer<'a>>) {
+        let mut newcomers = Vec::new();
+        let mut given = Vec::with_capacity(claims.len());
+        for (number, claim) in claims.iter().enumerate() {
+            let mut known = self.servers.get_mut(claim.server);
+            let mut names = Vec::with_capacity(claim.tools.len());
+            for (index, (tool, wish)) in claim.tools.iter().copied().enumerate() {
+                let own = known.as_ref().and_then(|known| known.tools.get(tool)).cloned();
+                let fitting = own.clone().filter(|name| wish.allows(name));
+                if let (Some(own), None) = (own, &fitting) {
+                    self.taken.remove(&own);
+                    known.as_mut().and_then(|known| known.tools.remove(tool));
+                    self.is_changed = true;
+                }
+                if fitting.is_none() {
+                    let place = (number, index);
+                    newcomers.push(Newcomer { place, server: claim.server, tool, wish });
+                }
+                names.push(fitting);
+            }
+            given.push(names);
+        }
+        (given, newcomers)
+    }
+
+    /// Gives free names to those who wish for them; returns the others.
+    fn give_wishes(&mut self, newcomers: &[Newcomer<'_>]) -> Vec<usize> {
+        let mut others = Vec::new();
+        for (index, newcomer) in newcomers.iter().enumerate() {
+            if newcomer.wish.is_long {
+                others.push(index);
+                continue;
+            }
+            match self.taken.entry(newcomer.wish.stem.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(Taken { round: self.round, newcomer: index });
+                }
+                Entry::Occupied(mut taken) => {
+                    let rival = *taken.get();
+                    let is_open = rival.round == self.round;
+                    if is_open && newcomer.rank() < newcomers[rival.newcomer].rank() {
+                        taken.get_mut().newcomer = index;
+                        others.push(rival.newcomer);
+                    } else {
+                        others.push(index);
+                    }
+                }
+            }
+        }
+        others
+    }
+
+    fn give_suffix(&mut self, newcomer: &Newcomer<'_>, index: usize) -> Arc<str> {
+        let mut attempt = 0;
+        loop {
+            let name: Arc<str> =
+                newcomer.wish.with_suffix(newcomer.server, newcomer.tool, attempt).into();
+            if let Entry::Vacant(free) = self.taken.entry(name.clone()) {
+                free.insert(Taken { round: self.round, newcomer: index });
+                return name;
+            }
+            attempt += 1;
+        }
+    }
+
+    fn keep(
+        &mut self,
+        claims: &[Claims<'_>],
+        newcomers: &[Newcomer<'_>],
+        given: &[Vec<Option<Arc<str>>>],
+    ) {
+        for claim in claims.iter().filter(|claim| !claim.tools.is_empty()) {
+            if !self.servers.contains_key(claim.server) {
+                self.servers.insert(claim.server.into(), ServerNames::default());
+            }
+            if let Some(known) = self.servers.get_mut(claim.server)
+                && known.seen != self.today
+            {
+                known.seen = self.today;
+                self.is_changed = true;
+            }
+        }
+        self.is_changed |= !newcomers.is_empty();
+        for group in newcomers.chunk_by(|a, b| a.place.0 == b.place.0) {
+            let Some(known) = self.servers.get_mut(group[0].server) else { continue };
+            known.tools.reserve(group.len());
+            for newcomer in group {
+                let name = given[newcomer.place.0][newcomer.place.1].clone();
+                if let Some(name) = name {
+                    known.tools.insert(newcomer.tool.into(), name);
+                }
+            }
+        }
+        for claim in claims {
+            self.let_go(claim);
+        }
+    }
+
+    /// Frees the names of tools that are gone, if there are far too many.
+    fn let_go(&mut self, claim: &Claims<'_>) {
+        let Some(known) = self.servers.get_mut(claim.server) else { return };
+        if known.tools.len() <= claim.tools.len() + MOST_GONE {
+            return;
+        }
+        let present: HashSet<&str> = claim.tools.iter().map(|(tool, _)| *tool).collect();
+        for (_, name) in known.tools.extract_if(|tool, _| !present.contains(&**tool)) {
+            self.taken.remove(&name);
+        }
+    }
+}

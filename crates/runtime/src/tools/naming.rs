@@ -1,0 +1,235 @@
+//! What a tool would like to be called: `mcp_<server>_<tool>`, in letters that every model accepts.
+//!
+//! A wish depends on nothing but the raw names and the setting. Who gets a name that several wish
+//! for is decided in [`super::names`].
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+/// The most characters of a name.
+pub(super) const LONGEST: usize = 64;
+
+/// How many letters tell tools apart that wish for the same name.
+const SUFFIX: usize = 6;
+
+/// How names are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Naming {
+    /// Letters only, joined with `_`.
+    #[default]
+    Classic,
+    /// Letters and digits, joined with `__`.
+    Precise,
+}
+
+impl Naming {
+    fn joint(self) -> &'static str {
+        match self {
+            Self::Classic => "_",
+            Self::Precise => "__",
+        }
+    }
+
+    fn keeps(self, c: char) -> bool {
+        c.is_ascii_lowercase() || (self == Self::Precise && c.is_ascii_digit())
+    }
+
+    /// Appends a part in allowed characters, or `instead` if nothing of it is left.
+    fn write(self, part: &str, instead: &str, name: &mut String) {
+        let start = name.len();
+        let mut has_gap = false;
+        // Lower case first: some characters of other scripts have a plain letter as theirs.
+        for c in part.chars().flat_map(char::to_lowercase) {
+            if self.keeps(c) {
+                if has_gap && name.len() > start {
+                    name.push('_');
+                }
+                name.push(c);
+                has_gap = false;
+            } else {
+                has_gap = true;
+            }
+        }
+        if name.len() == start {
+            name.push_str(instead);
+        }
+    }
+}
+
+/// Makes the wishes of one server's tools.
+#[derive(Debug)]
+pub(super) struct Namer {
+    naming: Naming,
+    /// `mcp_<server>_`.
+    head: String,
+    /// Where in the head the server stands.
+    server: std::ops::Range<usize>,
+    is_exact: bool,
+}
+
+impl Namer {
+    /// Prepares for a server; a prefix replaces its name.
+    pub(super) fn new(naming: Naming, server: &str, prefix: Option<&str>) -> Self {
+        let mut head = format!("mcp{}", naming.joint());
+        let start = head.len();
+        naming.write(prefix.unwrap_or(server), "server", &mut head);
+        let part = start..head.len();
+        let is_exact = head[part.clone()] == *server;
+        head.push_str(naming.joint());
+        Self { naming, head, server: part, is_exact }
+    }
+
+    /// Returns what a tool wishes for.
+    pub(super) fn wish(&self, tool: &str) -> Wish {
+        let mut name = String::with_capacity(self.head.len() + tool.len());
+        name.push_str(&self.head);
+        let start = name.len();
+        self.naming.write(tool, "tool", &mut name);
+        let repeated = name[start..].strip_prefix(&self.head[self.server.clone()]);
+        if let Some(rest) = repeated.and_then(|rest| rest.strip_prefix('_')) {
+            let end = name.len() - rest.len();
+            name.replace_range(start..end, "");
+        }
+        let is_exact = self.is_exact && name[start..] == *tool;
+        let is_long = name.len() > LONGEST;
+        Wish { stem: if is_long { stem(&name).into() } else { name.into() }, is_long, is_exact }
+    }
+}
+
+/// The name a tool gets if nobody else has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wish {
+    /// The name; if it was too long, its beginning.
+    pub(super) stem: Arc<str>,
+    /// It was too long, so it ends in letters of its own in any case.
+    pub(super) is_long: bool,
+    /// The raw names are in it unchanged.
+    pub(super) is_exact: bool,
+}
+
+impl Wish {
+    /// Tells whether a name could have been given for this wish.
+    pub(super) fn allows(&self, name: &str) -> bool {
+        if !self.is_long && *name == *self.stem {
+            return true;
+        }
+        let letters = name.strip_prefix(stem(&self.stem)).and_then(|rest| rest.strip_prefix('_'));
+        letters.is_some_and(|letters| {
+            letters.len() == SUFFIX && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+        })
+    }
+
+    /// Returns the name with letters of the tool's own; `attempt` 0 unless even that was taken.
+    pub(super) fn with_suffix(&self, server: &str, tool: &str, attempt: u32) -> String {
+        let mut hash = Sha256::new().chain_update(server).chain_update([0]).chain_update(tool);
+        if attempt > 0 {
+            hash.update([0]);
+            hash.update(attempt.to_string());
+        }
+        let mut number =
+            hash.finalize().iter().take(8).fold(0_u64, |n, byte| (n << 8) | u64::from(*byte));
+        let mut name = format!("{}_", stem(&self.stem));
+        for _ in 0..SUFFIX {
+            let letter = u8::try_from(number % 26).unwrap_or_default();
+            name.push(char::from(b'a' + letter));
+            number /= 26;
+        }
+        name
+    }
+}
+
+/// Returns what of a name is kept in front of a suffix.
+fn stem(name: &str) -> &str {
+    let most = LONGEST - SUFFIX - 1;
+    name.get(..most).unwrap_or(name).trim_end_matches('_')
+}
+
+/// Tells whether a text can be the name of a tool at all.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    !text.is_empty() && text.len() <= LONGEST && text.bytes().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(naming: Naming, server: &str, tool: &str, expected: &str) {
+        let wish = Namer::new(naming, server, None).wish(tool);
+        assert_eq!(&*wish.stem, expected, "{server}/{tool}");
+    }
+
+    #[test]
+    fn names_are_made_of_letters() {
+        for (server, tool, expected) in [
+            ("context7", "query-docs", "mcp_context_query_docs"),
+            ("puppeteer", "puppeteer_screenshot", "mcp_puppeteer_screenshot"),
+            ("puppeteer", "puppeteer_puppeteer_x", "mcp_puppeteer_puppeteer_x"),
+            ("echo", "echo", "mcp_echo_echo"),
+            ("echo", "echo_", "mcp_echo_echo"),
+            ("my-server", "a", "mcp_my_server_a"),
+            ("my.server", "a", "mcp_my_server_a"),
+            ("123", "bank", "mcp_server_bank"),
+            ("日本", "検索", "mcp_server_tool"),
+            ("GitHub", "listIssues", "mcp_github_listissues"),
+            ("\u{212a}", "__x--y__", "mcp_k_x_y"),
+            ("a7b", "a_b_c", "mcp_a_b_c"),
+            ("", "", "mcp_server_tool"),
+        ] {
+            check(Naming::Classic, server, tool, expected);
+        }
+    }
+
+    #[test]
+    fn precise_names_keep_digits() {
+        for (server, tool, expected) in [
+            ("context7", "query-docs", "mcp__context7__query_docs"),
+            ("puppeteer", "puppeteer_screenshot", "mcp__puppeteer__screenshot"),
+            ("echo", "echo", "mcp__echo__echo"),
+            ("123", "bank", "mcp__123__bank"),
+            ("日本", "検索", "mcp__server__tool"),
+            ("a__b", "c", "mcp__a_b__c"),
+        ] {
+            check(Naming::Precise, server, tool, expected);
+        }
+    }
+
+    #[test]
+    fn a_prefix_replaces_the_server_and_is_never_exact() {
+        let wish = Namer::new(Naming::Classic, "hub", Some("git hub")).wish("git_hub_search");
+        assert_eq!(&*wish.stem, "mcp_git_hub_search");
+        assert!(!Namer::new(Naming::Classic, "x", Some("github")).wish("search").is_exact);
+        assert!(Namer::new(Naming::Classic, "github", None).wish("search").is_exact);
+        assert!(!Namer::new(Naming::Classic, "github", None).wish("github_search").is_exact);
+    }
+
+    #[test]
+    fn a_long_name_is_cut_and_told_apart() {
+        let wish = Namer::new(Naming::Classic, "server", None).wish(&"long_".repeat(30));
+        assert!(wish.is_long);
+        let name = wish.with_suffix("server", "long", 0);
+        insta::assert_snapshot!(name, @"mcp_server_long_long_long_long_long_long_long_long_long_l_sgjnpa");
+        assert!(wish.allows(&name) && !wish.allows(&wish.stem));
+        let fits = Namer::new(Naming::Classic, "s", None).wish(&"x".repeat(LONGEST - 6));
+        assert!(!fits.is_long && fits.stem.len() == LONGEST);
+        assert_eq!(fits.with_suffix("s", "x", 0).len(), LONGEST);
+        assert_ne!(fits.with_suffix("s", "x", 0), fits.with_suffix("s", "x", 1));
+    }
+
+    #[test]
+    fn a_name_made_for_another_wish_is_not_allowed() {
+        let wish = Namer::new(Naming::Classic, "a", None).wish("b");
+        for (name, expected) in [
+            ("mcp_a_b", true),
+            ("mcp_a_b_abcdef", true),
+            ("mcp_a_b_abcde", false),
+            ("mcp_a_b_abcdefg", false),
+            ("mcp_a_b_abcde7", false),
+            ("mcp_a_c", false),
+            ("mcp__a__b", false),
+        ] {
+            assert_eq!(wish.allows(name), expected, "{name}");
+        }
+    }
+}
