@@ -8,9 +8,20 @@
 //! All of it is plain code: nothing here waits, and what is kept on disk only spares work (`cache`,
 //! `names`) or warns (`pins`).
 
+pub(crate) mod cache;
 mod disk;
+mod filter;
+mod keyed;
 pub(crate) mod names;
 mod naming;
+pub(crate) mod offer;
+pub(crate) mod pins;
+mod registry;
+mod schema;
+mod tool;
 
-pub(crate) use names::Names;
 pub use naming::Naming;
+pub use pins::{ChangeKind, Difference, PinReport, Pinning, ToolChange};
+pub use registry::{Found, Registry};
+pub use schema::Sanitize;
+pub use tool::{Freshness, Tool, Visibility};

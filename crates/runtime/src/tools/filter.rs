@@ -1,0 +1,188 @@
+//! Which of a server's tools are offered, and which need a yes: the person's globs over raw names.
+//!
+//! A text without wildcards is a name. A glob that cannot be understood counts as a name too, with a
+//! problem: what was meant to be left out must not slip in, and the rest of the policy still holds.
+
+use globset::{GlobBuilder, GlobMatcher};
+use wharf_config::{Approval, Policy, Problem};
+
+/// The policy of one server, ready to be asked about its tools.
+#[derive(Debug)]
+pub(super) struct Filter {
+    include: Option<Vec<Pattern>>,
+    exclude: Vec<Pattern>,
+    approval: Approval,
+    /// The most telling pattern first.
+    approvals: Vec<(Pattern, Approval)>,
+}
+
+impl Filter {
+    /// Compiles the globs; those that are wrong become problems.
+    pub(super) fn new(policy: &Policy, problems: &mut Vec<Problem>) -> Self {
+        let mut read = |field: &'static str, text: &str| Pattern::read(text, field, problems);
+        let include = policy.include_tools.as_ref();
+        let include =
+            include.map(|globs| globs.iter().map(|glob| read("includeTools", glob)).collect());
+        let exclude = policy.exclude_tools.iter().map(|glob| read("excludeTools", glob)).collect();
+        let approvals = policy.tool_approval.iter();
+        let mut approvals: Vec<(Pattern, Approval)> =
+            approvals.map(|(glob, approval)| (read("toolApproval", glob), *approval)).collect();
+        // The order of an object's members should not matter, so the pattern that says more about
+        // a name goes first, and of equals the stricter word.
+        approvals.sort_by_key(|(pattern, approval)| {
+            (std::cmp::Reverse(pattern.weight()), leniency(*approval))
+        });
+        Self { include, exclude, approval: policy.approval, approvals }
+    }
+
+    /// Tells whether a tool is offered; what is left out is never also let in.
+    pub(super) fn lets_in(&self, tool: &str) -> bool {
+        let is_among = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(tool));
+        self.include.as_deref().is_none_or(is_among) && !is_among(&self.exclude)
+    }
+
+    /// Returns whether calls of a tool need approval.
+    pub(super) fn approval(&self, tool: &str) -> Approval {
+        let mut own = self.approvals.iter().filter(|(pattern, _)| pattern.matches(tool));
+        own.next().map_or(self.approval, |(_, approval)| *approval)
+    }
+}
+
+fn leniency(approval: Approval) -> u8 {
+    match approval {
+        Approval::Deny => 0,
+        Approval::Ask => 1,
+        Approval::Writes => 2,
+        Approval::Never => 3,
+    }
+}
+
+/// A name, or a glob over names.
+#[derive(Debug)]
+enum Pattern {
+    Name(String),
+    Glob(GlobMatcher),
+}
+
+impl Pattern {
+    fn read(text: &str, field: &'static str, problems: &mut Vec<Problem>) -> Self {
+        if !text.contains(['*', '?', '[', '{', '\\']) {
+            return Self::Name(text.to_owned());
+        }
+        match GlobBuilder::new(text).backslash_escape(true).build() {
+            Ok(glob) => Self::Glob(glob.compile_matcher()),
+            Err(error) => {
+                let message =
+                    format!("\"{text}\" is not a glob: {}; it counts as a name", error.kind());
+                let problem = Problem::warning("bad-glob", message).of_field(field);
+                problems.push(problem.hint("write it with `*`, `?`, `[ab]` or `{a,b}`"));
+                Self::Name(text.to_owned())
+            }
+        }
+    }
+
+    fn matches(&self, tool: &str) -> bool {
+        match self {
+            Self::Name(name) => name == tool,
+            Self::Glob(glob) => glob.is_match(tool),
+        }
+    }
+
+    /// A name says more than any glob, and a glob says more the more of it is fixed.
+    fn weight(&self) -> (bool, usize) {
+        match self {
+            Self::Name(_) => (true, 0),
+            Self::Glob(glob) => {
+                let fixed = |c: &char| !matches!(c, '*' | '?');
+                (false, glob.glob().glob().chars().filter(fixed).count())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Returns which of some tools are let in.
+    fn check(include: Option<&str>, exclude: &str, expected: &str) {
+        let policy = Policy {
+            include_tools: include.map(words),
+            exclude_tools: words(exclude),
+            ..Policy::default()
+        };
+        let filter = Filter::new(&policy, &mut Vec::new());
+        let tools = ["read_file", "read_dir", "write_file", "a/b", "x["];
+        let let_in: Vec<&str> = tools.into_iter().filter(|tool| filter.lets_in(tool)).collect();
+        assert_eq!(let_in.join(" "), expected, "{include:?} {exclude}");
+    }
+
+    #[test]
+    fn globs_choose_tools_and_exclusion_wins() {
+        check(None, "", "read_file read_dir write_file a/b x[");
+        check(Some(""), "", "");
+        check(Some("read_*"), "", "read_file read_dir");
+        check(Some("*"), "*_file", "read_dir a/b x[");
+        check(Some("{read,write}_file a*"), "read_file", "write_file a/b");
+        check(None, "read_???", "read_file write_file a/b x[");
+        check(Some("READ_FILE"), "", "");
+    }
+
+    #[test]
+    fn a_bad_glob_counts_as_a_name_and_is_reported() {
+        check(None, "x[", "read_file read_dir write_file a/b");
+        let policy = Policy { exclude_tools: words("x["), ..Policy::default() };
+        let mut problems = Vec::new();
+        Filter::new(&policy, &mut problems);
+        insta::assert_debug_snapshot!(problems, @r#"
+        [
+            Problem {
+                severity: Warning,
+                code: "bad-glob",
+                server: None,
+                field: Some(
+                    "excludeTools",
+                ),
+                path: None,
+                line: None,
+                message: "\"x[\" is not a glob: unclosed character class; missing ']'; it counts as a name",
+                hint: Some(
+                    "write it with `*`, `?`, `[ab]` or `{a,b}`",
+                ),
+            },
+        ]
+        "#);
+    }
+
+    #[test]
+    fn the_most_telling_pattern_decides_about_approval() {
+        let rules = [
+            ("*", Approval::Ask),
+            ("read_*", Approval::Never),
+            ("read_secret", Approval::Deny),
+            ("*_file", Approval::Writes),
+            ("?ead_*", Approval::Deny),
+        ];
+        for rules in [rules.to_vec(), rules.iter().rev().copied().collect()] {
+            let rules = rules.into_iter().map(|(glob, approval)| (glob.to_owned(), approval));
+            let policy = Policy {
+                approval: Approval::Deny,
+                tool_approval: rules.collect(),
+                ..Policy::default()
+            };
+            let filter = Filter::new(&policy, &mut Vec::new());
+            for (tool, expected) in [
+                ("read_secret", Approval::Deny),
+                ("read_dir", Approval::Never),
+                ("write_file", Approval::Writes),
+                ("other", Approval::Ask),
+            ] {
+                assert_eq!(filter.approval(tool), expected, "{tool}");
+            }
+        }
+    }
+}

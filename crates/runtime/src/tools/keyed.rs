@@ -1,0 +1,115 @@
+//! Names of files that give nothing away: keyed hashes, with a random key beside the files.
+//!
+//! What identifies a server's configuration holds secrets, and a plain hash of a short secret can be
+//! guessed. The key is made when it is first needed.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use wharf_config::{Secret, store};
+
+use super::disk;
+
+/// How many characters a key has.
+const KEY_LENGTH: usize = 64;
+
+/// A folder whose files are found by what they are about.
+#[derive(Debug)]
+pub(super) struct KeyedFolder {
+    folder: Option<PathBuf>,
+    key: OnceLock<Option<Secret>>,
+}
+
+impl KeyedFolder {
+    /// Nothing is read or made until it is needed.
+    pub(super) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, key: OnceLock::new() }
+    }
+
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Returns the file about something; nothing if there is no folder or no key to be had.
+    pub(super) fn file(&self, about: &[&str]) -> Option<PathBuf> {
+        let folder = self.folder.as_ref()?;
+        let key = self.key.get_or_init(|| key_in(folder)).as_ref()?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(key.expose().as_bytes()).ok()?;
+        for part in about {
+            // With its length in front, no part can be mistaken for the beginning of the next.
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part.as_bytes());
+        }
+        let hash = mac.finalize().into_bytes();
+        let name = hash.iter().take(20).fold(String::new(), |mut name, byte| {
+            let _infallible = write!(name, "{byte:02x}");
+            name
+        });
+        Some(folder.join(format!("{name}.json")))
+    }
+}
+
+/// Tells whether a file is named after a keyed hash.
+pub(super) fn is_keyed(name: &str) -> bool {
+    let hash = name.strip_suffix(".json").unwrap_or_default();
+    hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Reads the key of a folder, or makes one.
+fn key_in(folder: &Path) -> Option<Secret> {
+    let path = folder.join("key");
+    let read = || {
+        let text = store::read(&path).ok()??;
+        let is_key = text.len() == KEY_LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_key.then(|| Secret::new(text))
+    };
+    if let Some(key) = read() {
+        return Some(key);
+    }
+    let key = format!("{}{}", store::random_id().ok()?, store::random_id().ok()?);
+    // Another process may be making one too: then that one counts. A damaged one is replaced.
+    if disk::put_new(&path, key.as_bytes()).is_err() && read().is_none() {
+        disk::put(&path, key.as_bytes()).ok()?;
+    }
+    read()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_things_have_the_same_file_and_others_have_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || KeyedFolder::new(Some(folder.path().join("cache")));
+        let (one, other) = (open(), open());
+        let file = one.file(&["server", "secret"]).unwrap();
+        assert_eq!(other.file(&["server", "secret"]).unwrap(), file);
+        assert_ne!(one.file(&["servers", "ecret"]).unwrap(), file);
+        assert!(is_keyed(file.file_name().unwrap().to_str().unwrap()));
+        let elsewhere = tempfile::tempdir().unwrap();
+        let stranger = KeyedFolder::new(Some(elsewhere.path().to_owned()));
+        let strange = stranger.file(&["server", "secret"]).unwrap();
+        assert_ne!(strange.file_name(), file.file_name());
+    }
+
+    #[test]
+    fn a_damaged_key_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        disk::put(&folder.path().join("key"), b"short").unwrap();
+        let open = || KeyedFolder::new(Some(folder.path().to_owned())).file(&["a"]);
+        assert!(open().is_some());
+        assert_eq!(open(), open());
+    }
+
+    #[test]
+    fn without_a_folder_there_is_no_file() {
+        assert_eq!(KeyedFolder::new(None).file(&["a"]), None);
+        let folder = tempfile::tempdir().unwrap();
+        disk::put(&folder.path().join("file"), b"").unwrap();
+        assert_eq!(KeyedFolder::new(Some(folder.path().join("file"))).file(&["a"]), None);
+    }
+}

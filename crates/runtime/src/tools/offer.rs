@@ -1,0 +1,213 @@
+//! What one server offers: its list, seen through the person's policy, prepared once.
+//!
+//! A tool that cannot be used is set aside alone, with a problem. Names are decided later, over all
+//! offers together ([`super::Registry`]); an offer only keeps the wishes.
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+use wharf_config::{Approval, Policy, Problem, ServerName, Settings, Source};
+use wharf_protocol::Json;
+use wharf_protocol::view::{self, Rejected};
+
+use super::filter::Filter;
+use super::naming::{Namer, Naming, Wish};
+use super::pins::PinReport;
+use super::registry::Named;
+use super::schema::{self, Sanitize};
+use super::tool::{Freshness, Visibility};
+
+/// How many tools that were set aside are named; a server may well list thousands of them.
+const MOST_NAMED: usize = 20;
+
+/// How names and schemas are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ToolRules {
+    pub(crate) naming: Naming,
+    pub(crate) sanitize: Sanitize,
+}
+
+impl From<&Settings> for ToolRules {
+    fn from(settings: &Settings) -> Self {
+        let is_precise = settings.says("tools.naming", "precise");
+        let is_strict = settings.says("tools.sanitize", "strict");
+        Self {
+            naming: if is_precise { Naming::Precise } else { Naming::Classic },
+            sanitize: if is_strict { Sanitize::Strict } else { Sanitize::Light },
+        }
+    }
+}
+
+/// Whose tools they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfferedBy<'a> {
+    pub(crate) name: &'a ServerName,
+    pub(crate) source: &'a Arc<Source>,
+    pub(crate) policy: &'a Policy,
+}
+
+/// A server's list of tools.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    pub(crate) tools: Vec<view::Tool>,
+    /// The entries that cannot be used at all.
+    pub(crate) rejected: Vec<Rejected>,
+    /// What the pins say about a live list.
+    pub(crate) pins: Option<PinReport>,
+}
+
+impl Listed {
+    /// Tells whether the tool is as it was pinned.
+    pub(super) fn is_pinned_unchanged(&self, tool: &str) -> bool {
+        self.pins.as_ref().is_some_and(|pins| pins.is_unchanged(tool))
+    }
+}
+
+/// What all tools of an offer have in common.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) server: ServerName,
+    pub(super) source: Arc<Source>,
+    pub(super) listed: Arc<Listed>,
+    pub(super) freshness: Freshness,
+    pub(super) rules: ToolRules,
+}
+
+/// A tool without its name.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) index: usize,
+    pub(super) wish: Wish,
+    pub(super) schema: Json,
+    pub(super) approval: Approval,
+    pub(super) visibility: Visibility,
+}
+
+/// The tools of one server that the person lets in.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(super) origin: Arc<Origin>,
+    pub(super) tools: Vec<Prepared>,
+    problems: Vec<Problem>,
+    /// The tools under their names, from the first registry they were part of.
+    pub(super) named: OnceLock<Named>,
+}
+
+impl Offer {
+    /// Prepares a server's list.
+    pub(crate) fn prepare(
+        server: &OfferedBy<'_>,
+        listed: Listed,
+        freshness: Freshness,
+        rules: ToolRules,
+    ) -> Self {
+        let origin = Origin {
+            server: server.name.clone(),
+            source: server.source.clone(),
+            listed: Arc::new(listed),
+            freshness,
+            rules,
+        };
+        Self::of(Arc::new(origin), server.policy)
+    }
+
+    /// Returns the same list under another policy.
+    #[must_use]
+    pub(crate) fn with_policy(&self, policy: &Policy) -> Self {
+        Self::of(self.origin.clone(), policy)
+    }
+
+    /// Returns whose tools they are.
+    pub(crate) fn server(&self) -> &ServerName {
+        &self.origin.server
+    }
+
+    /// Returns whether the list is live.
+    pub(crate) fn freshness(&self) -> Freshness {
+        self.origin.freshness
+    }
+
+    /// Returns how many tools can be listed.
+    pub(crate) fn len(&self) -> usize {
+        let offered = |tool: &&Prepared| tool.visibility == Visibility::Offered;
+        self.tools.iter().filter(offered).count()
+    }
+
+    /// Returns what is wrong: tools that were set aside, and globs that are none.
+    pub(crate) fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    fn of(origin: Arc<Origin>, policy: &Policy) -> Self {
+        let mut problems = Vec::new();
+        let filter = Filter::new(policy, &mut problems);
+        let server = origin.server.as_str();
+        let namer = Namer::new(origin.rules.naming, server, policy.prefix.as_deref());
+        let mut aside = Aside::default();
+        for rejected in &origin.listed.rejected {
+            aside.add(|| format!("an entry of the tool list was set aside: {}", rejected.why));
+        }
+        let mut seen = HashSet::with_capacity(origin.listed.tools.len());
+        let mut tools = Vec::with_capacity(origin.listed.tools.len());
+        for (index, tool) in origin.listed.tools.iter().enumerate() {
+            let name: &str = tool.name();
+            if !filter.lets_in(name) {
+                continue;
+            }
+            if !seen.insert(name) {
+                aside.add(|| format!("tool \"{name}\" is listed twice; the first one counts"));
+                continue;
+            }
+            let schema = match schema::light(tool) {
+                Ok(schema) => schema,
+                Err(why) => {
+                    aside.add(|| format!("tool \"{name}\" was set aside: {why}"));
+                    continue;
+                }
+            };
+            let approval = filter.approval(name);
+            let visibility = visibility(&origin.listed, name, approval);
+            tools.push(Prepared { index, wish: namer.wish(name), schema, approval, visibility });
+        }
+        problems.extend(aside.into_problems());
+        for problem in &mut problems {
+            problem.server = Some(server.to_owned());
+        }
+        Self { origin, tools, problems, named: OnceLock::new() }
+    }
+}
+
+fn visibility(listed: &Listed, tool: &str, approval: Approval) -> Visibility {
+    if approval == Approval::Deny {
+        Visibility::Denied
+    } else if listed.pins.as_ref().is_some_and(|pins| pins.withholds(tool)) {
+        Visibility::Withheld
+    } else {
+        Visibility::Offered
+    }
+}
+
+/// The tools that were set aside: some by name, the rest as a number.
+#[derive(Default)]
+struct Aside {
+    named: Vec<String>,
+    more: usize,
+}
+
+impl Aside {
+    fn add(&mut self, message: impl FnOnce() -> String) {
+        if self.named.len() < MOST_NAMED {
+            self.named.push(message());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn into_problems(self) -> impl Iterator<Item = Problem> {
+        let more = (self.more > 0).then(|| format!("{} more tools were set aside", self.more));
+        self.named.into_iter().chain(more).map(|message| {
+            let problem = Problem::warning("tool-set-aside", message);
+            problem.hint("its other tools work; tell whoever makes the server")
+        })
+    }
+}

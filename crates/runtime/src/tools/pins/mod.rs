@@ -1,0 +1,234 @@
+//! Notices when a tool is no longer what it was: new words in a description can steer a model.
+//!
+//! At the first live list of a definition its tools are pinned. `observe` reports what is different
+//! and pins that; `enforce` withholds what is different until the person accepts it. Tools that are
+//! gone stay pinned, so that they cannot come back as something else. The file is in `file`.
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use wharf_config::store::StoreError;
+use wharf_config::{Problem, Secret, Settings};
+use wharf_protocol::view::Tool;
+
+use super::keyed::KeyedFolder;
+use file::{Pin, PinFile, Read};
+
+/// What happens to tools that are not as they were pinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pinning {
+    /// They are reported, and pinned as they are now.
+    #[default]
+    Observe,
+    /// They are withheld.
+    Enforce,
+}
+
+impl From<&Settings> for Pinning {
+    fn from(settings: &Settings) -> Self {
+        let is_enforced = settings.says("tools.pinning", "enforce");
+        if is_enforced { Self::Enforce } else { Self::Observe }
+    }
+}
+
+/// The pinned tools of all definitions.
+#[derive(Debug)]
+pub(crate) struct Pins {
+    files: KeyedFolder,
+}
+
+/// Which definition is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PinKey(Option<PathBuf>);
+
+/// What comparing a live list with the pins has shown.
+#[derive(Debug, Default)]
+pub struct PinReport {
+    is_first: bool,
+    /// The tools are pinned: those that are not in `changes` are as they were.
+    is_pinned: bool,
+    changes: Vec<ToolChange>,
+    /// The tools in `changes`.
+    different: HashSet<String>,
+    withheld: Withheld,
+    problem: Option<Problem>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Withheld {
+    #[default]
+    None,
+    Different,
+    All,
+}
+
+/// A tool that is not as it was pinned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolChange {
+    /// Its name on the server: foreign text.
+    pub tool: String,
+    /// Whether it is new or different.
+    pub kind: ChangeKind,
+    /// What is different; empty for a new tool.
+    pub differences: Vec<Difference>,
+}
+
+/// How a tool differs from the pins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was not there before.
+    New,
+    /// It says something else than before.
+    Changed,
+}
+
+/// One part of a tool before and now: foreign text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// `title`, `description`, `inputSchema`, `outputSchema` or `annotations`.
+    pub field: &'static str,
+    /// What it was, if it was there and not too long to be kept.
+    pub before: Option<String>,
+    /// What it is now, if it is there.
+    pub after: Option<String>,
+}
+
+impl Pins {
+    /// Uses a folder, or pins nothing at all. Nothing is read or made yet.
+    pub(crate) fn open(folder: Option<PathBuf>) -> Self {
+        Self { files: KeyedFolder::new(folder) }
+    }
+
+    /// Returns the key of a definition. Accounts that see different tools have pins of their own.
+    pub(crate) fn key(&self, server: &str, identity: &Secret, credential: &str) -> PinKey {
+        PinKey(self.files.file(&["pins", server, identity.expose(), credential]))
+    }
+
+    /// Compares a live list with the pins, and pins what may be pinned.
+    pub(crate) fn check(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
+        let Some(path) = &key.0 else { return PinReport::default() };
+        let mut report = PinReport { is_pinned: true, ..PinReport::default() };
+        let pinned = match file::read(path) {
+            Read::Pinned(pinned) if pinned.is_exactly(tools) => return report,
+            Read::Pinned(pinned) => pinned,
+            Read::Missing => {
+                report.is_first = true;
+                PinFile::default()
+            }
+            Read::Damaged => {
+                report.damaged(mode);
+                if mode == Pinning::Enforce {
+                    return report;
+                }
+                PinFile::default()
+            }
+        };
+        if !report.is_first && report.problem.is_none() {
+            report.compare(&pinned, tools);
+        }
+        if mode == Pinning::Enforce && !report.changes.is_empty() {
+            report.withheld = Withheld::Different;
+            return report;
+        }
+        if let Err(error) = pinned.with(tools).write(path) {
+            report.is_pinned = false;
+            report.problem = Some(error.as_problem());
+        }
+        report
+    }
+
+    /// Pins tools as they are, because the person has accepted them.
+    pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), StoreError> {
+        let Some(path) = &key.0 else { return Ok(()) };
+        let pinned = match file::read(path) {
+            Read::Pinned(pinned) => pinned,
+            Read::Missing | Read::Damaged => PinFile::default(),
+        };
+        pinned.with(tools).write(path)
+    }
+}
+
+impl PinReport {
+    /// Tells whether the tools were pinned just now, for the first time.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Returns the tools that are new or different.
+    pub fn changes(&self) -> &[ToolChange] {
+        &self.changes
+    }
+
+    /// Tells whether a tool is pinned and as it was.
+    pub fn is_unchanged(&self, tool: &str) -> bool {
+        self.is_pinned && !self.different.contains(tool)
+    }
+
+    /// Tells whether a tool must not be used until the person accepts it.
+    pub fn withholds(&self, tool: &str) -> bool {
+        match self.withheld {
+            Withheld::None => false,
+            Withheld::Different => self.different.contains(tool),
+            Withheld::All => true,
+        }
+    }
+
+    /// Returns what the person should know, in at most a few problems.
+    pub fn problems(&self, server: &str) -> Vec<Problem> {
+        const MOST_TOLD: usize = 10;
+        let what_next = if self.withheld == Withheld::None { "" } else { "; withheld" };
+        let told = self.changes.iter().take(MOST_TOLD).map(|change| {
+            let fields: Vec<&str> =
+                change.differences.iter().map(|difference| difference.field).collect();
+            let what = match change.kind {
+                ChangeKind::New => "is new".to_owned(),
+                ChangeKind::Changed => format!("has changed ({})", fields.join(", ")),
+            };
+            format!("tool \"{}\" {what}{what_next}", change.tool)
+        });
+        let more = self.changes.len().saturating_sub(MOST_TOLD);
+        let more = (more > 0).then(|| format!("{more} more tools are new or changed{what_next}"));
+        let changes = told.chain(more).map(|message| {
+            let problem = Problem::warning("tool-changed", message);
+            if self.withheld == Withheld::None {
+                problem.hint("look at what it says now before you rely on it")
+            } else {
+                problem.hint(format!("accept it: wharf trust {server} --tools"))
+            }
+        });
+        let all = self.problem.clone().into_iter().chain(changes);
+        all.map(|problem| problem.of_server(server)).collect()
+    }
+
+    fn damaged(&mut self, mode: Pinning) {
+        let message = "the record of this server's tools is damaged";
+        let problem = Problem::warning("pins", message);
+        self.is_pinned = false;
+        self.problem = Some(match mode {
+            Pinning::Observe => problem.hint("its tools are recorded anew"),
+            Pinning::Enforce => {
+                self.withheld = Withheld::All;
+                problem.hint("its tools are withheld; accept them with wharf trust … --tools")
+            }
+        });
+    }
+
+    fn compare(&mut self, pinned: &PinFile, tools: &[Tool]) {
+        let mut seen = HashSet::new();
+        for tool in tools.iter().filter(|tool| seen.insert(tool.name())) {
+            let (kind, differences) = match pinned.get(tool.name()) {
+                None => (ChangeKind::New, Vec::new()),
+                Some(pin) => (ChangeKind::Changed, pin.differences(&Pin::of(tool))),
+            };
+            if kind == ChangeKind::New || !differences.is_empty() {
+                let tool = tool.name().to_string();
+                self.different.insert(tool.clone());
+                self.changes.push(ToolChange { tool, kind, differences });
+            }
+        }
+    }
+}

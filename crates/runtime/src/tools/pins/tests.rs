@@ -1,0 +1,215 @@
+//! What pins notice, and what they do about it.
+
+use std::fs;
+
+use wharf_protocol::view::Page;
+
+use super::super::disk;
+use super::*;
+
+struct Place {
+    _folder: tempfile::TempDir,
+    pins: Pins,
+    key: PinKey,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let pins = Pins::open(Some(folder.path().join("pins")));
+        let key = pins.key("server", &Secret::new("identity"), "");
+        Self { _folder: folder, pins, key }
+    }
+
+    fn check(&self, tools: &str, mode: Pinning) -> PinReport {
+        self.pins.check(&self.key, &list(tools), mode)
+    }
+
+    /// Checks a list and shows what was noticed.
+    fn shown(&self, tools: &str, mode: Pinning) -> String {
+        let report = self.check(tools, mode);
+        let lines = report.problems("server").into_iter().map(|problem| problem.message);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn path(&self) -> &PathBuf {
+        self.key.0.as_ref().unwrap()
+    }
+}
+
+fn list(tools: &str) -> Vec<Tool> {
+    let page: Page<Tool> = Page::read(&format!(r#"{{"tools":[{tools}]}}"#).parse().unwrap());
+    page.items
+}
+
+const FIRST: &str = r#"{"name":"a","description":"reads","inputSchema":{"type":"object","properties":{"x":{},"y":{}}}},{"name":"b"}"#;
+
+#[test]
+fn the_first_list_is_pinned_and_then_known() {
+    for mode in [Pinning::Observe, Pinning::Enforce] {
+        let place = Place::new();
+        let report = place.check(FIRST, mode);
+        assert!(report.is_first() && report.changes().is_empty() && report.is_unchanged("a"));
+        let report = place.check(FIRST, mode);
+        assert!(!report.is_first() && report.changes().is_empty() && report.is_unchanged("a"));
+    }
+}
+
+#[test]
+fn what_is_different_is_reported_with_the_difference() {
+    let place = Place::new();
+    place.check(FIRST, Pinning::Observe);
+    let report = place.check(
+        r#"{"name":"a","description":"reads and sends","annotations":{"readOnlyHint":true}},{"name":"b"},{"name":"c"}"#,
+        Pinning::Observe,
+    );
+    insta::assert_debug_snapshot!(report.changes(), @r#"
+    [
+        ToolChange {
+            tool: "a",
+            kind: Changed,
+            differences: [
+                Difference {
+                    field: "description",
+                    before: Some(
+                        "reads",
+                    ),
+                    after: Some(
+                        "reads and sends",
+                    ),
+                },
+                Difference {
+                    field: "inputSchema",
+                    before: Some(
+                        "{\"properties\":{\"x\":{},\"y\":{}},\"type\":\"object\"}",
+                    ),
+                    after: None,
+                },
+                Difference {
+                    field: "annotations",
+                    before: None,
+                    after: Some(
+                        "{\"readOnlyHint\":true}",
+                    ),
+                },
+            ],
+        },
+        ToolChange {
+            tool: "c",
+            kind: New,
+            differences: [],
+        },
+    ]
+    "#);
+    assert!(!report.is_unchanged("a") && report.is_unchanged("b") && !report.is_unchanged("c"));
+    assert!(!report.withholds("a"));
+}
+
+#[test]
+fn observing_pins_what_was_reported() {
+    let place = Place::new();
+    let later = r#"{"name":"a","description":"sends"},{"name":"b"}"#;
+    place.check(FIRST, Pinning::Observe);
+    assert_eq!(
+        place.shown(later, Pinning::Observe),
+        r#"tool "a" has changed (description, inputSchema)"#
+    );
+    assert_eq!(place.shown(later, Pinning::Observe), "");
+}
+
+#[test]
+fn enforcing_withholds_until_the_person_accepts() {
+    let place = Place::new();
+    let later = r#"{"name":"a","description":"sends"},{"name":"b"},{"name":"c"}"#;
+    place.check(FIRST, Pinning::Enforce);
+    for _ in 0..2 {
+        let report = place.check(later, Pinning::Enforce);
+        let withheld = ["a", "b", "c"].map(|tool| report.withholds(tool));
+        assert_eq!(withheld, [true, false, true]);
+        insta::allow_duplicates! {
+            insta::assert_debug_snapshot!(report.problems("server")[1], @r#"
+            Problem {
+                severity: Warning,
+                code: "tool-changed",
+                server: Some(
+                    "server",
+                ),
+                field: None,
+                path: None,
+                line: None,
+                message: "tool \"c\" is new; withheld",
+                hint: Some(
+                    "accept it: wharf trust server --tools",
+                ),
+            }
+            "#);
+        }
+    }
+    place.pins.accept(&place.key, &list(later)).unwrap();
+    assert_eq!(place.shown(later, Pinning::Enforce), "");
+}
+
+#[test]
+fn the_order_of_members_and_tools_is_no_change() {
+    let place = Place::new();
+    place.check(FIRST, Pinning::Enforce);
+    let turned = r#"{"name":"b","icons":[]},{"inputSchema":{"properties":{"y":{},"x":{}},"type":"object"},"description":"reads","name":"a","title":null}"#;
+    assert_eq!(place.shown(turned, Pinning::Enforce), "");
+}
+
+#[test]
+fn a_tool_that_comes_back_is_compared_with_what_it_was() {
+    let place = Place::new();
+    place.check(FIRST, Pinning::Observe);
+    assert_eq!(place.shown(r#"{"name":"b"}"#, Pinning::Observe), "");
+    let back = r#"{"name":"a","description":"steals"},{"name":"b"}"#;
+    assert_eq!(
+        place.shown(back, Pinning::Observe),
+        r#"tool "a" has changed (description, inputSchema)"#
+    );
+}
+
+#[test]
+fn a_long_text_is_compared_by_its_hash() {
+    let place = Place::new();
+    let tool = |end: &str| format!(r#"{{"name":"a","description":"{}{end}"}}"#, "x".repeat(20_000));
+    place.check(&tool(""), Pinning::Observe);
+    assert!(fs::metadata(place.path()).unwrap().len() < 1000);
+    assert_eq!(place.shown(&format!("{},{{\"name\":\"a\"}}", tool("")), Pinning::Observe), "");
+    let report = place.check(&tool("!"), Pinning::Observe);
+    assert_eq!(report.changes()[0].differences[0].before, None);
+}
+
+#[test]
+fn a_damaged_record_is_made_anew_or_withholds_everything() {
+    let place = Place::new();
+    place.check(FIRST, Pinning::Observe);
+    let whole = fs::read(place.path()).unwrap();
+    for length in [0, 10, whole.len() - 1] {
+        disk::put(place.path(), &whole[..length]).unwrap();
+        let report = place.check(FIRST, Pinning::Enforce);
+        assert!(report.withholds("a") && !report.is_unchanged("a") && !report.is_first());
+        let report = place.check(FIRST, Pinning::Observe);
+        assert!(!report.withholds("a") && !report.is_unchanged("a"));
+        assert_eq!(report.problems("server").len(), 1);
+        assert!(place.check(FIRST, Pinning::Observe).is_unchanged("a"));
+    }
+}
+
+#[test]
+fn many_changes_make_few_problems() {
+    let place = Place::new();
+    place.check(FIRST, Pinning::Observe);
+    let many: Vec<String> = (0..5000).map(|n| format!(r#"{{"name":"n{n}"}}"#)).collect();
+    let report = place.check(&many.join(","), Pinning::Observe);
+    assert_eq!((report.changes().len(), report.problems("server").len()), (5000, 11));
+}
+
+#[test]
+fn without_a_folder_nothing_is_pinned() {
+    let pins = Pins::open(None);
+    let key = pins.key("server", &Secret::new("identity"), "");
+    let report = pins.check(&key, &list(FIRST), Pinning::Enforce);
+    assert!(!report.is_first() && !report.is_unchanged("a") && !report.withholds("a"));
+    pins.accept(&key, &list(FIRST)).unwrap();
+}

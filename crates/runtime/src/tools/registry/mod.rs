@@ -1,0 +1,232 @@
+//! All tools of all servers under their names, immutable.
+//!
+//! An offer remembers its named tools, so a registry in which one of many servers has changed costs
+//! little more than a list of pointers. Denied and withheld tools keep their names and are found by a
+//! call, which can then say why it is refused; they are not listed.
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+use wharf_config::{Problem, text};
+
+use super::names::{Claims, Names};
+use super::offer::Offer;
+use super::tool::{Tool, Visibility};
+
+/// How many of a server's renamed tools are told by name.
+const MOST_TOLD: usize = 3;
+
+/// The tools of an offer under their names.
+#[derive(Debug)]
+pub(super) struct Named {
+    /// The book that the names are from.
+    book: Arc<()>,
+    /// By name.
+    offered: Vec<Arc<Tool>>,
+    /// By name.
+    hidden: Vec<Arc<Tool>>,
+    collisions: Option<Problem>,
+}
+
+/// All tools under their names.
+#[derive(Debug, Default)]
+pub struct Registry {
+    tools: Vec<Arc<Tool>>,
+    hidden: Vec<Arc<Tool>>,
+    problems: Vec<Problem>,
+}
+
+/// What a name given by somebody leads to.
+#[derive(Debug)]
+pub enum Found<'a> {
+    /// A tool.
+    Tool(&'a Arc<Tool>),
+    /// A tool that is not offered; its [`Tool::visibility`] says why.
+    Hidden(&'a Arc<Tool>),
+    /// Several tools; each can be called by its own name.
+    Ambiguous(Vec<&'a Arc<Tool>>),
+    /// Nothing.
+    Unknown,
+}
+
+impl Registry {
+    /// Puts the offers of different servers together; of two offers of one server the first counts.
+    pub(crate) fn build(offers: &[Arc<Offer>], names: &mut Names) -> Self {
+        let mut servers = HashSet::with_capacity(offers.len());
+        let offers: Vec<&Offer> = offers
+            .iter()
+            .filter(|offer| servers.insert(offer.server()))
+            .map(|offer| &**offer)
+            .collect();
+        let has_names = |offer: &Offer| {
+            offer.named.get().is_some_and(|named| Arc::ptr_eq(&named.book, names.token()))
+        };
+        let (known, unnamed): (Vec<&Offer>, Vec<&Offer>) =
+            offers.into_iter().partition(|offer| has_names(offer));
+        let fresh = name_all(&unnamed, names);
+        let strangers: Vec<Named> = unnamed
+            .iter()
+            .zip(fresh)
+            // Only an offer that was named from another book keeps those names.
+            .filter_map(|(offer, named)| offer.named.set(named).err())
+            .collect();
+        let named = known.iter().chain(&unnamed).filter_map(|offer| {
+            let named = offer.named.get()?;
+            Arc::ptr_eq(&named.book, names.token()).then_some(named)
+        });
+        Self::gather(named.chain(&strangers).collect())
+    }
+
+    /// Returns the tools that are offered, by name.
+    pub fn tools(&self) -> &[Arc<Tool>] {
+        &self.tools
+    }
+
+    /// Returns the tools that are denied or withheld, by name.
+    pub fn hidden(&self) -> &[Arc<Tool>] {
+        &self.hidden
+    }
+
+    /// Returns a tool that is offered, by its name or an alias that means no other tool.
+    pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
+        match self.find(name) {
+            Found::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// Finds what a name means: the name of a tool, else `server/tool`, `server.tool` or
+    /// `mcp__server__tool` with the raw names.
+    pub fn find(&self, name: &str) -> Found<'_> {
+        for (tools, is_offered) in [(&self.tools, true), (&self.hidden, false)] {
+            if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
+                let tool = &tools[index];
+                return if is_offered { Found::Tool(tool) } else { Found::Hidden(tool) };
+            }
+        }
+        let all = self.tools.iter().chain(&self.hidden);
+        let mut meant: Vec<&Arc<Tool>> = all.filter(|tool| is_alias(name, tool)).collect();
+        match (meant.len(), meant.pop()) {
+            (1, Some(tool)) if tool.visibility() == Visibility::Offered => Found::Tool(tool),
+            (1, Some(tool)) => Found::Hidden(tool),
+            (_, Some(tool)) => {
+                meant.push(tool);
+                Found::Ambiguous(meant)
+            }
+            (_, None) => Found::Unknown,
+        }
+    }
+
+    /// Returns the name of the offered tool that was probably meant.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        if let Some(tool) = self.tools.iter().find(|tool| tool.tool() == name) {
+            return Some(tool.name());
+        }
+        if !name.contains(['/', '.']) {
+            return text::nearest(name, self.tools.iter().map(|tool| tool.name()));
+        }
+        let name = name.replacen('.', "/", usize::from(!name.contains('/')));
+        let paths: Vec<String> =
+            self.tools.iter().map(|tool| format!("{}/{}", tool.server(), tool.tool())).collect();
+        let nearest = text::nearest(&name, paths.iter().map(String::as_str))?;
+        let index = paths.iter().position(|path| path == nearest)?;
+        Some(self.tools[index].name())
+    }
+
+    /// Returns the collisions of names, one problem per server.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    fn gather(mut named: Vec<&Named>) -> Self {
+        let mut problems: Vec<Problem> =
+            named.iter().filter_map(|named| named.collisions.clone()).collect();
+        problems.sort_by(|a, b| a.server.cmp(&b.server));
+        // The tools of a server mostly stand together, so this leaves next to nothing to sort.
+        named.sort_by_key(|named| named.offered.first().map(|tool| tool.name()));
+        let tools = named.iter().flat_map(|named| &named.offered).cloned();
+        let hidden = named.iter().flat_map(|named| &named.hidden).cloned();
+        Self { tools: sorted(tools.collect()), hidden: sorted(hidden.collect()), problems }
+    }
+}
+
+fn sorted(mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    tools
+}
+
+/// Gives names to the tools of offers that have none.
+fn name_all(offers: &[&Offer], names: &mut Names) -> Vec<Named> {
+    let claims: Vec<Claims<'_>> = offers
+        .iter()
+        .map(|offer| Claims {
+            server: offer.server().as_str(),
+            tools: (offer.tools.iter())
+                .map(|tool| (&**offer.origin.listed.tools[tool.index].name(), &tool.wish))
+                .collect(),
+        })
+        .collect();
+    let given = names.assign(&claims);
+    offers.iter().zip(given).map(|(offer, given)| name(offer, given, names)).collect()
+}
+
+/// Makes the tools of an offer.
+fn name(offer: &Offer, given: Vec<Arc<str>>, names: &Names) -> Named {
+    let mut renamed = Vec::new();
+    let (mut offered, mut hidden) = (Vec::with_capacity(given.len()), Vec::new());
+    for (tool, name) in offer.tools.iter().zip(given) {
+        if !tool.wish.is_long && name != tool.wish.stem {
+            renamed.push((tool, name.clone()));
+        }
+        let tool = Arc::new(Tool {
+            name,
+            origin: offer.origin.clone(),
+            index: tool.index,
+            schema: tool.schema.clone(),
+            strict: OnceLock::new(),
+            approval: tool.approval,
+            visibility: tool.visibility,
+        });
+        let is_offered = tool.visibility == Visibility::Offered;
+        if is_offered { &mut offered } else { &mut hidden }.push(tool);
+    }
+    let told: Vec<String> = renamed
+        .iter()
+        .take(MOST_TOLD)
+        .map(|(tool, name)| {
+            let raw = offer.origin.listed.tools[tool.index].name();
+            let stem = &tool.wish.stem;
+            let holder = names.holder(stem);
+            let holder = holder.map_or("another tool".to_owned(), |(server, tool)| {
+                format!("\"{}\"", text::clip(&format!("{server}/{tool}"), 60))
+            });
+            format!("\"{}\" is {name}, since {holder} is {stem}", text::clip(raw, 60))
+        })
+        .collect();
+    let collisions = (!renamed.is_empty()).then(|| collision(offer, &told, renamed.len()));
+    let book = names.token().clone();
+    Named { book, offered: sorted(offered), hidden: sorted(hidden), collisions }
+}
+
+fn collision(offer: &Offer, told: &[String], count: usize) -> Problem {
+    let mut message = format!("names already taken: {}", told.join("; "));
+    if count > told.len() {
+        message = format!("{message}; and {} more", count - told.len());
+    }
+    Problem::warning("name-collision", message)
+        .of_server(offer.server().as_str())
+        .hint("`prefix` gives a server's tools names of their own")
+}
+
+fn is_alias(alias: &str, tool: &Tool) -> bool {
+    let is_pair = |alias: &str, joint: &str| {
+        let rest = alias.strip_prefix(tool.server().as_str());
+        rest.and_then(|rest| rest.strip_prefix(joint)) == Some(tool.tool())
+    };
+    is_pair(alias, "/")
+        || is_pair(alias, ".")
+        || alias.strip_prefix("mcp__").is_some_and(|alias| is_pair(alias, "__"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,321 @@
+//! What a registry offers, hides and finds.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use wharf_config::{Approval, Level, Policy, ServerName, Source};
+use wharf_protocol::view::{Page, Tool as ListedTool};
+
+use super::super::offer::{Listed, OfferedBy, ToolRules};
+use super::super::pins::{Pinning, Pins};
+use super::super::{Freshness, Naming, Sanitize};
+use super::*;
+
+fn source() -> Arc<Source> {
+    Arc::new(Source {
+        provider: "wharf",
+        provider_name: "Wharf",
+        level: Level::User,
+        path: PathBuf::from("mcp.json"),
+        also_read_by: &[],
+    })
+}
+
+fn page(text: &str) -> Page<ListedTool> {
+    Page::read(&text.parse().unwrap())
+}
+
+/// Returns the offer of a server with plain tools.
+fn offer(server: &str, tools: &str, policy: &Policy) -> Arc<Offer> {
+    let tools: Vec<_> =
+        tools.split_whitespace().map(|tool| format!(r#"{{"name":"{tool}"}}"#)).collect();
+    offer_of(server, &format!(r#"{{"tools":[{}]}}"#, tools.join(",")), policy)
+}
+
+fn offer_of(server: &str, list: &str, policy: &Policy) -> Arc<Offer> {
+    let page = page(list);
+    let listed = Listed { tools: page.items, rejected: page.rejected, pins: None };
+    let by = OfferedBy { name: &ServerName::new(server), source: &source(), policy };
+    Arc::new(Offer::prepare(&by, listed, Freshness::Live, ToolRules::default()))
+}
+
+fn shown(tools: &[Arc<Tool>]) -> String {
+    tools.iter().map(|tool| format!("{tool:?}")).collect::<Vec<_>>().join("\n")
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn tools_are_in_the_order_of_their_names() {
+    let offers = [
+        offer("zoo", "b a", &Policy::default()),
+        offer("git", "z a", &Policy::default()),
+        offer("git_m", "x", &Policy::default()),
+    ];
+    let registry = Registry::build(&offers, &mut Names::load(None));
+    insta::assert_snapshot!(shown(registry.tools()), @"
+    Tool(mcp_git_a = git/a)
+    Tool(mcp_git_m_x = git_m/x)
+    Tool(mcp_git_z = git/z)
+    Tool(mcp_zoo_a = zoo/a)
+    Tool(mcp_zoo_b = zoo/b)
+    ");
+    assert_eq!(offers[0].len(), 2);
+}
+
+#[test]
+fn a_collision_is_reported_once_per_server() {
+    let offers = [
+        offer("my.server", "a", &Policy::default()),
+        offer("日本", "検索 一 二 三 四 五", &Policy::default()),
+        offer("my-server", "a", &Policy::default()),
+    ];
+    let registry = Registry::build(&offers, &mut Names::load(None));
+    assert_eq!(registry.tools().len(), 8);
+    let messages: Vec<_> = registry
+        .problems()
+        .iter()
+        .map(|problem| format!("{:?}: {}", problem.server, problem.message))
+        .collect();
+    insta::assert_snapshot!(messages.join("\n"), @r#"
+    Some("my.server"): names already taken: "a" is mcp_my_server_a_oqtkbt, since "my-server/a" is mcp_my_server_a
+    Some("日本"): names already taken: "検索" is mcp_server_tool_rkybci, since "日本/一" is mcp_server_tool; "二" is mcp_server_tool_mzlkls, since "日本/一" is mcp_server_tool; "三" is mcp_server_tool_mclhml, since "日本/一" is mcp_server_tool; and 2 more
+    "#);
+}
+
+#[test]
+fn a_tool_is_found_by_its_name_and_by_aliases_that_mean_no_other() {
+    let offers = [
+        offer("my-server", "do.it", &Policy::default()),
+        offer("a", "b/c x", &Policy::default()),
+        offer("a/b", "c", &Policy::default()),
+    ];
+    let registry = Registry::build(&offers, &mut Names::load(None));
+    for (name, expected) in [
+        ("mcp_my_server_do_it", Some("my-server/do.it")),
+        ("my-server/do.it", Some("my-server/do.it")),
+        ("my-server.do.it", Some("my-server/do.it")),
+        ("mcp__my-server__do.it", Some("my-server/do.it")),
+        ("my_server/do.it", None),
+        ("do.it", None),
+        ("a/b/c", None),
+        ("a.b/c", Some("a/b/c")),
+        ("", None),
+    ] {
+        let found = registry.get(name).map(|tool| format!("{}/{}", tool.server(), tool.tool()));
+        assert_eq!(found.as_deref(), expected, "{name}");
+    }
+    let Found::Ambiguous(meant) = registry.find("a/b/c") else { panic!("should be ambiguous") };
+    assert_eq!(meant.len(), 2);
+}
+
+#[test]
+fn the_nearest_name_is_told() {
+    let offers = [offer("github", "search_issues list", &Policy::default())];
+    let registry = Registry::build(&offers, &mut Names::load(None));
+    for (name, expected) in [
+        ("mcp_github_serch_issues", Some("mcp_github_search_issues")),
+        ("github/serch_issues", Some("mcp_github_search_issues")),
+        ("github.lists", Some("mcp_github_list")),
+        ("search_issues", Some("mcp_github_search_issues")),
+        ("zzz", None),
+    ] {
+        assert_eq!(registry.nearest(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
+    let policy = Policy {
+        tool_approval: vec![
+            ("drop*".to_owned(), Approval::Deny),
+            ("read".to_owned(), Approval::Never),
+        ],
+        ..Policy::default()
+    };
+    let denied = offer("db", "drop_all read write", &policy);
+    let mut names = Names::load(None);
+    let registry = Registry::build(&[denied.clone()], &mut names);
+    insta::assert_snapshot!(shown(registry.tools()), @"
+    Tool(mcp_db_read = db/read)
+    Tool(mcp_db_write = db/write)
+    ");
+    assert_eq!(denied.len(), 2);
+    assert_eq!(registry.get("read").map(|tool| tool.approval()), None);
+    assert_eq!(registry.get("db/read").unwrap().approval(), Approval::Never);
+    for name in ["mcp_db_drop_all", "db/drop_all"] {
+        assert!(registry.get(name).is_none());
+        let Found::Hidden(tool) = registry.find(name) else { panic!("{name} should be hidden") };
+        assert_eq!(tool.visibility(), Visibility::Denied);
+    }
+    let allowed = Arc::new(denied.with_policy(&Policy::default()));
+    let registry = Registry::build(&[allowed], &mut names);
+    assert_eq!(registry.get("mcp_db_drop_all").unwrap().tool(), "drop_all");
+}
+
+#[test]
+fn tools_that_are_left_out_are_gone_until_the_policy_changes() {
+    let policy = Policy {
+        include_tools: Some(words("read_*")),
+        exclude_tools: words("*_secret"),
+        ..Policy::default()
+    };
+    let narrow = offer("fs", "read_a read_secret write", &policy);
+    let mut names = Names::load(None);
+    let registry = Registry::build(&[narrow.clone()], &mut names);
+    insta::assert_snapshot!(shown(registry.tools()), @"Tool(mcp_fs_read_a = fs/read_a)");
+    assert!(matches!(registry.find("fs/write"), Found::Unknown));
+    let wide = Policy { prefix: Some("files".to_owned()), ..Policy::default() };
+    let registry = Registry::build(&[Arc::new(narrow.with_policy(&wide))], &mut names);
+    insta::assert_snapshot!(shown(registry.tools()), @"
+    Tool(mcp_files_read_a = fs/read_a)
+    Tool(mcp_files_read_secret = fs/read_secret)
+    Tool(mcp_files_write = fs/write)
+    ");
+}
+
+#[test]
+fn a_tool_that_cannot_be_used_is_set_aside_alone() {
+    let offer = offer_of(
+        "odd",
+        r#"{"tools":[{"name":"good"},{"name":"bad","inputSchema":[]},{"name":7},"no",
+            {"name":"good","description":"again"},{"name":"text","inputSchema":{"type":"string"}}]}"#,
+        &Policy { exclude_tools: words("["), ..Policy::default() },
+    );
+    let registry = Registry::build(&[offer.clone()], &mut Names::load(None));
+    assert_eq!(shown(registry.tools()), "Tool(mcp_odd_good = odd/good)");
+    let lines: Vec<_> = offer
+        .problems()
+        .iter()
+        .map(|problem| {
+            format!("{} {}: {}", problem.server.as_deref().unwrap(), problem.code, problem.message)
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    odd bad-glob: "[" is not a glob: unclosed character class; missing ']'; it counts as a name
+    odd tool-set-aside: an entry of the tool list was set aside: name is a number, not a string
+    odd tool-set-aside: an entry of the tool list was set aside: entry is a string, not an object
+    odd tool-set-aside: tool "bad" was set aside: its inputSchema is no schema
+    odd tool-set-aside: tool "good" is listed twice; the first one counts
+    odd tool-set-aside: tool "text" was set aside: its inputSchema does not allow an object
+    "#);
+}
+
+#[test]
+fn thousands_of_bad_tools_make_few_problems() {
+    let tools = r#"{"name":"x","inputSchema":7},"#.repeat(5000);
+    let list = format!(r#"{{"tools":[{tools}{{"name":"good"}}]}}"#);
+    let offer = offer_of("odd", &list, &Policy::default());
+    assert_eq!((offer.len(), offer.problems().len()), (1, 21));
+    assert_eq!(offer.problems()[20].message, "4980 more tools were set aside");
+}
+
+#[test]
+fn a_tool_tells_all_about_itself() {
+    let list = r#"{"tools":[{"name":"Do-It","title":"T","description":"D","inputSchema":{"type":"object"},
+        "outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}"#;
+    let registry =
+        Registry::build(&[offer_of("s", list, &Policy::default())], &mut Names::load(None));
+    let tool = registry.get("mcp_s_do_it").unwrap();
+    assert_eq!((tool.server().as_str(), tool.tool()), ("s", "Do-It"));
+    assert_eq!((tool.title().unwrap(), tool.description().unwrap()), ("T".into(), "D".into()));
+    assert_eq!(tool.input_schema().as_str(), r#"{"type":"object","properties":{}}"#);
+    assert_eq!(tool.output_schema().unwrap().as_str(), r#"{"type":"object"}"#);
+    assert_eq!(tool.annotations().unwrap().as_str(), r#"{"readOnlyHint":true}"#);
+    assert_eq!(tool.hints().read_only, Some(true));
+    assert_eq!((tool.freshness(), tool.approval()), (Freshness::Live, Approval::Ask));
+    assert_eq!(tool.path(), "mcp:s via Wharf");
+    assert_eq!(tool.source().provider, "wharf");
+    assert!(tool.raw().as_str().contains("Do-It") && !tool.is_pinned_unchanged());
+}
+
+#[test]
+fn strict_schemas_are_for_models_and_not_for_checking() {
+    let rules = ToolRules { naming: Naming::Precise, sanitize: Sanitize::Strict };
+    let page = page(
+        r#"{"tools":[{"name":"t1","inputSchema":{"type":"object","properties":{"a":{"type":["string","null"]}}}}]}"#,
+    );
+    let listed = Listed { tools: page.items, ..Listed::default() };
+    let policy = Policy::default();
+    let by = OfferedBy { name: &ServerName::new("s7"), source: &source(), policy: &policy };
+    let offer = Arc::new(Offer::prepare(&by, listed, Freshness::Cached, rules));
+    let registry = Registry::build(&[offer], &mut Names::load(None));
+    let tool = registry.get("mcp__s7__t1").unwrap();
+    assert!(tool.input_schema().as_str().contains(r#"{"type":"string"}"#));
+    assert!(tool.accepted_schema().as_str().contains(r#"["string","null"]"#));
+}
+
+#[test]
+fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_pinned() {
+    let folder = tempfile::tempdir().unwrap();
+    let pins = Pins::open(Some(folder.path().join("pins")));
+    let key = pins.key("s", &wharf_config::Secret::new("i"), "");
+    let build = |list: &str, freshness| {
+        let page = page(list);
+        let pins = Some(pins.check(&key, &page.items, Pinning::Enforce));
+        let listed = Listed { tools: page.items, rejected: page.rejected, pins };
+        let policy = Policy::default();
+        let by = OfferedBy { name: &ServerName::new("s"), source: &source(), policy: &policy };
+        let offer = Offer::prepare(&by, listed, freshness, ToolRules::default());
+        Registry::build(&[Arc::new(offer)], &mut Names::load(None))
+    };
+    let first = build(r#"{"tools":[{"name":"a"},{"name":"b"}]}"#, Freshness::Live);
+    assert!(first.tools().len() == 2 && first.tools()[0].is_pinned_unchanged());
+    let later = r#"{"tools":[{"name":"a","description":"new words"},{"name":"b"},{"name":"c"}]}"#;
+    let registry = build(later, Freshness::Live);
+    assert_eq!(shown(registry.tools()), "Tool(mcp_s_b = s/b)");
+    assert!(registry.tools()[0].is_pinned_unchanged());
+    let hidden = registry.hidden();
+    assert!(
+        hidden.len() == 2 && hidden.iter().all(|tool| tool.visibility() == Visibility::Withheld)
+    );
+    assert!(!hidden[0].is_pinned_unchanged());
+    assert!(!build(later, Freshness::Cached).tools()[0].is_pinned_unchanged());
+}
+
+#[test]
+fn a_registry_is_built_again_from_the_same_tools() {
+    let mut names = Names::load(None);
+    let mut offers = vec![offer("a", "x y", &Policy::default())];
+    let one = Registry::build(&offers, &mut names);
+    offers.push(offer("b", "z", &Policy::default()));
+    let two = Registry::build(&offers, &mut names);
+    assert!(Arc::ptr_eq(&one.tools()[0], &two.tools()[0]));
+    assert_eq!(two.tools().len(), 3);
+    // Another book of names knows nothing of the first.
+    let other = Registry::build(&offers, &mut Names::load(None));
+    assert_eq!(shown(other.tools()), shown(two.tools()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn no_tool_is_lost_and_the_order_of_offers_does_not_matter(
+        (one, other) in prop::collection::btree_map("[ab.]{1,3}", prop::collection::btree_set("[ab.]{1,3}", 0..8), 1..8)
+            .prop_flat_map(|servers| {
+                let list: Vec<_> = servers.into_iter().collect();
+                (Just(list.clone()), Just(list).prop_shuffle())
+            }),
+    ) {
+        let build = |servers: &[(String, std::collections::BTreeSet<String>)]| {
+            let offers: Vec<_> = servers
+                .iter()
+                .map(|(server, tools)| {
+                    let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+                    offer(server, &tools.join(" "), &Policy::default())
+                })
+                .collect();
+            Registry::build(&offers, &mut Names::load(None))
+        };
+        let registry = build(&one);
+        prop_assert_eq!(registry.tools().len(), one.iter().map(|(_, tools)| tools.len()).sum::<usize>());
+        prop_assert!(registry.tools().is_sorted_by(|a, b| a.name() < b.name()));
+        for tool in registry.tools() {
+            prop_assert!(Arc::ptr_eq(registry.get(tool.name()).unwrap(), tool));
+        }
+        prop_assert_eq!(shown(registry.tools()), shown(build(&other).tools()));
+    }
+}

@@ -1,0 +1,263 @@
+//! Schemas for providers that understand little: no `null` beside a type, one type at a place, no
+//! references, nothing required that does not exist.
+//!
+//! Every change makes a schema narrower or leaves out what could not be kept, so that arguments which
+//! fit it still fit what the server wrote. References are resolved in place within a bound; one that
+//! leads back to itself ends in its type alone.
+
+mod reference;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::value::RawValue;
+use wharf_protocol::{Json, Members};
+
+use reference::References;
+
+/// How deep schemas may be nested; what is deeper allows everything.
+const DEEPEST: usize = 64;
+
+/// How often a schema is replaced by what it refers to or wraps before it is taken as it is.
+const MOST_STEPS: usize = 32;
+
+/// The keywords that hold a schema, a list of them, or named ones.
+const SINGLE: &[&str] = &[
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems", "items"];
+const NAMED: &[&str] = &["properties", "patternProperties", "dependentSchemas"];
+
+/// The places of definitions, which nothing refers to any more in the end.
+const DEFINITIONS: &[&str] = &["$defs", "definitions"];
+
+/// Returns the schema by the strict rules.
+pub(in super::super) fn strict(schema: &Json) -> Json {
+    let mut writer = Writer { references: References::new(schema.as_str()), out: String::new() };
+    writer.schema(schema.as_str(), 0);
+    // What was written is JSON; should it not be, the schema as it came is the better one.
+    Json::parse(writer.out).unwrap_or_else(|_| schema.clone())
+}
+
+/// The members of a schema, each key once.
+type Keywords<'a> = Vec<(String, &'a str)>;
+
+struct Writer<'a> {
+    references: References<'a>,
+    out: String,
+}
+
+impl<'a> Writer<'a> {
+    fn schema(&mut self, text: &'a str, depth: usize) {
+        let Some(keywords) = keywords(text) else {
+            self.out.push_str(text);
+            return;
+        };
+        if depth >= DEEPEST {
+            self.out.push_str("{}");
+            return;
+        }
+        let opened = self.references.depth();
+        let (mut keywords, is_nullable) = self.unwrapped(keywords);
+        if is_nullable {
+            drop_nulls(&mut keywords);
+        }
+        complete(&mut keywords);
+        self.out.push('{');
+        let mut comma = "";
+        for index in 0..keywords.len() {
+            let (key, value) = &keywords[index];
+            let required = match key.as_str() {
+                key if DEFINITIONS.contains(&key) => continue,
+                "required" => {
+                    let Some(required) = pruned(value, &keywords) else { continue };
+                    Some(required)
+                }
+                _ => None,
+            };
+            self.out.push_str(comma);
+            comma = ",";
+            self.key(key);
+            match required {
+                Some(required) => self.out.push_str(&required),
+                None => self.value(key, value, is_nullable, depth),
+            }
+        }
+        self.out.push('}');
+        self.references.close_to(opened);
+    }
+
+    /// Replaces references and unions with `null` until neither is left; tells whether there was
+    /// a `null`.
+    fn unwrapped(&mut self, mut keywords: Keywords<'a>) -> (Keywords<'a>, bool) {
+        let mut is_nullable = false;
+        for _ in 0..MOST_STEPS {
+            let position = |key: &str| keywords.iter().position(|(own, _)| own == key);
+            if let Some(at) = position("$ref")
+                && let Some(target) = self.references.follow(keywords[at].1)
+            {
+                replace(&mut keywords, at, target);
+                continue;
+            }
+            let union = ["anyOf", "oneOf"].into_iter().filter_map(position).find_map(|at| {
+                let (others, had_null) = without_null(keywords[at].1)?;
+                (had_null && !others.is_empty()).then_some((at, others))
+            });
+            let Some((at, others)) = union else { break };
+            is_nullable = true;
+            // Unions of several are written without their `null` in the end.
+            let [only] = others.as_slice() else { break };
+            let Some(only) = self::keywords(only) else { break };
+            replace(&mut keywords, at, only);
+        }
+        let kind = keywords.iter().find(|(key, _)| key == "type").map(|(_, kind)| *kind);
+        is_nullable |= kind.is_some_and(|kind| items(kind).is_some_and(|all| all.contains(&NULL)));
+        (keywords, is_nullable)
+    }
+
+    fn value(&mut self, key: &str, value: &'a str, is_nullable: bool, depth: usize) {
+        let list = items(value);
+        if key == "type" {
+            let kinds = list.unwrap_or_else(|| vec![value]);
+            let kind = kinds.iter().find(|kind| **kind != NULL).or(kinds.first());
+            self.out.push_str(kind.copied().unwrap_or("\"object\""));
+        } else if NAMED.contains(&key)
+            && let Some(named) = keywords(value)
+        {
+            self.out.push('{');
+            for (index, (name, schema)) in named.into_iter().enumerate() {
+                self.out.push_str(if index == 0 { "" } else { "," });
+                self.key(&name);
+                self.schema(schema, depth + 1);
+            }
+            self.out.push('}');
+        } else if LISTS.contains(&key)
+            && let Some(list) = list
+        {
+            let is_union = is_nullable && matches!(key, "anyOf" | "oneOf");
+            let others = without_null(value).map(|(others, _)| others).filter(|_| is_union);
+            let list = others.filter(|others| !others.is_empty()).unwrap_or(list);
+            self.out.push('[');
+            for (index, schema) in list.into_iter().enumerate() {
+                self.out.push_str(if index == 0 { "" } else { "," });
+                self.schema(schema, depth + 1);
+            }
+            self.out.push(']');
+        } else if key == "enum"
+            && let Some(list) = list.filter(|_| is_nullable)
+        {
+            let others: Vec<&str> = list.into_iter().filter(|value| *value != "null").collect();
+            self.out.push_str(&format!("[{}]", others.join(",")));
+        } else if SINGLE.contains(&key) {
+            self.schema(value, depth + 1);
+        } else {
+            self.out.push_str(value);
+        }
+    }
+
+    fn key(&mut self, key: &str) {
+        // A text can always be written.
+        self.out.push_str(&serde_json::to_string(key).unwrap_or_default());
+        self.out.push(':');
+    }
+}
+
+/// The name of the type that stands beside others.
+const NULL: &str = "\"null\"";
+
+/// Reads the members of an object; of equal keys the last counts.
+fn keywords(text: &str) -> Option<Keywords<'_>> {
+    let members = Members::of(text)?;
+    let mut places = HashMap::new();
+    let mut keywords: Keywords<'_> = Vec::new();
+    for (key, value) in members.iter() {
+        let place = *places.entry(key).or_insert(keywords.len());
+        match keywords.get_mut(place) {
+            Some((_, own)) => *own = value.get(),
+            None => keywords.push((key.to_owned(), value.get())),
+        }
+    }
+    Some(keywords)
+}
+
+fn items(text: &str) -> Option<Vec<&str>> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+    Some(items.into_iter().map(RawValue::get).collect())
+}
+
+/// Puts the members of another schema in the place of one; what stands beside it stays as it is.
+fn replace<'a>(keywords: &mut Keywords<'a>, at: usize, mut by: Keywords<'a>) {
+    let beside: HashSet<&String> = keywords
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != at)
+        .map(|(_, (key, _))| key)
+        .collect();
+    by.retain(|(key, _)| !beside.contains(key));
+    keywords.splice(at..=at, by);
+}
+
+/// Splits a union into the schemas that are not `null` and whether there was one that is.
+fn without_null(union: &str) -> Option<(Vec<&str>, bool)> {
+    let all = items(union)?;
+    let count = all.len();
+    let others: Vec<&str> = all.into_iter().filter(|schema| !is_null(schema)).collect();
+    let had_null = others.len() < count;
+    Some((others, had_null))
+}
+
+fn is_null(schema: &str) -> bool {
+    let Some(keywords) = keywords(schema) else { return false };
+    keywords.iter().any(|(key, value)| match key.as_str() {
+        "type" => *value == NULL,
+        "const" => *value == "null",
+        "enum" => items(value).is_some_and(|all| all == ["null"]),
+        _ => false,
+    })
+}
+
+/// A default of `null` does not fit once `null` is gone.
+fn drop_nulls(keywords: &mut Keywords<'_>) {
+    keywords.retain(|(key, value)| key != "default" || *value != "null");
+}
+
+/// Gives an object schema both its type and its properties.
+fn complete(keywords: &mut Keywords<'_>) {
+    let find = |wanted: &str| keywords.iter().find(|(key, _)| key == wanted).map(|(_, text)| *text);
+    let has_properties = find("properties").is_some_and(|text| text.starts_with('{'));
+    let first = |kind: &str| items(kind)?.into_iter().find(|kind| *kind != NULL).map(str::to_owned);
+    let kind = find("type").map(|kind| first(kind).unwrap_or_else(|| kind.to_owned()));
+    match kind.as_deref() {
+        None if has_properties => keywords.push(("type".to_owned(), "\"object\"")),
+        Some("\"object\"") if !has_properties => {
+            keywords.retain(|(key, _)| key != "properties");
+            keywords.push(("properties".to_owned(), "{}"));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the required names that are properties; nothing if none is left.
+fn pruned(required: &str, keywords: &Keywords<'_>) -> Option<String> {
+    let properties = keywords.iter().find(|(key, _)| key == "properties");
+    let properties = properties.and_then(|(_, text)| self::keywords(text)).unwrap_or_default();
+    let mut open: HashSet<String> = properties.into_iter().map(|(name, _)| name).collect();
+    let names = items(required)?.into_iter().filter(|raw| {
+        let name: Option<String> = serde_json::from_str(raw).ok();
+        name.is_some_and(|name| open.remove(&name))
+    });
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty()).then(|| format!("[{}]", names.join(",")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Follows references inside one schema: `#`, `#/$defs/…` and any other pointer into it.
+
+use std::collections::HashMap;
+
+use super::{Keywords, items, keywords};
+
+/// How many bytes references may add: a few that double each other would fill any memory.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// The references of one schema.
+pub(super) struct References<'a> {
+    root: &'a str,
+    known: HashMap<String, Option<&'a str>>,
+    /// The targets that are being written.
+    open: Vec<&'a str>,
+    room: usize,
+}
+
+impl<'a> References<'a> {
+    pub(super) fn new(root: &'a str) -> Self {
+        Self { root, known: HashMap::new(), open: vec![root], room: MOST_BYTES }
+    }
+
+    /// Returns what stands in the place of a reference, which stays open until it is closed;
+    /// nothing for a reference to another document.
+    pub(super) fn follow(&mut self, reference: &str) -> Option<Keywords<'a>> {
+        let pointer: String = serde_json::from_str(reference).ok()?;
+        let pointer = pointer.strip_prefix('#')?;
+        let root = self.root;
+        let found = self.known.entry(pointer.to_owned());
+        let target = *found.or_insert_with(|| resolve(root, pointer));
+        let Some(members) = target.and_then(keywords) else { return Some(Vec::new()) };
+        let Some(target) = target else { return Some(Vec::new()) };
+        let is_open = self.open.iter().any(|open| std::ptr::eq(*open, target));
+        if is_open || self.room < target.len() {
+            // Its type alone is true, and ends here.
+            return Some(members.into_iter().filter(|(key, _)| key == "type").collect());
+        }
+        self.room -= target.len();
+        self.open.push(target);
+        Some(members)
+    }
+
+    /// Returns how many references are open.
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Closes those that were opened since.
+    pub(super) fn close_to(&mut self, depth: usize) {
+        self.open.truncate(depth);
+    }
+}
+
+/// Finds what a JSON pointer (RFC 6901), written as a fragment, points to.
+fn resolve<'a>(root: &'a str, pointer: &str) -> Option<&'a str> {
+    let pointer = percent_decoded(pointer)?;
+    let mut at = root;
+    if pointer.is_empty() {
+        return Some(at);
+    }
+    for part in pointer.strip_prefix('/')?.split('/') {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        at = match keywords(at) {
+            Some(members) => members.into_iter().find(|(key, _)| *key == part)?.1,
+            None => items(at)?.get(part.parse::<usize>().ok()?).copied()?,
+        };
+    }
+    Some(at)
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let code = digit(rest.next())? * 16 + digit(rest.next())?;
+            bytes.push(u8::try_from(code).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,124 @@
+//! What the strict rules make of schemas.
+
+use super::*;
+
+fn check(schema: &str, expected: &str) {
+    let schema: Json = schema.parse().unwrap();
+    assert_eq!(strict(&schema).as_str(), expected, "{}", schema.as_str());
+}
+
+/// Checks the schema of the one property `x`.
+fn check_property(schema: &str, expected: &str) {
+    let whole = |schema: &str| format!(r#"{{"type":"object","properties":{{"x":{schema}}}}}"#);
+    check(&whole(schema), &whole(expected));
+}
+
+#[test]
+fn what_is_plain_stays_as_it_is() {
+    for schema in [
+        r#"{"type":"string","x-odd":{"type":["a","null"]},"maximum":12345678901234567890123}"#,
+        r#"{"default":null,"enum":["a",null]}"#,
+        r#"{"anyOf":[{"type":"string"},{"type":"number"}]}"#,
+        r#"{"$ref":"https://example.com/schema"}"#,
+        "true",
+    ] {
+        check_property(schema, schema);
+    }
+}
+
+#[test]
+fn a_type_beside_null_stands_alone() {
+    check_property(r#"{"type":["null","string"],"default":null}"#, r#"{"type":"string"}"#);
+    check_property(r#"{"type":["integer","string"]}"#, r#"{"type":"integer"}"#);
+    check_property(
+        r#"{"type":["string","null"],"enum":["a",null,"b"]}"#,
+        r#"{"type":"string","enum":["a","b"]}"#,
+    );
+    check_property(r#"{"type":["null"]}"#, r#"{"type":"null"}"#);
+}
+
+#[test]
+fn a_union_with_null_becomes_what_is_left() {
+    check_property(
+        r#"{"title":"T","anyOf":[{"type":"string","title":"inner"},{"type":"null"}],"default":null}"#,
+        r#"{"title":"T","type":"string"}"#,
+    );
+    check_property(
+        r#"{"oneOf":[{"type":"string"},{"const":null},{"type":"number"}]}"#,
+        r#"{"oneOf":[{"type":"string"},{"type":"number"}]}"#,
+    );
+    check_property(
+        r#"{"anyOf":[{"anyOf":[{"type":"null"},{"type":["null","boolean"]}]},{"type":"null"}]}"#,
+        r#"{"type":"boolean"}"#,
+    );
+    check_property(r#"{"anyOf":[{"type":"null"}]}"#, r#"{"anyOf":[{"type":"null"}]}"#);
+}
+
+#[test]
+fn local_references_are_resolved() {
+    check(
+        r##"{"type":"object","properties":{
+            "a":{"$ref":"#/$defs/A","description":"mine"},"b":{"items":{"$ref":"#/$defs/B%3CC%3E"}},
+            "c":{"$ref":"#/$defs/gone"},"d":{"$ref":"#/properties/e/anyOf/0"},"e":{"anyOf":[{"type":"string"},true]}},
+            "$defs":{"A":{"$ref":"#/$defs/a~1b","description":"theirs"},"a/b":{"type":"string"},
+            "B<C>":{"type":"number"}}}"##,
+        r#"{"type":"object","properties":{"a":{"type":"string","description":"mine"},"b":{"items":{"type":"number"}},"c":{},"d":{"type":"string"},"e":{"anyOf":[{"type":"string"},true]}}}"#,
+    );
+}
+
+#[test]
+fn a_reference_that_leads_back_to_itself_ends() {
+    check(
+        r##"{"type":"object","properties":{"tree":{"$ref":"#/$defs/Node"},"self":{"$ref":"#"}},
+            "$defs":{"Node":{"type":"object","properties":{"next":{"$ref":"#/$defs/Node"}}},
+            "Loop":{"$ref":"#/$defs/Loop"}}}"##,
+        r#"{"type":"object","properties":{"tree":{"type":"object","properties":{"next":{"type":"object","properties":{}}}},"self":{"type":"object","properties":{}}}}"#,
+    );
+    check_property(r##"{"$ref":"#/properties/x"}"##, "{}");
+}
+
+#[test]
+fn references_that_double_each_other_stay_bounded() {
+    let mut definitions: Vec<String> = (0..40)
+        .map(|n| {
+            let next = format!(r##"{{"$ref":"#/$defs/D{}"}}"##, n + 1);
+            format!(r#""D{n}":{{"type":"object","properties":{{"a":{next},"b":{next}}}}}"#)
+        })
+        .collect();
+    definitions.push(r#""D40":{"type":"string"}"#.to_owned());
+    let schema = format!(
+        r##"{{"type":"object","properties":{{"x":{{"$ref":"#/$defs/D0"}}}},"$defs":{{{}}}}}"##,
+        definitions.join(",")
+    );
+    let strict = strict(&schema.parse().unwrap());
+    assert!(strict.as_str().len() < 4 * 1024 * 1024 && !strict.as_str().contains("$ref"));
+}
+
+#[test]
+fn deep_nesting_ends() {
+    let schema = format!("{}{}{}", r#"{"items":"#.repeat(5000), "{}", "}".repeat(5000));
+    assert!(strict(&schema.parse().unwrap()).as_str().len() < 2000);
+}
+
+#[test]
+fn only_properties_can_be_required() {
+    check(
+        r#"{"type":"object","properties":{"a":{},"required":{"type":["string","null"]}},"required":["a","a","b",1]}"#,
+        r#"{"type":"object","properties":{"a":{},"required":{"type":"string"}},"required":["a"]}"#,
+    );
+    check(
+        r#"{"type":"object","properties":{},"required":["b"]}"#,
+        r#"{"type":"object","properties":{}}"#,
+    );
+    check_property(r#"{"type":"string","required":true}"#, r#"{"type":"string"}"#);
+}
+
+#[test]
+fn an_object_schema_has_its_type_and_its_properties() {
+    check(r#"{"properties":{}}"#, r#"{"properties":{},"type":"object"}"#);
+    check_property(r#"{"type":["object","null"]}"#, r#"{"type":"object","properties":{}}"#);
+    check_property(
+        r#"{"type":"object","additionalProperties":{"type":["string","null"]}}"#,
+        r#"{"type":"object","additionalProperties":{"type":"string"},"properties":{}}"#,
+    );
+}
