@@ -36,10 +36,7 @@ pub(crate) enum Entry {
     /// It may.
     Ready(Arc<Ready>),
     /// Somebody switched it off.
-    Disabled {
-        /// In words that continue "it is …".
-        reason: Option<String>,
-    },
+    Disabled,
     /// It came with a project and nobody has agreed to it.
     Untrusted,
     /// It does not say enough.
@@ -92,7 +89,7 @@ pub(crate) fn plan(catalog: &Catalog, env: &Env) -> Vec<Planned> {
 fn planned(server: &Server, ground: &Ground<'_>) -> Option<Planned> {
     let entry = match (server.state, &server.spec) {
         (State::Shadowed | State::Duplicate | State::Native, _) => return None,
-        (State::Disabled, _) => Entry::Disabled { reason: server.reason.clone() },
+        (State::Disabled, _) => Entry::Disabled,
         (State::Untrusted, _) => Entry::Untrusted,
         // The catalog has decided this already; a second look costs nothing, a mistake would.
         (State::Enabled, _) if !server.trust.is_enough() => Entry::Untrusted,
@@ -432,7 +429,7 @@ mod tests {
         assert_snapshot!(world.show(), @r#"
         bad: Invalid { message: "http server requires \"url\"" }
         evil: Untrusted
-        off: Disabled { reason: Some("switched off by \"enabled\"") }
+        off: Disabled
         "#);
     }
 

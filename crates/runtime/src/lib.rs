@@ -1,12 +1,42 @@
-//! The library for programs that use MCP servers; today it has the servers that come with Wharf.
+//! MCP servers for programs written in Rust: found wherever they are configured, connected all at
+//! once without making anybody wait, their tools offered safely.
 //!
-//! Each built-in server is a folder with a `serve` function over two pipes. Whose pipes they are is
-//! for the caller to say: nothing here touches the terminal or the environment.
+//! ```text
+//! Catalog ─ gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► call ─► Outcome
+//! ```
+//!
+//! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is the short way for an
+//! agent. No global state: the surroundings are handed in as [`config::Env`], and nothing here
+//! prints, asks, or reads the process's own environment.
 
-mod gate;
-mod resolve;
+mod asking;
 pub mod call;
+mod calling;
+mod connections;
+mod event;
+mod gate;
+mod load;
+mod logs;
+mod options;
+mod ports;
+mod resolve;
+mod runtime;
+mod status;
 pub mod thinking;
-
 pub mod tools;
+
+pub use asking::Offered;
+pub use calling::CallOptions;
+pub use connections::{About, Applied, ServerView, Snapshot};
+pub use event::{Event, Events};
+pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};
+pub use logs::{log_path, log_tail};
+pub use options::{Options, StartupMode};
+pub use ports::{Elicitor, Ports, Sampler};
 pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};
+pub use runtime::{Runtime, Unavailable, UnknownServer};
+pub use status::{Failure, FailureKind, Status};
+pub use tools::cache::clear_cache;
+
+pub use wharf_config as config;
+pub use wharf_protocol as protocol;

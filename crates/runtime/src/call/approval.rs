@@ -66,11 +66,12 @@ pub enum Lasting {
 }
 
 /// Who wants to call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Caller {
     /// A person who typed the call.
     Person,
     /// A model, or a program on its behalf.
+    #[default]
     Agent,
 }
 

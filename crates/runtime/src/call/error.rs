@@ -164,6 +164,15 @@ impl CallError {
         }
     }
 
+    /// Makes the error for a name that several tools could mean.
+    pub(crate) fn ambiguous_tool(name: &str, meant: &[&str]) -> Self {
+        let name = clip(name, 100);
+        let error =
+            Self::not_run(Reason::UnknownTool, format!("several tools are called \"{name}\""));
+        let meant: Vec<String> = meant.iter().map(|meant| clip(meant, 100)).collect();
+        error.with_hint(format!("use one of their own names: {}", meant.join(", ")))
+    }
+
     /// Makes the error for a server that was not ready in time; nothing was sent.
     pub(crate) fn not_connected_in_time(limit: Duration) -> Self {
         let message = format!("the server was not connected within {limit:?}");
@@ -171,13 +180,9 @@ impl CallError {
         Self { phase: Phase::Connect, ..error }.that_may_pass()
     }
 
-    /// Makes the error for a call that its caller gave up before anything was sent.
-    pub(crate) fn cancelled_before_sending() -> Self {
-        Self::not_run(Reason::Cancelled, "the call was cancelled before it was sent")
-    }
-
-    /// Makes the error for a call that its caller gave up while the server had it.
-    pub(crate) fn cancelled_after_sending() -> Self {
+    /// Makes the error for a call that its caller gave up: dropping the future has told the server,
+    /// and this is what to put in the place of its outcome.
+    pub fn cancelled() -> Self {
         let error = Self::not_run(Reason::Cancelled, "the call was cancelled");
         Self { phase: Phase::Receive, outcome_known: false, ..error }
     }
@@ -259,7 +264,7 @@ mod tests {
 
     #[test]
     fn only_what_did_not_run_may_be_tried_again() {
-        let late = CallError::cancelled_after_sending().that_may_pass();
+        let late = CallError::cancelled().that_may_pass();
         assert_eq!((late.kind, late.retryable), (ErrorKind::Terminal, false));
         let early = CallError::not_connected_in_time(Duration::from_secs(1));
         assert_eq!((early.kind, early.retryable), (ErrorKind::Transient, true));

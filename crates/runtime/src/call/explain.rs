@@ -6,7 +6,6 @@
 use std::error::Error;
 
 use http::StatusCode;
-use wharf_protocol::ConnectError;
 use wharf_protocol::envelope::{RpcError, code};
 use wharf_protocol::peer::RequestError;
 use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
@@ -34,33 +33,6 @@ pub(crate) fn explain(error: &RequestError, stderr: &str) -> CallError {
     };
     let explained = if may_pass { explained.that_may_pass() } else { explained };
     explained.with_stderr(stderr)
-}
-
-/// Says what a failed connection means for the call that waited for it: it did not run.
-pub(crate) fn explain_connect(error: &ConnectError) -> CallError {
-    let reason = match error {
-        _ if error.needs_auth() => Reason::NeedsAuth,
-        ConnectError::TimedOut { .. } => Reason::TimedOut,
-        ConnectError::Failed { error, .. } if judge(error).reason == Reason::TimedOut => {
-            Reason::TimedOut
-        }
-        _ => Reason::Connect,
-    };
-    let may_pass = match error {
-        ConnectError::TimedOut { .. } => true,
-        ConnectError::Failed { error, .. } => may_pass_later(error),
-        _ => false,
-    };
-    let explained = CallError {
-        phase: Phase::Connect,
-        ..CallError::not_run(reason, with_causes(error)).with_stderr(error.stderr())
-    };
-    let hint = match error {
-        ConnectError::Start(error) => error.hint(),
-        _ => error.request().and_then(hint),
-    };
-    let explained = CallError { hint, ..explained };
-    if may_pass { explained.that_may_pass() } else { explained }
 }
 
 /// What is known about a tool whose call might be repeated.
@@ -383,33 +355,5 @@ mod tests {
         insta::assert_snapshot!(explain(&lost(true), "").message, @"the session ended: the server closed its output");
         let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
         assert_eq!(explain(&long, "").message.chars().count(), 1000);
-    }
-
-    #[test]
-    fn a_call_that_got_no_connection_did_not_run() {
-        let failed = |error: RequestError| ConnectError::Failed {
-            error: Box::new(error),
-            stderr: "oops".into(),
-        };
-        let late = ConnectError::TimedOut { limit: Duration::from_secs(5), stderr: String::new() };
-        let errors = [
-            late,
-            failed(unauthorized(StatusCode::UNAUTHORIZED)),
-            failed(lost(false)),
-            failed(refused(code::INVALID_PARAMS)),
-            failed(timed_out(false)),
-        ];
-        let rows = errors.iter().map(|error| {
-            let it = explain_connect(error);
-            assert!(it.outcome_known && it.phase == Phase::Connect);
-            format!("{:?} {:?} {:?}: {}", it.kind, it.reason, it.stderr, it.message)
-        });
-        insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @r#"
-        Transient TimedOut None: the server did not answer within 5s
-        Terminal NeedsAuth Some("oops"): the server answered 401 Unauthorized
-        Transient Connect Some("oops"): the session ended: the server closed its output
-        Terminal Connect Some("oops"): the server answered: no (code -32602)
-        Transient TimedOut Some("oops"): no answer within 30s
-        "#);
     }
 }

@@ -50,6 +50,13 @@ pub struct Details {
     pub duration: Duration,
 }
 
+impl Details {
+    /// Names a tool that belongs to nobody.
+    pub(crate) fn of_nobody(tool: &str) -> Self {
+        Self { mcp_tool_name: tool.to_owned(), ..Self::default() }
+    }
+}
+
 impl Outcome {
     /// Makes the outcome of a call that was answered.
     pub(crate) fn of_result(result: &ToolResult, details: Details) -> Self {
@@ -320,10 +327,10 @@ mod tests {
         Correct the call before trying again.
         hint: did you mean "read"?
         "#);
-        let cancelled = CallError::cancelled_before_sending();
+        let cancelled = CallError::cancelled();
         insta::assert_snapshot!(Outcome::of_error(cancelled, details()).text, @r#"
-        Cancelled: the call was cancelled before it was sent (server "fs", tool "read", phase send)
-        The tool did not run.
+        Cancelled: the call was cancelled (server "fs", tool "read", phase receive)
+        The outcome is unknown: the tool may have run. Check before calling it again.
         "#);
     }
 

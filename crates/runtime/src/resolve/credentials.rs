@@ -15,6 +15,29 @@ use wharf_config::{Credential, CredentialError, Credentials, Env, Level, Secret,
 use crate::gate::Ready;
 
 /// Where stored tokens come from.
+///
+/// ```
+/// use wharf::{CredentialStore, CredentialStoreError, WantedCredential};
+/// use wharf_config::{Credential, Secret};
+///
+/// /// Has one token, for one server.
+/// struct OneToken(Secret);
+///
+/// impl CredentialStore for OneToken {
+///     fn find(
+///         &self,
+///         wanted: &WantedCredential<'_>,
+///     ) -> Result<Option<Credential>, CredentialStoreError> {
+///         let resource = "https://mcp.example.com/";
+///         Ok((wanted.resource == Some(resource)).then(|| Credential {
+///             resource: resource.to_owned(),
+///             issuer: None,
+///             account: None,
+///             token: self.0.clone(),
+///         }))
+///     }
+/// }
+/// ```
 pub trait CredentialStore: Send + Sync + 'static {
     /// Looks for a credential. It is asked before each connection and after a 401, so it must be
     /// quick; what it finds is used only where it belongs.

@@ -41,6 +41,11 @@ pub(crate) enum ResolveError {
 }
 
 impl ResolveError {
+    /// Tells whether there is no program to start, rather than something wrong with the entry.
+    pub(crate) fn is_missing_program(&self) -> bool {
+        matches!(self, Self::NotFound { .. } | Self::NotExecutable { .. })
+    }
+
     /// Says what to do about it.
     pub(crate) fn hint(&self) -> String {
         match self {

@@ -25,4 +25,4 @@ pub use self::credentials::{
     CredentialStore, CredentialStoreError, FileCredentials, WantedCredential,
 };
 pub(crate) use self::error::ResolveError;
-pub(crate) use self::resolver::{ResolvedServer, ResolvedTransport, Resolver};
+pub(crate) use self::resolver::{ResolvedTransport, Resolver};

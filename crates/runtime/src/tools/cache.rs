@@ -37,6 +37,13 @@ const MOST_INSTRUCTIONS: usize = 64 * 1024;
 /// How old a file must be that somebody seems to have left half written.
 const LEFT_BEHIND: Duration = Duration::from_mins(10);
 
+/// Forgets all tools that are remembered in a cache folder; returns of how many servers.
+///
+/// Names that were given to tools stay given.
+pub fn clear_cache(folder: &Path) -> io::Result<usize> {
+    ToolCache::open(Some(folder.to_path_buf())).clear()
+}
+
 /// The cache of one person.
 #[derive(Debug)]
 pub(crate) struct ToolCache {
@@ -137,7 +144,7 @@ impl ToolCache {
     }
 
     /// Removes all entries; returns how many there were.
-    pub(crate) fn clear(&self) -> io::Result<usize> {
+    fn clear(&self) -> io::Result<usize> {
         let mut count = 0;
         for file in self.files()? {
             fs::remove_file(&file.path)?;

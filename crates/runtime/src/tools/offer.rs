@@ -112,19 +112,26 @@ impl Offer {
     }
 
     /// Returns the same list under another policy.
-    #[must_use]
-    pub(crate) fn with_policy(&self, policy: &Policy) -> Self {
+    #[cfg(test)]
+    pub(super) fn with_policy(&self, policy: &Policy) -> Self {
         Self::of(self.origin.clone(), policy)
+    }
+
+    /// Returns the same list as somebody else's file, policy or settings have it.
+    pub(crate) fn again(&self, server: &OfferedBy<'_>, rules: ToolRules) -> Self {
+        let origin = Origin {
+            server: server.name.clone(),
+            source: server.source.clone(),
+            listed: self.origin.listed.clone(),
+            freshness: self.origin.freshness,
+            rules,
+        };
+        Self::of(Arc::new(origin), server.policy)
     }
 
     /// Returns whose tools they are.
     pub(crate) fn server(&self) -> &ServerName {
         &self.origin.server
-    }
-
-    /// Returns whether the list is live.
-    pub(crate) fn freshness(&self) -> Freshness {
-        self.origin.freshness
     }
 
     /// Returns how many tools can be listed.
@@ -133,9 +140,16 @@ impl Offer {
         self.tools.iter().filter(offered).count()
     }
 
-    /// Returns what is wrong: tools that were set aside, and globs that are none.
-    pub(crate) fn problems(&self) -> &[Problem] {
-        &self.problems
+    /// Returns what is wrong: tools that were set aside or have changed, and globs that are none.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let pins = self.origin.listed.pins.as_ref();
+        let changed = pins.map(|pins| pins.problems(self.origin.server.as_str()));
+        self.problems.iter().cloned().chain(changed.unwrap_or_default()).collect()
+    }
+
+    /// Returns the tools as they were listed, whatever became of them.
+    pub(crate) fn listed(&self) -> &[view::Tool] {
+        &self.origin.listed.tools
     }
 
     fn of(origin: Arc<Origin>, policy: &Policy) -> Self {

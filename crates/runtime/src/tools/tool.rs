@@ -3,16 +3,19 @@
 //! A tool shares the text of its server's list. What is not needed to list it is read when it is
 //! asked for.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::{Arc, OnceLock};
 
 use bytestring::ByteString;
+use sha2::{Digest, Sha256};
 use wharf_config::{Approval, ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{self, ToolHints};
 
 use super::offer::Origin;
 use super::schema::{self, Sanitize};
+use crate::call::Misuse;
+use crate::call::arguments::check::ArgumentCheck;
 
 /// Where the definition of a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +49,8 @@ pub struct Tool {
     pub(super) strict: OnceLock<Json>,
     pub(super) approval: Approval,
     pub(super) visibility: Visibility,
+    /// The schema made ready for checking, once somebody has called it.
+    pub(super) check: OnceLock<ArgumentCheck>,
 }
 
 impl Tool {
@@ -132,6 +137,21 @@ impl Tool {
     /// Returns where it comes from in one line: `mcp:<server> via <program>`.
     pub fn path(&self) -> String {
         format!("mcp:{} via {}", self.server(), self.origin.source.provider_name)
+    }
+
+    /// Says what is wrong with arguments for it, before anything is sent.
+    pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
+        let check = self.check.get_or_init(|| ArgumentCheck::new(self.accepted_schema()));
+        check.check(arguments)
+    }
+
+    /// Identifies exactly this definition: another word in it, and it is another one.
+    pub(crate) fn pin(&self) -> String {
+        let hash = Sha256::digest(self.raw().as_str().as_bytes());
+        hash.iter().take(16).fold(String::new(), |mut pin, byte| {
+            let _infallible = write!(pin, "{byte:02x}");
+            pin
+        })
     }
 
     /// Returns the definition as it came.

@@ -61,7 +61,10 @@ async fn one_who_leaves_disturbs_nobody_and_the_last_ends_the_command() {
     let world = World::new();
     let mut lifeline = world.lifeline().await;
     let commands = world.commands();
-    let key = world.key("echo run >> runs; exec 9>lifeline; echo up >&9; until test -e go; do sleep 0.01; done; echo value");
+    let key = world.key(
+        "echo run >> runs; exec 9>lifeline; echo up >&9
+         until test -e go; do sleep 0.01; done; echo value",
+    );
     {
         let mut first = Box::pin(commands.value(&key));
         let mut second = pin!(commands.value(&key));
@@ -140,4 +143,19 @@ async fn a_refused_value_is_renewed_once_and_then_rests() {
     tokio::time::resume();
     assert_eq!(commands.value(&key).await, Ok(Secret::new("2")));
     assert_eq!(commands.renew(&key).await, Ok(Secret::new("3")));
+}
+
+#[tokio::test]
+async fn a_refused_value_is_not_used_again_when_renewing_fails() {
+    let world = World::new();
+    let commands = world.commands();
+    let key = world.key("test ! -e broken && cat value");
+    world.write("value", "old");
+    assert_eq!(commands.value(&key).await, Ok(Secret::new("old")));
+    world.write("broken", "");
+    assert_eq!(commands.renew(&key).await, Err(CommandFailure::Exited(1)));
+    assert_eq!(commands.known(&key), None);
+    std::fs::remove_file(world.root.join("broken")).unwrap();
+    world.write("value", "new");
+    assert_eq!(commands.value(&key).await, Ok(Secret::new("new")));
 }

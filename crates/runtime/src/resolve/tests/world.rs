@@ -15,9 +15,10 @@ use wharf_config::{Credential, Env, LoadOptions, Platform, Secret, load};
 use wharf_protocol::transport::process::{Launch, TaskTracker};
 use wharf_protocol::transport::{Authorizer, Target};
 
+use super::super::resolver::ResolvedServer;
 use super::super::{
-    CredentialStore, CredentialStoreError, ResolveError, ResolvedServer, ResolvedTransport,
-    Resolver, WantedCredential, shell,
+    CredentialStore, CredentialStoreError, ResolveError, ResolvedTransport, Resolver,
+    WantedCredential, shell,
 };
 use crate::gate::{Entry, Ready, plan};
 

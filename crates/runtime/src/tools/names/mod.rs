@@ -103,11 +103,6 @@ impl Names {
         names
     }
 
-    /// Tells whether there is something to save.
-    pub(crate) fn is_changed(&self) -> bool {
-        self.is_changed
-    }
-
     /// Returns what is to be saved, if anything; saving may then happen elsewhere.
     pub(crate) fn to_save(&mut self) -> Option<NamesFile> {
         let path = self.path.clone().filter(|_| self.is_changed)?;

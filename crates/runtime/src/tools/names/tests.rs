@@ -18,9 +18,9 @@ fn assign_in_order(names: &mut Names, naming: Naming, pairs: &[(String, String)]
     let tools: Vec<Vec<(&str, Wish)>> = servers
         .iter()
         .map(|server| {
-            let namer = Namer::new(naming, server, None);
+            let wishes = Namer::new(naming, server, None);
             let own = pairs.iter().filter(|(name, _)| name == *server);
-            own.map(|(_, tool)| (tool.as_str(), namer.wish(tool))).collect()
+            own.map(|(_, tool)| (tool.as_str(), wishes.wish(tool))).collect()
         })
         .collect();
     let claims: Vec<Claims<'_>> = servers
@@ -134,7 +134,7 @@ fn saving_keeps_what_another_process_stored() {
     assign(&mut two, &[("my.server", "a"), ("two", "a")]);
     for names in [&mut one, &mut two] {
         names.to_save().unwrap().save().unwrap();
-        assert!(!names.is_changed() && names.to_save().is_none());
+        assert!(!names.is_changed && names.to_save().is_none());
     }
     let mut names = Names::load(Some(&path));
     let all = [("my-server", "a"), ("my.server", "a"), ("one", "a"), ("two", "a")];

@@ -5,16 +5,18 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use wharf_config::store::{self, StoreError};
+use wharf_config::store;
 use wharf_protocol::view::Tool;
 use wharf_protocol::{Json, Members};
 
 use super::Difference;
+use crate::tools::disk;
 
 const VERSION: u32 = 1;
 
@@ -107,8 +109,9 @@ impl PinFile {
         self
     }
 
-    /// Writes the file, down to the disk.
-    pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
+    /// Writes the file. It is not forced down to the disk: with a hundred servers that takes longer
+    /// than connecting to them, and a machine that crashes right then only asks the person again.
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let header = Header { version: VERSION, digest: self.digest.clone() };
         // Maps of texts can always be written.
         let line = serde_json::to_string(&header).unwrap_or_default();
@@ -117,7 +120,7 @@ impl PinFile {
             let short = self.shortened(LONGEST_IN_A_LARGE_FILE);
             body = serde_json::to_string(&short).unwrap_or_default();
         }
-        store::write_private(path, &format!("{line}\n{body}"))
+        disk::put(path, format!("{line}\n{body}").as_bytes())
     }
 
     fn shortened(&self, longest: usize) -> BTreeMap<&str, Pin> {

@@ -9,9 +9,10 @@ mod file;
 mod tests;
 
 use std::collections::HashSet;
+use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
-use wharf_config::store::StoreError;
 use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
@@ -44,6 +45,13 @@ pub(crate) struct Pins {
 /// Which definition is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PinKey(Option<PathBuf>);
+
+impl fmt::Display for PinKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.0.as_ref().and_then(|path| path.file_stem());
+        f.write_str(&name.unwrap_or_default().to_string_lossy())
+    }
+}
 
 /// What comparing a live list with the pins has shown.
 #[derive(Debug, Default)]
@@ -108,12 +116,17 @@ impl Pins {
         PinKey(self.files.file(&["pins", server, identity.expose(), credential]))
     }
 
-    /// Compares a live list with the pins, and pins what may be pinned.
-    pub(crate) fn check(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
-        let Some(path) = &key.0 else { return PinReport::default() };
+    /// Compares a live list with the pins; what may be pinned is for the caller to write.
+    pub(crate) fn check(
+        &self,
+        key: &PinKey,
+        tools: &[Tool],
+        mode: Pinning,
+    ) -> (PinReport, Option<PinWrite>) {
+        let Some(path) = &key.0 else { return (PinReport::default(), None) };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
         let pinned = match file::read(path) {
-            Read::Pinned(pinned) if pinned.is_exactly(tools) => return report,
+            Read::Pinned(pinned) if pinned.is_exactly(tools) => return (report, None),
             Read::Pinned(pinned) => pinned,
             Read::Missing => {
                 report.is_first = true;
@@ -122,7 +135,7 @@ impl Pins {
             Read::Damaged => {
                 report.damaged(mode);
                 if mode == Pinning::Enforce {
-                    return report;
+                    return (report, None);
                 }
                 PinFile::default()
             }
@@ -132,23 +145,34 @@ impl Pins {
         }
         if mode == Pinning::Enforce && !report.changes.is_empty() {
             report.withheld = Withheld::Different;
-            return report;
+            return (report, None);
         }
-        if let Err(error) = pinned.with(tools).write(path) {
-            report.is_pinned = false;
-            report.problem = Some(error.as_problem());
-        }
-        report
+        (report, Some(PinWrite { path: path.clone(), pinned, tools: tools.to_vec() }))
     }
 
     /// Pins tools as they are, because the person has accepted them.
-    pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), StoreError> {
+    pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> io::Result<()> {
         let Some(path) = &key.0 else { return Ok(()) };
         let pinned = match file::read(path) {
             Read::Pinned(pinned) => pinned,
             Read::Missing | Read::Damaged => PinFile::default(),
         };
         pinned.with(tools).write(path)
+    }
+}
+
+/// Tools that are to be pinned as they are; until it is written, the next start sees the old pins.
+#[derive(Debug)]
+pub(crate) struct PinWrite {
+    path: PathBuf,
+    pinned: PinFile,
+    tools: Vec<Tool>,
+}
+
+impl PinWrite {
+    /// Writes the pins. Blocks for as long as the disk takes.
+    pub(crate) fn write(self) -> io::Result<()> {
+        self.pinned.with(&self.tools).write(&self.path)
     }
 }
 

@@ -22,7 +22,11 @@ impl Place {
     }
 
     fn check(&self, tools: &str, mode: Pinning) -> PinReport {
-        self.pins.check(&self.key, &list(tools), mode)
+        let (report, to_pin) = self.pins.check(&self.key, &list(tools), mode);
+        if let Some(to_pin) = to_pin {
+            to_pin.write().unwrap();
+        }
+        report
     }
 
     /// Checks a list and shows what was noticed.
@@ -209,7 +213,8 @@ fn many_changes_make_few_problems() {
 fn without_a_folder_nothing_is_pinned() {
     let pins = Pins::open(None);
     let key = pins.key("server", &Secret::new("identity"), "");
-    let report = pins.check(&key, &list(FIRST), Pinning::Enforce);
+    let (report, to_pin) = pins.check(&key, &list(FIRST), Pinning::Enforce);
+    assert!(to_pin.is_none());
     assert!(!report.is_first() && !report.is_unchanged("a") && !report.withholds("a"));
     pins.accept(&key, &list(FIRST)).unwrap();
 }

@@ -51,7 +51,7 @@ pub enum Found<'a> {
 
 impl Registry {
     /// Puts the offers of different servers together; of two offers of one server the first counts.
-    pub(crate) fn build(offers: &[Arc<Offer>], names: &mut Names) -> Self {
+    pub(crate) fn build(offers: &[Arc<Offer>], book: &mut Names) -> Self {
         let mut servers = HashSet::with_capacity(offers.len());
         let offers: Vec<&Offer> = offers
             .iter()
@@ -59,11 +59,11 @@ impl Registry {
             .map(|offer| &**offer)
             .collect();
         let has_names = |offer: &Offer| {
-            offer.named.get().is_some_and(|named| Arc::ptr_eq(&named.book, names.token()))
+            offer.named.get().is_some_and(|named| Arc::ptr_eq(&named.book, book.token()))
         };
         let (known, unnamed): (Vec<&Offer>, Vec<&Offer>) =
             offers.into_iter().partition(|offer| has_names(offer));
-        let fresh = name_all(&unnamed, names);
+        let fresh = name_all(&unnamed, book);
         let strangers: Vec<Named> = unnamed
             .iter()
             .zip(fresh)
@@ -72,7 +72,7 @@ impl Registry {
             .collect();
         let named = known.iter().chain(&unnamed).filter_map(|offer| {
             let named = offer.named.get()?;
-            Arc::ptr_eq(&named.book, names.token()).then_some(named)
+            Arc::ptr_eq(&named.book, book.token()).then_some(named)
         });
         Self::gather(named.chain(&strangers).collect())
     }
@@ -186,6 +186,7 @@ fn name(offer: &Offer, given: Vec<Arc<str>>, names: &Names) -> Named {
             strict: OnceLock::new(),
             approval: tool.approval,
             visibility: tool.visibility,
+            check: OnceLock::new(),
         });
         let is_offered = tool.visibility == Visibility::Offered;
         if is_offered { &mut offered } else { &mut hidden }.push(tool);

@@ -1,0 +1,208 @@
+//! Everything that servers offer besides tools: resources, prompts, completions, instructions.
+//!
+//! Listings ask all servers at once and give back what came together with what went wrong, server
+//! by server. These requests change nothing, so one that was lost on the way is asked again.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use wharf_config::ServerName;
+use wharf_protocol::Peer;
+use wharf_protocol::peer::{Deadline, Listing, RequestError, RequestOptions};
+use wharf_protocol::view::send::CompletionRequest;
+use wharf_protocol::view::{
+    Completion, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
+};
+
+use crate::call::CallError;
+use crate::call::explain::explain;
+use crate::calling::absent;
+use crate::connections::{ServerView, call_limit};
+use crate::runtime::Runtime;
+use crate::status::Status;
+
+/// What servers offer, and what kept others from saying.
+#[derive(Debug)]
+pub struct Offered<T> {
+    /// Each with its server, by server.
+    pub items: Vec<(ServerName, T)>,
+    /// Which servers could not be asked, and why.
+    pub errors: Vec<(ServerName, CallError)>,
+}
+
+/// Which of the lists a server is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Resources,
+    Prompts,
+}
+
+impl Runtime {
+    /// Lists the resources of one server or of all.
+    pub async fn resources(&self, server: Option<&str>) -> Offered<Resource> {
+        self.collect(server, Kind::Resources, |peer, options| async move {
+            peer.list_resources(&options).await
+        })
+        .await
+    }
+
+    /// Lists the templates of resources of one server or of all.
+    pub async fn resource_templates(&self, server: Option<&str>) -> Offered<ResourceTemplate> {
+        self.collect(server, Kind::Resources, |peer, options| async move {
+            peer.list_resource_templates(&options).await
+        })
+        .await
+    }
+
+    /// Lists the prompts of one server or of all.
+    pub async fn prompts(&self, server: Option<&str>) -> Offered<Prompt> {
+        self.collect(server, Kind::Prompts, |peer, options| async move {
+            peer.list_prompts(&options).await
+        })
+        .await
+    }
+
+    /// Reads a resource.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult, CallError> {
+        self.ask(server, async |peer, options| peer.read_resource(uri, options).await).await
+    }
+
+    /// Fetches a prompt with its arguments filled in.
+    pub async fn get_prompt(
+        &self,
+        server: &str,
+        name: &str,
+        arguments: &[(String, String)],
+    ) -> Result<PromptResult, CallError> {
+        self.ask(server, async |peer, options| peer.get_prompt(name, arguments, options).await)
+            .await
+    }
+
+    /// Asks how an argument of a prompt or of a template could go on.
+    pub async fn complete(
+        &self,
+        server: &str,
+        request: &CompletionRequest,
+    ) -> Result<Completion, CallError> {
+        self.ask(server, async |peer, options| peer.complete(request, options).await).await
+    }
+
+    /// Says how much a server should log.
+    pub async fn set_log_level(&self, server: &str, level: LogLevel) -> Result<(), CallError> {
+        self.ask(server, async |peer, options| peer.set_log_level(level, options).await).await
+    }
+
+    /// Returns how connected servers want to be used, for a model's prompt: foreign text.
+    ///
+    /// Servers whose entry says `"instructions": false` are left out.
+    pub fn instructions(&self) -> Vec<(ServerName, String)> {
+        let snapshot = self.snapshot();
+        let wanted = snapshot.servers().filter(|server| {
+            let ready = server.ready.as_ref();
+            ready.is_some_and(|ready| !ready.spec.policy.without_instructions)
+        });
+        let told = wanted.filter_map(|server| {
+            let text = server.about.as_ref()?.instructions.clone()?;
+            Some((server.name.clone(), text))
+        });
+        told.collect()
+    }
+
+    /// Asks a server something that may be asked twice.
+    async fn ask<T>(
+        &self,
+        server: &str,
+        question: impl AsyncFn(&Peer, &RequestOptions) -> Result<T, RequestError>,
+    ) -> Result<T, CallError> {
+        let cap = self.rules().call_cap;
+        let mut is_second = false;
+        loop {
+            let (view, peer) = self.peer(server, cap).await.map_err(absent)?;
+            let options =
+                RequestOptions { deadline: limit_of(&view, cap), ..RequestOptions::default() };
+            match question(&peer, &options).await {
+                Ok(answer) => return Ok(answer),
+                Err(RequestError::Lost { .. } | RequestError::Cut) if !is_second => {
+                    is_second = true;
+                }
+                Err(error) => return Err(explain(&error, &peer.stderr())),
+            }
+        }
+    }
+
+    async fn collect<T, F>(
+        &self,
+        server: Option<&str>,
+        kind: Kind,
+        list: impl Fn(Peer, RequestOptions) -> F,
+    ) -> Offered<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<Listing<T>, RequestError>> + Send + 'static,
+    {
+        let cap = self.rules().call_cap;
+        let mut offered = Offered { items: Vec::new(), errors: Vec::new() };
+        if let Some(server) = server
+            && let Err(why) = self.wait_for(server).await
+        {
+            offered.errors.push((ServerName::new(server), absent(why)));
+            return offered;
+        }
+        let snapshot = self.settled().await;
+        let wanted =
+            |view: &&Arc<ServerView>| server.is_none_or(|server| view.name.as_str() == server);
+        let mut asked = JoinSet::new();
+        for view in snapshot.servers().filter(wanted) {
+            match (&view.peer, &view.failure) {
+                (Some(peer), _) if offers(peer, kind) => {
+                    let options = RequestOptions {
+                        deadline: limit_of(view, cap),
+                        ..RequestOptions::default()
+                    };
+                    let listing = list(peer.clone(), options);
+                    let (name, peer) = (view.name.clone(), peer.clone());
+                    asked.spawn(async move {
+                        let listing = listing.await;
+                        (name, listing.map_err(|error| explain(&error, &peer.stderr())))
+                    });
+                }
+                (None, Some(failure)) if view.status != Status::Disabled => {
+                    let (server, failure) = (view.name.clone(), Arc::clone(failure));
+                    let why = crate::runtime::Unavailable::Failed { server, failure };
+                    offered.errors.push((view.name.clone(), absent(why)));
+                }
+                _ => {}
+            }
+        }
+        while let Some(answer) = asked.join_next().await {
+            match answer {
+                Ok((name, Ok(listing))) => {
+                    offered
+                        .items
+                        .extend(listing.items.into_iter().map(|item| (name.clone(), item)));
+                }
+                Ok((name, Err(error))) => offered.errors.push((name, error)),
+                // Nobody aborts these tasks, and a panic is told where it happened.
+                Err(_) => {}
+            }
+        }
+        offered.items.sort_by(|(one, _), (other, _)| one.cmp(other));
+        offered.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
+        offered
+    }
+}
+
+fn offers(peer: &Peer, kind: Kind) -> bool {
+    let can = &peer.profile().capabilities;
+    match kind {
+        Kind::Resources => can.resources().is_some(),
+        Kind::Prompts => can.prompts().is_some(),
+    }
+}
+
+fn limit_of(view: &ServerView, cap: Duration) -> Deadline {
+    let idle = view.ready.as_ref().map_or(cap, |ready| call_limit(&ready.spec, cap));
+    Deadline { idle, cap }
+}

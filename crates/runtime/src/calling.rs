@@ -1,0 +1,200 @@
+//! One tool call from its name to its outcome; the part that keeps it from ever running twice.
+//!
+//! Find the tool, check the arguments, ask who has to be asked, wait for the server, send once. It
+//! is sent again only when [`may_repeat`] says that it cannot have run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tracing::Instrument;
+use wharf_protocol::peer::{Deadline, ProgressReport, RequestOptions};
+use wharf_protocol::view::send::Object;
+use wharf_protocol::{Json, Peer};
+
+use crate::call::approval::Proposal;
+use crate::call::explain::{Claims, explain, may_repeat};
+use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason};
+use crate::connections::{ServerView, call_limit};
+use crate::runtime::{Runtime, Unavailable};
+use crate::status::FailureKind;
+use crate::tools::{Found, Freshness, Tool, Visibility};
+
+/// How often a call is sent at most; each time after the first it provably did not run before.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// How many of several tools are named.
+const MOST_NAMED: usize = 5;
+
+/// How one call is made.
+#[derive(Clone, Default)]
+pub struct CallOptions {
+    /// Who calls: an agent has to ask, a person who typed the call has not.
+    pub caller: Caller,
+    /// How long the server may be silent; its entry says so if this does not.
+    pub timeout: Option<Duration>,
+    /// Who hears of progress.
+    pub progress: Option<Arc<dyn Fn(Json) + Send + Sync>>,
+    /// Members for `_meta`.
+    pub meta: Vec<(String, Json)>,
+}
+
+impl Runtime {
+    /// Calls a tool once and returns what came of it; failures are outcomes, too.
+    ///
+    /// A server that is not connected is waited for, within the limit of the call. Dropping the
+    /// future tells the server that nobody waits any more.
+    pub async fn call(&self, tool: &str, arguments: &Json, options: &CallOptions) -> Outcome {
+        let began = Instant::now();
+        let snapshot = self.snapshot();
+        let registry = snapshot.registry();
+        let tool = match registry.find(tool) {
+            Found::Tool(tool) | Found::Hidden(tool) => Arc::clone(tool),
+            Found::Ambiguous(tools) => {
+                let names: Vec<&str> =
+                    tools.iter().take(MOST_NAMED).map(|tool| tool.name()).collect();
+                let error = CallError::ambiguous_tool(tool, &names);
+                return Outcome::of_error(error, Details::of_nobody(tool));
+            }
+            Found::Unknown => {
+                let error = CallError::unknown_tool(tool, registry.nearest(tool));
+                return Outcome::of_error(error, Details::of_nobody(tool));
+            }
+        };
+        let span = tracing::debug_span!("call", server = %tool.server(), tool = tool.tool());
+        let result = self.perform(&tool, arguments, options).instrument(span).await;
+        let source = tool.source();
+        let details = Details {
+            server_name: tool.server().as_str().to_owned(),
+            mcp_tool_name: tool.tool().to_owned(),
+            provider: source.provider.to_owned(),
+            provider_name: source.provider_name.to_owned(),
+            duration: began.elapsed(),
+        };
+        match result {
+            Ok(result) => Outcome::of_result(&result, details),
+            Err(error) => Outcome::of_error(error, details),
+        }
+    }
+
+    async fn perform(
+        &self,
+        tool: &Arc<Tool>,
+        arguments: &Json,
+        options: &CallOptions,
+    ) -> Result<wharf_protocol::view::ToolResult, CallError> {
+        // What may not be called at all is not looked at any closer.
+        if tool.visibility() == Visibility::Offered {
+            tool.check(arguments)?;
+        }
+        self.approve(tool, arguments, options).await?;
+        let arguments = Object::try_from(arguments.clone())
+            .map_err(|_| CallError::not_run(Reason::BadArguments, "the arguments are no object"))?;
+        let cap = self.rules().call_cap;
+        let until = Instant::now() + cap;
+        let mut attempt = 1;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let limit = options.timeout.unwrap_or(cap).min(left);
+            let (server, peer) = self.peer(tool.server().as_str(), limit).await.map_err(absent)?;
+            let request = request_options(&server, options, left);
+            let span = tracing::debug_span!("attempt", attempt, era = ?peer.era());
+            let call = peer.call_tool(tool.tool(), Some(&arguments), &request);
+            let error = match call.instrument(span).await {
+                Ok(result) => return Ok(result),
+                Err(error) => error,
+            };
+            tracing::debug!(attempt, %error, "a call failed");
+            if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(tool, &server)) {
+                return Err(explain(&error, &peer.stderr()));
+            }
+            attempt += 1;
+            self.settle_after(&peer).await;
+        }
+    }
+
+    /// Lets the loss of a connection arrive before it is asked for again.
+    async fn settle_after(&self, peer: &Peer) {
+        if peer.has_ended() {
+            peer.ended().await;
+        }
+    }
+
+    async fn approve(
+        &self,
+        tool: &Arc<Tool>,
+        arguments: &Json,
+        options: &CallOptions,
+    ) -> Result<(), CallError> {
+        let request = ApprovalRequest {
+            server: tool.server().as_str().to_owned(),
+            tool: tool.tool().to_owned(),
+            arguments: arguments.clone(),
+            annotations: tool.annotations(),
+            hints: tool.hints(),
+            provider_name: tool.source().provider_name.to_owned(),
+        };
+        let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
+        let snapshot = self.snapshot();
+        let ready = snapshot.server(tool.server().as_str()).and_then(|it| it.ready.clone());
+        let definition = ready.map(|ready| self.0.shared.definition_key(&ready));
+        let proposal = Proposal {
+            request,
+            policy: tool.approval(),
+            is_withheld: tool.visibility() == Visibility::Withheld,
+            definition: definition.unwrap_or_default(),
+            pin: is_pinned.then(|| tool.pin()),
+        };
+        self.0.approvals.decide(options.caller, proposal).await
+    }
+}
+
+fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -> RequestOptions {
+    let said = server.ready.as_ref().map(|ready| call_limit(&ready.spec, left));
+    let idle = options.timeout.or(said).unwrap_or(left).min(left);
+    RequestOptions {
+        deadline: Deadline { idle, cap: left },
+        progress: match &options.progress {
+            Some(listener) => ProgressReport::To(Arc::clone(listener)),
+            None => ProgressReport::SignsOfLife,
+        },
+        meta: options.meta.clone(),
+    }
+}
+
+fn claims(tool: &Tool, server: &ServerView) -> Claims {
+    let retry = server.ready.as_ref().is_some_and(|ready| ready.spec.policy.retry_on_hints);
+    Claims {
+        retry_on_hints: retry,
+        is_live: tool.freshness() == Freshness::Live,
+        is_pinned_unchanged: tool.is_pinned_unchanged(),
+        hints: tool.hints(),
+    }
+}
+
+/// Says what it means for a call that its server is not there: it did not run.
+pub(crate) fn absent(why: Unavailable) -> CallError {
+    match why {
+        Unavailable::Unknown(error) => CallError::not_run(Reason::UnknownTool, error.to_string()),
+        Unavailable::Untrusted(_) => CallError::not_run(Reason::Untrusted, why.to_string()),
+        Unavailable::Disabled(_) => CallError::not_run(Reason::Disabled, why.to_string()),
+        Unavailable::TimedOut { limit, .. } => CallError::not_connected_in_time(limit),
+        Unavailable::ShutDown => CallError::not_run(Reason::Connect, why.to_string()),
+        Unavailable::Failed { ref failure, .. } => {
+            let reason = match failure.kind {
+                FailureKind::NeedsAuth => Reason::NeedsAuth,
+                FailureKind::TimedOut => Reason::TimedOut,
+                _ => Reason::Connect,
+            };
+            let error = CallError::not_run(reason, why.to_string()).with_stderr(&failure.stderr);
+            let error = match &failure.hint {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            };
+            match failure.kind {
+                FailureKind::TimedOut | FailureKind::Lost => error.that_may_pass(),
+                _ => error,
+            }
+        }
+    }
+}

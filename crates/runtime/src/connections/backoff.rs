@@ -1,0 +1,160 @@
+//! When a lost server is tried again, and when it is left alone.
+//!
+//! Plain arithmetic on moments that are handed in, so that hours pass in a test without waiting.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The first waits after a connection was lost.
+const FIRST: [Duration; 4] = [
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+
+/// The first of the long waits for a remote server.
+const LONG: Duration = Duration::from_secs(15);
+
+/// The longest wait for a remote server.
+const LONGEST: Duration = Duration::from_secs(5 * 60);
+
+/// How long a connection must have held for its server to count as well again.
+pub(super) const STABLE: Duration = Duration::from_secs(30);
+
+/// How many starts of a local server within [`SPAN`] are one too many.
+const STARTS: usize = 6;
+
+/// In which time starts are counted.
+const SPAN: Duration = Duration::from_secs(30);
+
+/// Where a server is, which decides how long it is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A process of ours: if it fails four times, a fifth start will not help either.
+    Local,
+    /// Somewhere else: networks and servers come back by themselves.
+    Remote,
+}
+
+/// The waits between the attempts to bring a server back.
+#[derive(Debug)]
+pub(super) struct Ladder {
+    place: Place,
+    step: u32,
+}
+
+impl Ladder {
+    pub(super) fn new(place: Place) -> Self {
+        Self { place, step: 0 }
+    }
+
+    /// Forgets all failures.
+    pub(super) fn reset(&mut self) {
+        self.step = 0;
+    }
+
+    /// A server that never was there is not lost: the short waits are passed over.
+    pub(super) fn skip_first(&mut self) {
+        self.step = self.step.max(u32::try_from(FIRST.len()).unwrap_or(u32::MAX));
+    }
+
+    /// Returns how long to wait before the next attempt; `None` if there should be none.
+    ///
+    /// `chance` between 0 and 1 spreads the attempts of many servers that were lost at once: the
+    /// wait is between three quarters and five quarters of the step.
+    pub(super) fn next(&mut self, chance: f64) -> Option<Duration> {
+        let step = self.step;
+        self.step = step.saturating_add(1);
+        let wait = match FIRST.get(step as usize) {
+            Some(wait) => *wait,
+            None if self.place == Place::Local => return None,
+            None => {
+                let doubled = LONG.saturating_mul(1 << (step as usize - FIRST.len()).min(10));
+                doubled.min(LONGEST)
+            }
+        };
+        Some(wait.mul_f64(0.75 + chance.clamp(0.0, 1.0) / 2.0))
+    }
+}
+
+/// Counts the starts of a local server and stops it when there are too many.
+#[derive(Debug, Default)]
+pub(super) struct Breaker(VecDeque<Instant>);
+
+impl Breaker {
+    /// Notes a start; `false` if it is one too many and must not happen.
+    pub(super) fn admits(&mut self, now: Instant) -> bool {
+        while self.0.front().is_some_and(|start| now.duration_since(*start) >= SPAN) {
+            self.0.pop_front();
+        }
+        if self.0.len() + 1 >= STARTS {
+            return false;
+        }
+        self.0.push_back(now);
+        true
+    }
+
+    /// Forgets all starts: a person said so.
+    pub(super) fn reset(&mut self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(place: Place, chance: f64, many: usize) -> Vec<Option<u128>> {
+        let mut ladder = Ladder::new(place);
+        (0..many).map(|_| ladder.next(chance).map(|wait| wait.as_millis())).collect()
+    }
+
+    #[test]
+    fn a_local_server_is_given_up_after_four_attempts() {
+        assert_eq!(
+            waits(Place::Local, 0.5, 6),
+            [Some(500), Some(1000), Some(2000), Some(4000), None, None]
+        );
+    }
+
+    #[test]
+    fn a_remote_server_is_tried_for_ever_but_ever_less() {
+        let seconds: Vec<_> =
+            waits(Place::Remote, 0.5, 12).into_iter().map(|wait| wait.unwrap() / 1000).collect();
+        assert_eq!(seconds, [0, 1, 2, 4, 15, 30, 60, 120, 240, 300, 300, 300]);
+        let mut ladder = Ladder { place: Place::Remote, step: u32::MAX };
+        assert_eq!(ladder.next(0.5), Some(LONGEST));
+    }
+
+    #[test]
+    fn chance_spreads_the_attempts_by_a_quarter_each_way() {
+        assert_eq!(waits(Place::Local, 0.0, 1), [Some(375)]);
+        assert_eq!(waits(Place::Local, 1.0, 1), [Some(625)]);
+        assert_eq!(waits(Place::Local, 7.0, 1), [Some(625)]);
+    }
+
+    #[test]
+    fn a_server_that_never_was_there_waits_long_at_once() {
+        let mut ladder = Ladder::new(Place::Remote);
+        ladder.skip_first();
+        assert_eq!(ladder.next(0.5), Some(LONG));
+        ladder.reset();
+        assert_eq!(ladder.next(0.5), Some(FIRST[0]));
+    }
+
+    #[test]
+    fn the_sixth_start_within_half_a_minute_does_not_happen() {
+        let mut breaker = Breaker::default();
+        let start = Instant::now();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let admitted: Vec<bool> = (0..6).map(|second| breaker.admits(at(second))).collect();
+        assert_eq!(admitted, [true, true, true, true, true, false]);
+        assert!(!breaker.admits(at(29)), "still five starts in the last half minute");
+        assert!(breaker.admits(at(31)), "the first of them is long ago");
+        breaker.reset();
+        assert!(breaker.admits(at(31)));
+    }
+}

@@ -1,0 +1,144 @@
+//! Where everything arrives that a server says on its own.
+//!
+//! Notifications become a mark that its connection finds later, or an event; questions go to the
+//! host's ports. What nobody can answer is refused in the words of the protocol.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::{Notify, broadcast};
+use wharf_config::ServerName;
+use wharf_protocol::Json;
+use wharf_protocol::envelope::{Notification, RpcError, code};
+use wharf_protocol::era::Revision;
+use wharf_protocol::peer::{Handler, Reply};
+use wharf_protocol::view::{Elicitation, ElicitationMode, LogMessage, Sampling, send};
+
+use crate::event::Event;
+use crate::ports::Ports;
+
+/// How many characters a line of a server's log may have.
+const MOST_LOG: usize = 8 * 1024;
+
+/// Receives what one server says.
+pub(super) struct Inbox {
+    server: ServerName,
+    ports: Ports,
+    events: broadcast::Sender<Event>,
+    changes: Arc<Changes>,
+}
+
+/// Marks what has changed since somebody looked.
+#[derive(Default)]
+pub(super) struct Changes {
+    tools: AtomicBool,
+    noticed: Notify,
+    /// What the server turned out to speak.
+    revision: OnceLock<Revision>,
+}
+
+impl Changes {
+    /// Waits until the tools have changed, and takes the mark away.
+    pub(super) async fn tools(&self) {
+        while !self.tools.swap(false, Ordering::AcqRel) {
+            self.noticed.notified().await;
+        }
+    }
+
+    /// Says what the server speaks, once that is known.
+    pub(super) fn settle(&self, revision: Revision) {
+        self.revision.get_or_init(|| revision);
+    }
+
+    fn revision(&self) -> Revision {
+        *self.revision.get().unwrap_or(&Revision::LATEST)
+    }
+
+    fn tools_changed(&self) {
+        self.tools.store(true, Ordering::Release);
+        self.noticed.notify_one();
+    }
+}
+
+impl Inbox {
+    pub(super) fn new(
+        server: ServerName,
+        ports: Ports,
+        events: broadcast::Sender<Event>,
+    ) -> (Arc<Self>, Arc<Changes>) {
+        let changes = Arc::<Changes>::default();
+        let inbox = Self { server, ports, events, changes: Arc::clone(&changes) };
+        (Arc::new(inbox), changes)
+    }
+
+    fn tell(&self, event: Event) {
+        // An error only means that nobody is interested.
+        drop(self.events.send(event));
+    }
+}
+
+impl Handler for Inbox {
+    fn notified(&self, notification: Notification) {
+        let server = self.server.clone();
+        let params = notification.params.unwrap_or_else(Json::object);
+        match &*notification.method {
+            "notifications/tools/list_changed" => self.changes.tools_changed(),
+            "notifications/resources/list_changed" => self.tell(Event::ResourcesChanged { server }),
+            "notifications/prompts/list_changed" => self.tell(Event::PromptsChanged { server }),
+            "notifications/resources/updated" => {
+                if let Some(uri) = params.get("uri").and_then(|uri| uri.to_text()) {
+                    self.tell(Event::ResourceUpdated { server, uri });
+                }
+            }
+            "notifications/message" => {
+                let message = LogMessage::read(params);
+                let text = message.text().chars().take(MOST_LOG).collect();
+                self.tell(Event::Log { server, level: message.level(), text });
+            }
+            other => tracing::debug!(server = %self.server, method = other, "not for us"),
+        }
+    }
+
+    fn asked(&self, method: &str, params: Option<Json>) -> Reply {
+        let params = params.unwrap_or_else(Json::object);
+        let server = self.server.clone();
+        match method {
+            "roots/list" if !self.ports.roots.is_empty() => {
+                let roots = send::roots_result(&self.ports.roots);
+                Box::pin(async move { Ok(roots) })
+            }
+            "elicitation/create" => {
+                let Some(elicitor) = self.ports.elicitor.clone() else { return refused(method) };
+                let question = Elicitation::read(params);
+                let support = elicitor.support();
+                let is_possible = match question.mode() {
+                    ElicitationMode::Url { .. } => support.url,
+                    _ => support.form,
+                };
+                if !is_possible {
+                    let error = RpcError::invalid_params("this kind of question was not offered");
+                    return Box::pin(async move { Err(error) });
+                }
+                Box::pin(async move {
+                    let answer = elicitor.elicit(server, question).await;
+                    Ok(send::elicitation_result(&answer))
+                })
+            }
+            "sampling/createMessage" => {
+                let Some(sampler) = self.ports.sampler.clone() else { return refused(method) };
+                let changes = Arc::clone(&self.changes);
+                Box::pin(async move {
+                    let answer = sampler.sample(server, Sampling::read(params)).await?;
+                    send::sampling_result(&answer, changes.revision())
+                        .map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
+                })
+            }
+            _ => refused(method),
+        }
+    }
+}
+
+fn refused(method: &str) -> Reply {
+    let error = RpcError::method_not_found(method);
+    Box::pin(async move { Err(error) })
+}

@@ -1,0 +1,29 @@
+//! Keeps servers connected: one supervisor owns them, one task works on each, everybody else reads
+//! the snapshot.
+//!
+//! ```text
+//! supervisor   the owner: commands in, reports in, snapshots out
+//! slot         what it knows of one server
+//! connection   the task of one server: connect, attend, bring back
+//! attempt      one try to connect: resolve, reach, list
+//! backoff      when to try again, and when not to
+//! inbox        what a server says on its own
+//! keeper       what is written to disk, when nobody waits for it
+//! snapshot     how everything stands
+//! ```
+
+mod attempt;
+mod backoff;
+mod connection;
+mod inbox;
+mod keeper;
+mod shared;
+mod slot;
+mod snapshot;
+mod supervisor;
+
+pub use snapshot::{About, ServerView, Snapshot};
+pub use supervisor::Applied;
+
+pub(crate) use shared::{Rules, Shared, call_limit};
+pub(crate) use supervisor::{Channels, Command, Supervisor};

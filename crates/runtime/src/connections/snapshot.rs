@@ -1,0 +1,149 @@
+//! How everything stands at one moment: immutable, shared, cheap to take.
+//!
+//! Who holds a snapshot keeps what is in it, connections included; newer ones do not change it. The
+//! names of tools are decided when somebody first asks for them, over all that is known then.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use wharf_config::{Level, Problem, ServerName, Source, TransportKind};
+use wharf_protocol::Peer;
+use wharf_protocol::era::{Era, Revision};
+
+use crate::gate::Ready;
+use crate::status::{Failure, Status};
+use crate::tools::Registry;
+use crate::tools::names::Names;
+use crate::tools::offer::Offer;
+
+/// All servers and their tools at one moment.
+pub struct Snapshot {
+    servers: BTreeMap<ServerName, Arc<ServerView>>,
+    registry: OnceLock<Arc<Registry>>,
+    names: Arc<Mutex<Names>>,
+}
+
+/// One server at one moment.
+#[derive(Clone)]
+pub struct ServerView {
+    /// Its name.
+    pub name: ServerName,
+    /// The file that defines it.
+    pub source: Arc<Source>,
+    /// How it is reached, as far as it says.
+    pub transport: Option<TransportKind>,
+    /// How it stands.
+    pub status: Status,
+    /// Why it does not stand better.
+    pub failure: Option<Arc<Failure>>,
+    /// What it said about itself when it was connected.
+    pub about: Option<Arc<About>>,
+    /// Headless runs fail without it.
+    pub is_required: bool,
+    /// What its definition gets wrong.
+    pub(crate) defined: Arc<[Problem]>,
+    /// What was left out when it was last connected.
+    pub(crate) omissions: Arc<[Problem]>,
+    pub(crate) ready: Option<Arc<Ready>>,
+    pub(crate) peer: Option<Peer>,
+    pub(crate) offer: Option<Arc<Offer>>,
+}
+
+/// What is known of a server that has been connected.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// What it calls itself: foreign text.
+    pub name: String,
+    /// Its version: foreign text.
+    pub version: String,
+    /// The revision that both sides use.
+    pub revision: Revision,
+    /// How it wants to be used: foreign text, for a model's prompt.
+    pub instructions: Option<String>,
+    /// The rules that it broke while connecting.
+    pub warnings: Vec<String>,
+    /// How long connecting took.
+    pub connect_time: Duration,
+    /// How long listing its tools took.
+    pub list_time: Duration,
+}
+
+impl About {
+    /// Returns the era that its revision belongs to.
+    pub fn era(&self) -> Era {
+        self.revision.era()
+    }
+}
+
+impl Snapshot {
+    pub(super) fn new(
+        servers: BTreeMap<ServerName, Arc<ServerView>>,
+        names: Arc<Mutex<Names>>,
+    ) -> Self {
+        Self { servers, registry: OnceLock::new(), names }
+    }
+
+    /// Goes through all servers by name.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerView>> {
+        self.servers.values()
+    }
+
+    /// Returns a server by its name.
+    pub fn server(&self, name: &str) -> Option<&Arc<ServerView>> {
+        self.servers.get(&ServerName::new(name))
+    }
+
+    /// Returns all tools under their names, live ones and cached ones.
+    pub fn registry(&self) -> &Arc<Registry> {
+        self.registry.get_or_init(|| {
+            let offers: Vec<_> =
+                self.servers.values().filter_map(|server| server.offer.clone()).collect();
+            let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::new(Registry::build(&offers, &mut names))
+        })
+    }
+
+    /// Goes through the servers whose first answer is still awaited.
+    pub fn pending(&self) -> impl Iterator<Item = &Arc<ServerView>> {
+        self.servers.values().filter(|server| server.status == Status::Connecting)
+    }
+
+    /// Goes through the servers that a headless run needs and that are not there.
+    pub fn missing(&self) -> impl Iterator<Item = &Arc<ServerView>> {
+        let servers = self.servers.values();
+        servers.filter(|server| server.is_required && server.status != Status::Connected)
+    }
+}
+
+impl ServerView {
+    /// Returns how many tools of it are known.
+    pub fn tools(&self) -> usize {
+        self.offer.as_ref().map_or(0, |offer| offer.len())
+    }
+
+    /// Returns what is not as it should be, whether or not it keeps the server from working.
+    pub fn problems(&self) -> Vec<Problem> {
+        let told = self.offer.iter().flat_map(|offer| offer.problems());
+        self.defined.iter().chain(&*self.omissions).cloned().chain(told).collect()
+    }
+
+    /// Returns what kept it from being connected, in one line.
+    pub fn trouble(&self) -> Option<String> {
+        match (self.status, &self.failure) {
+            (Status::Untrusted, _) => Some("came with this project and is not trusted".to_owned()),
+            (_, Some(failure)) if self.status != Status::Connected => Some(failure.message.clone()),
+            _ => None,
+        }
+    }
+
+    /// Tells whether it came with a project.
+    pub fn is_of_project(&self) -> bool {
+        self.source.level == Level::Project
+    }
+
+    /// Tells whether its tools are known, if only from an earlier time.
+    pub(crate) fn has_offer(&self) -> bool {
+        self.offer.is_some()
+    }
+}

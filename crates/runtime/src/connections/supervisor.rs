@@ -1,0 +1,357 @@
+//! The one owner of all servers: takes commands and reports, one at a time, and publishes.
+//!
+//! It awaits only its own channels. Commands come on a bounded channel and reports on an unbounded
+//! one, so nobody can wait for each other in a circle. A command is answered after the snapshot
+//! that shows its effect.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+use wharf_config::ServerName;
+
+use super::connection::{Connection, News, Order, Report};
+use super::shared::{Rules, Shared};
+use super::slot::{Doing, Slot};
+use super::snapshot::Snapshot;
+use crate::event::Event;
+use crate::gate::{Entry, Planned};
+use crate::status::{Failure, FailureKind, Status};
+use crate::tools::names::Names;
+
+/// How many reports are taken in before the snapshot is published.
+const BATCH: usize = 256;
+
+/// How long nothing must have happened before things are written to disk.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// What somebody asks of the supervisor.
+pub(crate) enum Command {
+    /// Take these servers instead of those before.
+    Apply { servers: Vec<Planned>, rules: Rules, done: oneshot::Sender<Applied> },
+    /// A call needs a server.
+    Wake { server: ServerName, done: oneshot::Sender<()> },
+    /// A person wants a server connected anew.
+    Reconnect { server: ServerName, done: oneshot::Sender<()> },
+    /// A server is to be closed, and its tools are to go.
+    Disconnect { server: ServerName, done: oneshot::Sender<()> },
+    /// Everything is to end.
+    Shutdown { done: oneshot::Sender<()> },
+}
+
+/// What a new catalog changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Applied {
+    /// Servers that were not there before.
+    pub added: Vec<ServerName>,
+    /// Servers that are gone.
+    pub removed: Vec<ServerName>,
+    /// Servers that are there but different.
+    pub changed: Vec<ServerName>,
+    /// How many are as they were.
+    pub unchanged: usize,
+}
+
+/// The owner of all servers.
+pub(crate) struct Supervisor {
+    shared: Arc<Shared>,
+    rules: Rules,
+    slots: BTreeMap<ServerName, Slot>,
+    names: Arc<Mutex<Names>>,
+    commands: mpsc::Receiver<Command>,
+    reports: mpsc::UnboundedReceiver<Report>,
+    reporter: mpsc::UnboundedSender<Report>,
+    snapshot: watch::Sender<Arc<Snapshot>>,
+    tasks: JoinSet<()>,
+    owners: BTreeMap<tokio::task::Id, (ServerName, u64)>,
+    generations: u64,
+    /// Events that wait for the snapshot that shows what they tell.
+    events: Vec<Event>,
+    /// Who waits for connections to end.
+    leaving: Vec<(u64, oneshot::Sender<()>)>,
+}
+
+/// How the supervisor is reached.
+pub(crate) struct Channels {
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
+}
+
+impl Supervisor {
+    /// Takes the first servers and publishes the first snapshot; nothing runs before `run`.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        rules: Rules,
+        servers: Vec<Planned>,
+        names: Arc<Mutex<Names>>,
+    ) -> (Self, Channels) {
+        let (command_sender, commands) = mpsc::channel(64);
+        let (reporter, reports) = mpsc::unbounded_channel();
+        let empty = Arc::new(Snapshot::new(BTreeMap::new(), Arc::clone(&names)));
+        let (snapshot, watcher) = watch::channel(empty);
+        let mut supervisor = Self {
+            shared,
+            rules,
+            slots: BTreeMap::new(),
+            names,
+            commands,
+            reports,
+            reporter,
+            snapshot,
+            tasks: JoinSet::new(),
+            owners: BTreeMap::new(),
+            generations: 0,
+            events: Vec::new(),
+            leaving: Vec::new(),
+        };
+        for planned in servers {
+            supervisor.add(planned);
+        }
+        supervisor.publish();
+        (supervisor, Channels { commands: command_sender, snapshot: watcher })
+    }
+
+    /// Works until it is told to end, or until nobody is left who could tell it anything.
+    pub(crate) async fn run(mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => match command {
+                    None => break,
+                    Some(Command::Shutdown { done }) => {
+                        self.shut_down().await;
+                        answer(done, ());
+                        return;
+                    }
+                    Some(command) => self.obey(command),
+                },
+                Some(report) = self.reports.recv() => self.take_all(report),
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
+                () = tokio::time::sleep(QUIET), if self.shared.keeper.has_work() => self.keep(),
+            }
+        }
+        self.shut_down().await;
+    }
+
+    /// Writes what is worth keeping, on a thread that may wait for the disk.
+    fn keep(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        self.tasks.spawn_blocking(move || shared.keep());
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Apply { servers, rules, done } => {
+                let applied = self.apply(servers, rules);
+                self.publish();
+                answer(done, applied);
+            }
+            Command::Wake { server, done } => {
+                self.order(&server, Order::Wake);
+                self.publish();
+                answer(done, ());
+            }
+            Command::Reconnect { server, done } => {
+                self.order(&server, Order::Reconnect);
+                self.publish();
+                answer(done, ());
+            }
+            Command::Disconnect { server, done } => {
+                let generation = self.slots.get_mut(&server).and_then(Slot::disconnect);
+                self.note(&server);
+                self.publish();
+                match generation {
+                    Some(generation) => self.leaving.push((generation, done)),
+                    None => answer(done, ()),
+                }
+            }
+            Command::Shutdown { .. } => {}
+        }
+    }
+
+    /// Gives an order, and starts a connection that was closed.
+    fn order(&mut self, server: &ServerName, order: Order) {
+        let Some(slot) = self.slots.get_mut(server) else { return };
+        let has_status = slot.order(order);
+        if slot.needs_connection() {
+            self.connect(server, None);
+        }
+        if has_status {
+            self.note(server);
+        }
+    }
+
+    fn apply(&mut self, servers: Vec<Planned>, rules: Rules) -> Applied {
+        let mut applied = Applied::default();
+        let has_new_rules = self.rules != rules;
+        self.rules = rules;
+        let mut before = std::mem::take(&mut self.slots);
+        for planned in servers {
+            let name = planned.name.clone();
+            match before.remove(&name) {
+                None => {
+                    applied.added.push(name);
+                    self.add(planned);
+                }
+                Some(mut slot) if slot.is_same_connection(&planned) => {
+                    if slot.adopt(planned, &self.rules, has_new_rules) {
+                        applied.changed.push(name.clone());
+                        self.events.push(Event::ToolsChanged { server: name.clone() });
+                    } else {
+                        applied.unchanged += 1;
+                    }
+                    self.slots.insert(name, slot);
+                }
+                Some(slot) => {
+                    slot.stop();
+                    applied.changed.push(name);
+                    self.add(planned);
+                }
+            }
+        }
+        for (name, slot) in before {
+            slot.stop();
+            self.events.push(Event::ToolsChanged { server: name.clone() });
+            applied.removed.push(name);
+        }
+        applied
+    }
+
+    fn add(&mut self, planned: Planned) {
+        let name = planned.name.clone();
+        let (slot, remembered) = Slot::new(planned, &self.shared, &self.rules);
+        let needs_connection = slot.needs_connection();
+        self.slots.insert(name.clone(), slot);
+        if needs_connection {
+            self.connect(&name, remembered);
+        }
+        self.note(&name);
+    }
+
+    fn connect(&mut self, name: &ServerName, remembered: Option<wharf_protocol::era::Revision>) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        let Some(server) = slot.view.ready.clone() else { return };
+        self.generations += 1;
+        let (orders, receiver) = mpsc::unbounded_channel();
+        let stop = CancellationToken::new();
+        let connection = Connection {
+            shared: Arc::clone(&self.shared),
+            rules: self.rules.clone(),
+            server,
+            source: Arc::clone(&slot.view.source),
+            generation: self.generations,
+            remembered,
+            reports: self.reporter.clone(),
+            orders: receiver,
+            stop: stop.clone(),
+        };
+        let task = self.tasks.spawn(connection.run());
+        self.owners.insert(task.id(), (name.clone(), self.generations));
+        slot.begin(Doing { generation: self.generations, orders, stop: stop.drop_guard() });
+    }
+
+    /// Takes in a report and all others that are there already, then publishes once.
+    fn take_all(&mut self, first: Report) {
+        self.take(first);
+        for _ in 0..BATCH {
+            match self.reports.try_recv() {
+                Ok(report) => self.take(report),
+                Err(_) => break,
+            }
+        }
+        self.publish();
+    }
+
+    fn take(&mut self, report: Report) {
+        let Report { server, generation, news } = report;
+        let Some(slot) = self.slots.get_mut(&server).filter(|slot| slot.is_doing(generation))
+        else {
+            return;
+        };
+        let has_tools = matches!(news, News::Connected(_) | News::Listed(_));
+        let before = slot.view.status;
+        if let Some(changes) = slot.take(news) {
+            self.events.push(Event::ToolsDiffer { server: server.clone(), changes });
+        }
+        if slot.view.status != before {
+            self.note(&server);
+        }
+        if has_tools {
+            self.events.push(Event::ToolsChanged { server });
+        }
+    }
+
+    /// A connection's task is over; one that panicked becomes a status, not a missing server.
+    fn ended(&mut self, ended: Result<(tokio::task::Id, ()), JoinError>) {
+        let (id, has_panicked) = match ended {
+            Ok((id, ())) => (id, false),
+            Err(error) => (error.id(), error.is_panic()),
+        };
+        let Some((server, generation)) = self.owners.remove(&id) else { return };
+        let (gone, leaving): (Vec<_>, Vec<_>) =
+            self.leaving.drain(..).partition(|(waited_for, _)| *waited_for == generation);
+        self.leaving = leaving;
+        for (_, done) in gone {
+            answer(done, ());
+        }
+        let slot = self.slots.get_mut(&server).filter(|slot| slot.is_doing(generation));
+        if let (true, Some(slot)) = (has_panicked, slot) {
+            tracing::error!(%server, "the task of a server panicked");
+            let failure = Failure::new(FailureKind::Connect, "its connection failed inside Wharf")
+                .hint("reconnect it; if it happens again, please report it");
+            slot.fail(failure);
+            self.note(&server);
+            self.publish();
+        }
+    }
+
+    async fn shut_down(&mut self) {
+        for slot in self.slots.values_mut() {
+            slot.disconnect();
+        }
+        while let Some(ended) = self.tasks.join_next_with_id().await {
+            self.ended(ended);
+        }
+        self.publish();
+    }
+
+    /// Remembers to tell how a server stands.
+    fn note(&mut self, server: &ServerName) {
+        if let Some(slot) = self.slots.get(server) {
+            let status = slot.view.status;
+            tracing::debug!(%server, status = status.word(), "a server stands differently");
+            let failure = slot.view.failure.clone().filter(|_| status != Status::Connected);
+            self.events.push(Event::Status { server: server.clone(), status, failure });
+        }
+    }
+
+    fn publish(&mut self) {
+        let servers = self.slots.iter_mut().map(|(name, slot)| (name.clone(), slot.shared()));
+        let snapshot = Snapshot::new(servers.collect(), Arc::clone(&self.names));
+        self.snapshot.send_replace(Arc::new(snapshot));
+        for event in self.events.drain(..) {
+            self.shared.tell(event);
+        }
+    }
+}
+
+/// Answers a command; who does not wait any more need not hear it.
+fn answer<T>(done: oneshot::Sender<T>, what: T) {
+    let _nobody_waits = done.send(what);
+}
+
+/// Says how a planned server stands before anything is done.
+pub(super) fn first_status(entry: &Entry) -> (Status, Option<Failure>) {
+    match entry {
+        Entry::Ready(ready) if ready.spec.policy.lazy => (Status::Disconnected, None),
+        Entry::Ready(_) => (Status::Connecting, None),
+        Entry::Disabled => (Status::Disabled, None),
+        Entry::Untrusted => (Status::Untrusted, None),
+        Entry::Invalid { message } => {
+            (Status::Failed, Some(Failure::new(FailureKind::Config, message.clone())))
+        }
+    }
+}

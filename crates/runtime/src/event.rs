@@ -1,0 +1,99 @@
+//! What observers are told while servers come, go and change.
+//!
+//! Events say that something happened; how things stand is always in the snapshot, which is
+//! published first. Whoever reads too slowly misses events, never states.
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+use wharf_config::{Problem, ServerName};
+
+use crate::status::{Failure, Status};
+use crate::tools::ToolChange;
+
+/// How many events are kept for an observer that is busy.
+pub(crate) const KEPT: usize = 1024;
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// A server stands differently.
+    Status {
+        /// Which one.
+        server: ServerName,
+        /// How it stands now.
+        status: Status,
+        /// Why, if it is not well.
+        failure: Option<Arc<Failure>>,
+    },
+    /// A server's tools are others than before.
+    ToolsChanged {
+        /// Which server.
+        server: ServerName,
+    },
+    /// Tools are not what they were when they were first seen.
+    ToolsDiffer {
+        /// Which server.
+        server: ServerName,
+        /// What changed.
+        changes: Arc<[ToolChange]>,
+    },
+    /// A server's list of resources changed.
+    ResourcesChanged {
+        /// Which server.
+        server: ServerName,
+    },
+    /// One resource changed.
+    ResourceUpdated {
+        /// Which server.
+        server: ServerName,
+        /// Its address.
+        uri: String,
+    },
+    /// A server's list of prompts changed.
+    PromptsChanged {
+        /// Which server.
+        server: ServerName,
+    },
+    /// A server sent a line for the log: foreign text.
+    Log {
+        /// Which server.
+        server: ServerName,
+        /// How serious it is.
+        level: wharf_protocol::view::LogLevel,
+        /// What it says.
+        text: String,
+    },
+    /// Something about a server is not as it should be.
+    Problem {
+        /// Which server.
+        server: ServerName,
+        /// What it is.
+        problem: Problem,
+    },
+}
+
+/// Receives events from the moment it was made.
+pub struct Events(broadcast::Receiver<Event>);
+
+impl Events {
+    pub(crate) fn new(receiver: broadcast::Receiver<Event>) -> Self {
+        Self(receiver)
+    }
+
+    /// Waits for the next event; `None` once the runtime is gone.
+    ///
+    /// May be dropped at any time without losing an event.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            match self.0.recv().await {
+                Ok(event) => return Some(event),
+                Err(broadcast::error::RecvError::Lagged(missed)) => {
+                    tracing::debug!(missed, "an observer is too slow for the events");
+                }
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}

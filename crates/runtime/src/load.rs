@@ -1,0 +1,87 @@
+//! The short way for agents: find everything, connect to it, get the tools.
+//!
+//! Nothing here fails as a whole. When discovery itself cannot work there are no tools and one
+//! error, whose path is `.mcp.json`; each server's own trouble has the path `mcp:<name>`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, load};
+
+use crate::options::Options;
+use crate::runtime::Runtime;
+use crate::status::Status;
+use crate::tools::Tool;
+
+/// What discovery and loading gave.
+pub struct LoadedTools {
+    /// The tools, live ones and cached ones, by name.
+    pub tools: Vec<Arc<Tool>>,
+    /// What went wrong, server by server.
+    pub errors: Vec<LoadError>,
+    /// The runtime behind the tools; `None` only if discovery itself failed.
+    pub runtime: Option<Runtime>,
+}
+
+/// Something that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError {
+    /// `mcp:<server>`, or `.mcp.json` for discovery as a whole.
+    pub path: String,
+    /// What went wrong.
+    pub error: String,
+}
+
+/// Finds every server that is configured for a folder, without contacting any of them.
+///
+/// # Errors
+/// Only when there is nothing to look at: a working folder that does not exist, or a
+/// `WHARF_MCP_SERVERS` that is no JSON.
+pub fn discover_mcp_servers(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> {
+    load(env, options)
+}
+
+/// Finds every server that is configured for a folder, connects to all of them at once, and returns
+/// their tools as soon as the startup gate allows.
+///
+/// ```
+/// use wharf::{Options, discover_and_load_mcp_tools};
+/// use wharf::config::{Env, LoadOptions, Platform};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let env = Env::new(Platform::HOST, folder.path()).with_variable("WHARF_MCP_SERVERS", "no JSON");
+/// let loaded =
+///     discover_and_load_mcp_tools(folder.path(), Options::new(env), LoadOptions::default()).await;
+/// assert!(loaded.tools.is_empty());
+/// assert_eq!(loaded.errors[0].path, ".mcp.json");
+/// # Ok(())
+/// # }
+/// ```
+pub async fn discover_and_load_mcp_tools(
+    cwd: &Path,
+    mut options: Options,
+    look: LoadOptions,
+) -> LoadedTools {
+    let mut env = (*options.env).clone();
+    env.cwd = cwd.to_path_buf();
+    let catalog = match load(&env, look) {
+        Ok(catalog) => catalog,
+        Err(error) => {
+            let errors = vec![LoadError { path: ".mcp.json".to_owned(), error: error.to_string() }];
+            return LoadedTools { tools: Vec::new(), errors, runtime: None };
+        }
+    };
+    options.env = Arc::new(env);
+    let runtime = Runtime::start(&catalog, options);
+    let snapshot = runtime.ready().await;
+    let in_trouble = snapshot.servers().filter(|server| server.status != Status::Disabled);
+    let errors = in_trouble.filter_map(|server| {
+        let path = format!("mcp:{}", server.name);
+        server.trouble().map(|error| LoadError { path, error })
+    });
+    let errors = errors.collect();
+    let tools = snapshot.registry().tools().to_vec();
+    LoadedTools { tools, errors, runtime: Some(runtime) }
+}

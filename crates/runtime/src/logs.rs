@@ -1,0 +1,169 @@
+//! What servers write to their error output, in one file per server that never grows without end.
+//!
+//! A file is opened when there is something to write. At a megabyte it becomes the older one of two,
+//! so between one and two megabytes are kept. Only the person may read them: servers log secrets.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+use wharf_protocol::transport::process::LogSink;
+
+/// When a file has become large enough to be put aside.
+const FULL: u64 = 1 << 20;
+
+/// Returns the file in which a server's output is kept.
+pub fn log_path(folder: &Path, server: &str) -> PathBuf {
+    folder.join(format!("{}.log", file_name(server)))
+}
+
+/// Returns the last lines of a server's log, oldest first; at most `most` of them.
+///
+/// The text is foreign: it may hold control characters.
+pub fn log_tail(folder: &Path, server: &str, most: usize) -> io::Result<Vec<String>> {
+    let path = log_path(folder, server);
+    let mut bytes = match fs::read(older(&path)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    match fs::read(&path) {
+        Ok(newer) => bytes.extend(newer),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(lines[lines.len().saturating_sub(most)..].iter().map(|line| (*line).to_owned()).collect())
+}
+
+/// Makes a sink that writes to a server's file; `None` if there is no folder for it.
+pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
+    let log = Mutex::new(Log { path: log_path(folder?, server), file: None, is_broken: false });
+    Some(Arc::new(move |bytes: &[u8]| {
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = log.write(bytes) {
+            // A log that cannot be written is no reason to trouble the server.
+            tracing::debug!(%error, "a server's log cannot be written");
+            log.is_broken = true;
+        }
+    }))
+}
+
+struct Log {
+    path: PathBuf,
+    file: Option<(File, u64)>,
+    is_broken: bool,
+}
+
+impl Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_broken {
+            return Ok(());
+        }
+        let (mut file, size) = match self.file.take() {
+            Some((file, size)) if size < FULL => (file, size),
+            Some(_) => {
+                fs::rename(&self.path, older(&self.path))?;
+                self.open()?
+            }
+            None => self.open()?,
+        };
+        file.write_all(bytes)?;
+        self.file = Some((file, size + bytes.len() as u64));
+        Ok(())
+    }
+
+    fn open(&self) -> io::Result<(File, u64)> {
+        if let Some(folder) = self.path.parent() {
+            make_folder(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&self.path)?;
+        let size = file.metadata()?.len();
+        Ok((file, size))
+    }
+}
+
+#[cfg(unix)]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+fn older(path: &Path) -> PathBuf {
+    path.with_extension("log.1")
+}
+
+/// A name that every file system takes; two servers never share one.
+fn file_name(server: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    if !server.is_empty() && server.len() <= 100 && server.chars().all(is_plain) {
+        return server.to_owned();
+    }
+    let plain: String =
+        server.chars().take(40).map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let hash = Sha256::digest(server.as_bytes());
+    hash.iter().take(6).fold(format!("{plain}-"), |mut name, byte| {
+        let _infallible = write!(name, "{byte:02x}");
+        name
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_have_files_that_differ() {
+        assert_eq!(file_name("github"), "github");
+        let odd = ["GitHub", "git/hub", "git hub", "", "..", "日本", "git_hub-x"];
+        let names: std::collections::BTreeSet<String> =
+            odd.iter().map(|name| file_name(name)).collect();
+        assert_eq!(names.len(), odd.len());
+        for name in names {
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_log_keeps_the_last_lines_and_not_more_than_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = folder.path().join("logs");
+        let write = sink(Some(&logs), "fs").unwrap();
+        assert!(!logs.exists(), "nothing is made before there is something to write");
+        let line = format!("{}\n", "x".repeat(1023));
+        for _ in 0..5 * 1024 {
+            write(line.as_bytes());
+        }
+        write(b"the last words\n");
+        let size: u64 =
+            fs::read_dir(&logs).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
+        assert!(size <= 2 * FULL + 2048, "{size}");
+        let tail = log_tail(&logs, "fs", 2).unwrap();
+        assert_eq!(tail, ["x".repeat(1023), "the last words".to_owned()]);
+        assert_eq!(log_tail(&logs, "other", 2).unwrap(), Vec::<String>::new());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_person_may_read_a_log() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let logs = folder.path().join("logs");
+        sink(Some(&logs), "fs").unwrap()(b"token\n");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&logs), mode(&log_path(&logs, "fs"))), (0o700, 0o600));
+    }
+}

@@ -1,0 +1,117 @@
+//! What a program says about the runtime that it starts; everything has a default that is safe.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wharf_config::settings::SettingValue;
+use wharf_config::{Env, Settings};
+use wharf_protocol::transport::process::Grace;
+use wharf_protocol::view::ClientInfo;
+
+use crate::call::Approver;
+use crate::ports::Ports;
+use crate::resolve::{CredentialStore, FileCredentials};
+
+/// When a caller that wants the tools gets its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StartupMode {
+    /// Servers without cached tools are waited for: for one-shot commands and headless runs.
+    #[default]
+    Complete,
+    /// Servers that are late join later: for sessions and gateways.
+    Background,
+}
+
+/// How a runtime is to work.
+#[derive(Clone)]
+pub struct Options {
+    /// The surroundings: variables, home, working folder. Nothing else is looked at.
+    pub env: Arc<Env>,
+    /// Who we are to servers.
+    pub client: ClientInfo,
+    /// Whether late servers are waited for; the setting `startup.mode` counts if there is none.
+    pub mode: Option<StartupMode>,
+    /// When cached tools are used instead of waiting; the setting `startup.timeout_ms` counts if
+    /// there is none.
+    pub gate: Option<Duration>,
+    /// How patiently servers are ended.
+    pub grace: Grace,
+    /// Where tokens come from.
+    pub credentials: Arc<dyn CredentialStore>,
+    /// The program that `wharf mcp …` stands for in the built-in servers.
+    pub own_program: Option<PathBuf>,
+    /// Who is asked before a tool runs; without one, what needs a yes is denied.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// How a person can let the host call tools without being asked, to continue "or use …".
+    pub way_out: Option<String>,
+    /// What the host does for servers.
+    pub ports: Ports,
+    /// Where tools are cached, and their names; `None` keeps nothing.
+    pub cache: Option<PathBuf>,
+    /// Where it is remembered what tools looked like; `None` remembers nothing.
+    pub pins: Option<PathBuf>,
+    /// Where servers' error output is written; `None` writes none.
+    pub logs: Option<PathBuf>,
+    /// Where results go that are too long for a model; `None` keeps none.
+    pub results: Option<PathBuf>,
+}
+
+impl Options {
+    /// Keeps everything in the folder that the surroundings name for Wharf.
+    pub fn new(env: Env) -> Self {
+        let env = Arc::new(env);
+        let home = env.wharf_home();
+        let below = |name: &str| home.as_ref().map(|home| home.join(name));
+        Self {
+            client: ClientInfo::new("wharf", env!("CARGO_PKG_VERSION")),
+            mode: None,
+            gate: None,
+            grace: Grace::default(),
+            credentials: Arc::new(FileCredentials::new(Arc::clone(&env))),
+            own_program: None,
+            approver: None,
+            way_out: None,
+            ports: Ports::default(),
+            cache: below("cache"),
+            pins: below("pins"),
+            logs: below("logs"),
+            results: below("results"),
+            env,
+        }
+    }
+
+    /// Is for a run that ends with its answer: servers get a moment to end, not more.
+    #[must_use]
+    pub fn one_shot(self) -> Self {
+        let grace = Grace { after_eof: Duration::from_millis(100), after_term: Duration::ZERO };
+        Self { grace, ..self }
+    }
+
+    pub(crate) fn startup(&self, settings: &Settings) -> (StartupMode, Duration) {
+        let mode = self.mode.unwrap_or_else(|| {
+            if settings.says("startup.mode", "background") {
+                StartupMode::Background
+            } else {
+                StartupMode::Complete
+            }
+        });
+        let said =
+            self.env.filled_variable("WHARF_STARTUP_TIMEOUT_MS").and_then(|ms| ms.parse().ok());
+        let gate = self.gate.or_else(|| said.map(Duration::from_millis));
+        (mode, gate.unwrap_or_else(|| milliseconds(settings, "startup.timeout_ms", 250)))
+    }
+}
+
+/// Reads a setting that is a number of milliseconds.
+pub(crate) fn milliseconds(settings: &Settings, key: &str, otherwise: u64) -> Duration {
+    Duration::from_millis(number(settings, key).unwrap_or(otherwise))
+}
+
+/// Reads a setting that is a number.
+pub(crate) fn number(settings: &Settings, key: &str) -> Option<u64> {
+    match settings.get(key)? {
+        SettingValue::Number(number) => Some(*number),
+        _ => None,
+    }
+}

@@ -1,0 +1,326 @@
+//! The handle of a program: starts the servers, tells how they stand, calls their tools, ends them.
+//!
+//! A clone is the same runtime. When the last one is gone without [`Runtime::shutdown`], everything
+//! is ended at once; shutting down gives servers the time to end by themselves.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+use wharf_config::{Catalog, ServerName};
+use wharf_protocol::Peer;
+
+use crate::call::approval::Approvals;
+use crate::call::remembered::Remembered;
+use crate::connections::{
+    Applied, Channels, Command, Rules, ServerView, Shared, Snapshot, Supervisor,
+};
+use crate::event::Events;
+use crate::gate;
+use crate::options::{Options, StartupMode};
+use crate::status::{Failure, FailureKind, Status};
+use crate::tools::names::{Names, NamesFile};
+
+/// Servers that are kept connected, and their tools.
+///
+/// ```
+/// use wharf::{Options, Runtime};
+/// use wharf::config::{Env, LoadOptions, Platform, load};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let env = Env::new(Platform::HOST, folder.path())
+///     .with_home(folder.path())
+///     .with_variable("WHARF_MCP_SERVERS", "{}");
+/// let catalog = load(&env, LoadOptions::default())?;
+/// let runtime = Runtime::start(&catalog, Options::new(env));
+/// let snapshot = runtime.ready().await;
+/// assert_eq!(snapshot.registry().tools().len(), 0);
+/// runtime.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Runtime(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) approvals: Approvals,
+    commands: mpsc::Sender<Command>,
+    snapshot: watch::Receiver<Arc<Snapshot>>,
+    /// Replaced as a whole by [`Runtime::apply`].
+    rules: Mutex<Rules>,
+    names: Arc<Mutex<Names>>,
+    startup: (StartupMode, Duration),
+    began: Instant,
+    tasks: TaskTracker,
+}
+
+/// There is no server of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no server \"{0}\"")]
+pub struct UnknownServer(pub String);
+
+/// Why a server is not there for a request.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// There is no server of this name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownServer),
+    /// Nobody has agreed to it.
+    #[error("server \"{0}\" came with this project and is not trusted")]
+    Untrusted(ServerName),
+    /// It is switched off.
+    #[error("server \"{0}\" is disabled")]
+    Disabled(ServerName),
+    /// It could not be connected to.
+    #[error("failed to connect to \"{server}\": {}", .failure.message)]
+    Failed {
+        /// Which one.
+        server: ServerName,
+        /// Why.
+        failure: Arc<Failure>,
+    },
+    /// It did not come in time.
+    #[error("server \"{server}\" was not connected within {limit:?}")]
+    TimedOut {
+        /// Which one.
+        server: ServerName,
+        /// The limit of the one who waited.
+        limit: Duration,
+    },
+    /// The runtime was shut down.
+    #[error("the runtime was shut down")]
+    ShutDown,
+}
+
+impl Runtime {
+    /// Starts connecting to everything that may be connected to, and returns at once.
+    ///
+    /// Reads small files of its own: cached tools, names, agreements. Must be called in a Tokio
+    /// runtime with I/O and time.
+    pub fn start(catalog: &Catalog, options: Options) -> Self {
+        let startup = options.startup(&catalog.settings);
+        let servers = gate::plan(catalog, &options.env);
+        let names = options.cache.as_ref().map(|cache| cache.join("names.json"));
+        let names = Arc::new(Mutex::new(Names::load(names.as_deref())));
+        let rules = Rules::of(&catalog.settings);
+        let remembered = Remembered::new(options.env.wharf_home().as_deref());
+        let approvals = Approvals::new(remembered, options.approver.clone());
+        let approvals = match &options.way_out {
+            Some(way_out) => approvals.with_way_out(way_out),
+            None => approvals,
+        };
+        let shared = Arc::new(Shared::new(options));
+        let (supervisor, Channels { commands, snapshot }) =
+            Supervisor::new(Arc::clone(&shared), rules.clone(), servers, Arc::clone(&names));
+        let tasks = TaskTracker::new();
+        drop(tasks.spawn(supervisor.run()));
+        tasks.close();
+        let rules = Mutex::new(rules);
+        let began = Instant::now();
+        Self(Arc::new(Inner {
+            shared,
+            approvals,
+            commands,
+            snapshot,
+            rules,
+            names,
+            startup,
+            began,
+            tasks,
+        }))
+    }
+
+    /// Returns how everything stands now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.0.snapshot.borrow())
+    }
+
+    /// Waits for the tools, but never for a server whose tools are known from an earlier time.
+    ///
+    /// Until the gate (250 ms after the start unless set otherwise) every server has its chance to
+    /// be live. After it, servers without cached tools are waited for only in the mode
+    /// [`StartupMode::Complete`], each within its own limit.
+    pub async fn ready(&self) -> Arc<Snapshot> {
+        let (mode, gate) = self.0.startup;
+        let is_settled = |snapshot: &Snapshot| snapshot.pending().next().is_none();
+        let gate = self.0.began + gate;
+        if let Ok(snapshot) = tokio::time::timeout_at(gate, self.when(is_settled)).await {
+            return snapshot;
+        }
+        if mode == StartupMode::Background {
+            return self.snapshot();
+        }
+        self.when(|snapshot| snapshot.pending().all(|server| server.has_offer())).await
+    }
+
+    /// Waits until no server is on its way any more: what is listed then is live.
+    pub async fn settled(&self) -> Arc<Snapshot> {
+        self.when(|snapshot| snapshot.pending().next().is_none()).await
+    }
+
+    /// Returns how a server stands.
+    pub fn status(&self, server: &str) -> Option<Status> {
+        self.snapshot().server(server).map(|server| server.status)
+    }
+
+    /// Returns what happens from now on.
+    pub fn events(&self) -> Events {
+        Events::new(self.0.shared.events.subscribe())
+    }
+
+    /// Takes another catalog: servers that are new or different are (re)connected, those that are
+    /// gone are ended, all others go on undisturbed.
+    pub async fn apply(&self, catalog: &Catalog) -> Applied {
+        let servers = gate::plan(catalog, &self.0.shared.options.env);
+        let rules = Rules::of(&catalog.settings);
+        *self.0.rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = rules.clone();
+        self.command(|done| Command::Apply { servers, rules, done }).await.unwrap_or_default()
+    }
+
+    /// Connects a server anew, whatever happened before, and waits for the outcome.
+    pub async fn connect(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
+        let name = self.known(server)?;
+        self.command(|done| Command::Reconnect { server: name, done }).await;
+        self.outcome(server).await
+    }
+
+    /// Closes a server; its tools go with it. Waits until nothing of it is running.
+    pub async fn disconnect(&self, server: &str) -> Result<(), UnknownServer> {
+        let name = self.known(server)?;
+        self.command(|done| Command::Disconnect { server: name, done }).await;
+        Ok(())
+    }
+
+    /// Waits until a server is connected, or cannot be; one that failed is tried again.
+    pub async fn wait_for(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
+        let name = self.known(server)?;
+        if self.snapshot().server(server).is_some_and(|it| it.status != Status::Connected) {
+            self.command(|done| Command::Wake { server: name, done }).await;
+        }
+        self.outcome(server).await
+    }
+
+    /// Accepts the tools of a connected server as they are now, new and changed ones included, and
+    /// returns how many there are.
+    pub async fn accept_tools(&self, server: &str) -> Result<usize, Unavailable> {
+        let view = self.wait_for(server).await?;
+        let (Some(ready), Some(offer)) = (&view.ready, &view.offer) else { return Ok(0) };
+        let (_, key) = self.0.shared.keys(ready);
+        if let Err(error) = self.0.shared.pins.accept(&key, offer.listed()) {
+            let failure = Failure::new(FailureKind::Config, error.to_string());
+            let (server, failure) = (view.name.clone(), Arc::new(failure));
+            return Err(Unavailable::Failed { server, failure });
+        }
+        let many = offer.listed().len();
+        self.connect(server).await?;
+        Ok(many)
+    }
+
+    /// Ends everything and waits until nothing is left running.
+    pub async fn shutdown(&self) {
+        self.command(|done| Command::Shutdown { done }).await;
+        self.0.tasks.wait().await;
+        self.0.shared.http.close().await;
+        self.0.shared.keep();
+        self.0.keep_names();
+    }
+
+    /// Waits until a server is connected, and returns the way to it.
+    pub(crate) async fn peer(
+        &self,
+        server: &str,
+        limit: Duration,
+    ) -> Result<(Arc<ServerView>, Peer), Unavailable> {
+        let waiting = async {
+            loop {
+                let view = match self.snapshot().server(server) {
+                    Some(view) if view.peer.as_ref().is_some_and(|peer| !peer.has_ended()) => {
+                        Arc::clone(view)
+                    }
+                    _ => self.wait_for(server).await?,
+                };
+                match view.peer.clone() {
+                    Some(peer) if !peer.has_ended() => return Ok((view, peer)),
+                    // It ended, and the snapshot that says so is on its way.
+                    _ => self.changed_from(&view).await?,
+                }
+            }
+        };
+        let server = ServerName::new(server);
+        tokio::time::timeout(limit, waiting)
+            .await
+            .unwrap_or(Err(Unavailable::TimedOut { server, limit }))
+    }
+
+    pub(crate) fn rules(&self) -> Rules {
+        self.0.rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    fn known(&self, server: &str) -> Result<ServerName, UnknownServer> {
+        let snapshot = self.snapshot();
+        let known = snapshot.server(server).map(|server| server.name.clone());
+        known.ok_or_else(|| UnknownServer(server.to_owned()))
+    }
+
+    async fn outcome(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
+        let is_settled = |snapshot: &Snapshot| {
+            snapshot.server(server).is_none_or(|server| !server.status.is_pending())
+        };
+        let snapshot = self.when(is_settled).await;
+        let Some(view) = snapshot.server(server) else {
+            return Err(UnknownServer(server.to_owned()).into());
+        };
+        let name = view.name.clone();
+        match (view.status, &view.failure) {
+            (Status::Connected, _) => Ok(Arc::clone(view)),
+            (Status::Untrusted, _) => Err(Unavailable::Untrusted(name)),
+            (Status::Disabled, _) => Err(Unavailable::Disabled(name)),
+            (_, Some(failure)) => {
+                Err(Unavailable::Failed { server: name, failure: Arc::clone(failure) })
+            }
+            (_, None) => Err(Unavailable::ShutDown),
+        }
+    }
+
+    /// Waits for the first snapshot that is as wanted.
+    async fn when(&self, is_wanted: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
+        let mut watcher = self.0.snapshot.clone();
+        loop {
+            let snapshot = Arc::clone(&watcher.borrow_and_update());
+            // Without a supervisor nothing will ever change.
+            if is_wanted(&snapshot) || watcher.changed().await.is_err() {
+                return snapshot;
+            }
+        }
+    }
+
+    async fn changed_from(&self, view: &Arc<ServerView>) -> Result<(), Unavailable> {
+        let name = view.name.as_str();
+        let is_other =
+            |snapshot: &Snapshot| snapshot.server(name).is_none_or(|now| !Arc::ptr_eq(now, view));
+        let snapshot = self.when(is_other).await;
+        if is_other(&snapshot) { Ok(()) } else { Err(Unavailable::ShutDown) }
+    }
+
+    async fn command<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (sender, done) = oneshot::channel();
+        self.0.commands.send(command(sender)).await.ok()?;
+        done.await.ok()
+    }
+}
+
+impl Inner {
+    /// Writes down which tool has which name, if that is news.
+    fn keep_names(&self) {
+        let names = self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner).to_save();
+        if let Some(Err(error)) = names.map(NamesFile::save) {
+            tracing::debug!(%error, "could not write down the names of tools");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! How a server stands, and why it does not stand better.
+//!
+//! A status is decided by types all the way: whoever needs to know whether a sign-in would help
+//! looks at the [`FailureKind`], never at a text.
+
+use std::error::Error;
+use std::fmt;
+
+use wharf_config::text::clip;
+use wharf_protocol::ConnectError;
+use wharf_protocol::peer::{EndReason, Ended, RequestError};
+use wharf_protocol::transport::HttpError;
+use wharf_protocol::transport::process::StartError;
+
+use crate::resolve::ResolveError;
+
+/// How long a reason may be; it is a stranger's text as often as not.
+const MOST_REASON: usize = 2_000;
+
+/// How a server stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Ready for calls.
+    Connected,
+    /// On its way, for the first time or because somebody asked.
+    Connecting,
+    /// Never tried, lazy, or closed.
+    Disconnected,
+    /// It was lost and is being brought back.
+    Reconnecting,
+    /// It wants to know who asks.
+    NeedsAuth,
+    /// It came with a project, and nobody has agreed to it.
+    Untrusted,
+    /// It is switched off.
+    Disabled,
+    /// It could not be connected to.
+    Failed,
+}
+
+impl Status {
+    /// Returns the word that programs are told.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Connected => "connected",
+            Self::Connecting => "connecting",
+            Self::Disconnected => "disconnected",
+            Self::Reconnecting => "reconnecting",
+            Self::NeedsAuth => "needs_auth",
+            Self::Untrusted => "untrusted",
+            Self::Disabled => "disabled",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Tells whether something is under way that will change it.
+    pub fn is_pending(self) -> bool {
+        matches!(self, Self::Connecting | Self::Reconnecting)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What kind of trouble a server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// Its definition does not say enough, or a value that it insists on is missing.
+    Config,
+    /// Its program could not be started.
+    Start,
+    /// Nobody answered, or nothing that makes sense.
+    Connect,
+    /// It took too long.
+    TimedOut,
+    /// It wants to know who asks.
+    NeedsAuth,
+    /// It was there and went away.
+    Lost,
+    /// It ended so often that it is left alone until a person says otherwise.
+    Stopped,
+}
+
+/// Why a server is not connected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of trouble it is.
+    pub kind: FailureKind,
+    /// The reason in words; parts of it may be a server's own.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The last of the server's error output: foreign text.
+    pub stderr: String,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, stderr: String::new() }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Says why a server could not be resolved.
+    pub(crate) fn of_resolving(error: &ResolveError) -> Self {
+        let kind =
+            if error.is_missing_program() { FailureKind::Start } else { FailureKind::Config };
+        Self::new(kind, reason(error)).hint(error.hint())
+    }
+
+    /// Says why a server could not be connected to.
+    pub(crate) fn of_connecting(error: &ConnectError) -> Self {
+        let kind = match error {
+            ConnectError::Start(_) => FailureKind::Start,
+            ConnectError::TimedOut { .. } => FailureKind::TimedOut,
+            _ if error.needs_auth() => FailureKind::NeedsAuth,
+            _ => FailureKind::Connect,
+        };
+        let hint = match error {
+            ConnectError::Start(error) => start_hint(error),
+            ConnectError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
+            _ => error.request().and_then(request_hint),
+        };
+        Self { kind, message: reason(error), hint, stderr: error.stderr().to_owned() }
+    }
+
+    /// Says why a server that answered did not list its tools.
+    pub(crate) fn of_listing(error: &RequestError, stderr: String) -> Self {
+        let kind = match error {
+            RequestError::TimedOut { .. } => FailureKind::TimedOut,
+            RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
+            _ => FailureKind::Connect,
+        };
+        let hint = match error {
+            RequestError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
+            _ => request_hint(error),
+        };
+        let message = format!("could not list its tools: {}", reason(error));
+        Self { kind, message, hint, stderr }
+    }
+
+    /// Says how a session was lost.
+    pub(crate) fn of_end(ended: &Ended) -> Self {
+        let failure = Self::new(FailureKind::Lost, reason(&ended.reason));
+        let failure = Self { stderr: ended.stderr.clone(), ..failure };
+        match &ended.reason {
+            EndReason::NotMcp => failure.hint("check that the command starts an MCP server"),
+            _ => failure,
+        }
+    }
+}
+
+const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
+
+fn start_hint(error: &StartError) -> Option<String> {
+    error.hint()
+}
+
+fn request_hint(error: &RequestError) -> Option<String> {
+    match error {
+        RequestError::Unauthorized { .. } => {
+            Some("sign in, or check the token in its headers".to_owned())
+        }
+        RequestError::Http(error) => HttpError::hint(error),
+        RequestError::Lost { ended, .. } => match &ended.reason {
+            EndReason::Http(error) => error.hint(),
+            EndReason::NotMcp => Some("check that the command starts an MCP server".to_owned()),
+            EndReason::Exited { .. } => {
+                Some("run its command by hand to see what it says".to_owned())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Tells an error and its causes in one line, each level once.
+pub(crate) fn reason(error: &dyn Error) -> String {
+    let mut told = clip(&error.to_string(), MOST_REASON);
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = clip(&cause.to_string(), MOST_REASON);
+        if !told.ends_with(&text) && told.len() < MOST_REASON {
+            told = format!("{told}: {text}");
+        }
+        source = cause.source();
+    }
+    told
+}
