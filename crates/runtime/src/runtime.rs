@@ -318,7 +318,8 @@ impl Runtime {
 impl Inner {
     /// Writes down which tool has which name, if that is news.
     fn keep_names(&self) {
-        let names = self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner).to_save();
+        let names =
+            self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take_unsaved();
         if let Some(Err(error)) = names.map(NamesFile::save) {
             tracing::debug!(%error, "could not write down the names of tools");
         }

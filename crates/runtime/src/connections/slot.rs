@@ -14,7 +14,7 @@ use super::supervisor::first_status;
 use crate::gate::{Entry, Planned};
 use crate::status::{Failure, FailureKind, Status};
 use crate::tools::offer::{Listed, Offer, OfferedBy};
-use crate::tools::{Freshness, ToolChange};
+use crate::tools::{Freshness, Pinning, ToolChange};
 
 /// One server as the supervisor sees it.
 pub(super) struct Slot {
@@ -43,15 +43,22 @@ impl Slot {
             Entry::Ready(ready) => Some(ready),
             _ => None,
         };
-        let cached = ready.as_ref().and_then(|ready| shared.cache.load(&shared.keys(ready).0));
-        let remembered = cached.as_ref().and_then(|cached| cached.revision);
-        let offer = ready.as_ref().zip(cached).map(|(ready, cached)| {
+        let cached = ready.as_ref().and_then(|ready| {
+            let (cache_key, pin_key) = shared.keys(ready);
+            Some((shared.cache.load(&cache_key)?, pin_key))
+        });
+        let remembered = cached.as_ref().and_then(|(cached, _)| cached.revision);
+        let offer = ready.as_ref().zip(cached).map(|(ready, (cached, pin_key))| {
             let by = OfferedBy {
                 name: &planned.name,
                 source: &planned.source,
                 policy: &ready.spec.policy,
             };
-            let listed = Listed { tools: cached.tools, ..Listed::default() };
+            // Who enforces pins must not get a withheld tool back from the cache; who does not need
+            // not wait for them to be read.
+            let pins = (rules.pinning == Pinning::Enforce)
+                .then(|| shared.pins.look(&pin_key, &cached.tools, rules.pinning));
+            let listed = Listed { tools: cached.tools, pins, ..Listed::default() };
             Arc::new(Offer::prepare(&by, listed, Freshness::Cached, rules.tools))
         });
         let view = ServerView {

@@ -22,10 +22,10 @@ use super::keyed::{KeyedFolder, is_keyed};
 const VERSION: u32 = 1;
 
 /// How long an entry counts.
-const KEPT: Duration = Duration::from_hours(30 * 24);
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How old an entry may be before it is written again although nothing has changed.
-const RENEWED_AFTER: Duration = Duration::from_hours(24);
+const RENEWED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// The most bytes of an entry, and of all together.
 const MOST_BYTES: usize = 12 * 1024 * 1024;
@@ -35,7 +35,7 @@ const MOST_BYTES_IN_ALL: u64 = 128 * 1024 * 1024;
 const MOST_INSTRUCTIONS: usize = 64 * 1024;
 
 /// How old a file must be that somebody seems to have left half written.
-const LEFT_BEHIND: Duration = Duration::from_mins(10);
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
 /// Forgets all tools that are remembered in a cache folder; returns of how many servers.
 ///
@@ -52,7 +52,7 @@ pub(crate) struct ToolCache {
 
 /// Which entry is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CacheKey(Option<PathBuf>);
+pub(crate) struct CacheKey(Option<String>);
 
 /// What is kept of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl ToolCache {
 
     /// Reads an entry; nothing if there is none that counts.
     pub(crate) fn load(&self, key: &CacheKey) -> Option<CachedServer> {
-        let (header, body) = read(key.0.as_deref()?)?;
+        let (header, body) = read(&self.path(key)?)?;
         let age = SystemTime::now().duration_since(header.saved()).unwrap_or_default();
         if age > KEPT {
             return None;
@@ -108,18 +108,18 @@ impl ToolCache {
 
     /// Writes an entry, unless it is there already; that it may fail is no matter.
     pub(crate) fn store(&self, key: &CacheKey, entry: &CachedServer) {
-        let Some(path) = key.0.as_deref() else { return };
+        let Some(path) = self.path(key) else { return };
         let length: usize = entry.tools.iter().map(|tool| tool.raw().as_str().len() + 1).sum();
         if length > MOST_BYTES {
             // What is there would be out of date.
-            drop(fs::remove_file(path));
+            drop(fs::remove_file(&path));
             return;
         }
         let mut body = String::with_capacity(length + 16);
         body.push_str("{\"tools\":[");
         for (index, tool) in entry.tools.iter().enumerate() {
             body.push_str(if index == 0 { "" } else { "," });
-            body.push_str(tool.raw().as_str());
+            write_tool(tool, &mut body);
         }
         body.push_str("]}");
         let instructions = entry.instructions.clone();
@@ -130,14 +130,14 @@ impl ToolCache {
             instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
             bytes: body.len(),
         };
-        if read(path).is_some_and(|(earlier, text)| header.is_covered_by(&earlier) && text == body)
+        if read(&path).is_some_and(|(earlier, text)| header.is_covered_by(&earlier) && text == body)
         {
             return;
         }
         if let Ok(mut text) = serde_json::to_string(&header) {
             text.push('\n');
             text.push_str(&body);
-            if let Err(error) = disk::put(path, text.as_bytes()) {
+            if let Err(error) = disk::put(&path, text.as_bytes()) {
                 tracing::debug!(%error, "could not keep a list of tools");
             }
         }
@@ -165,6 +165,10 @@ impl ToolCache {
                 drop(fs::remove_file(&file.path));
             }
         }
+    }
+
+    fn path(&self, key: &CacheKey) -> Option<PathBuf> {
+        self.files.path(key.0.as_deref())
     }
 
     /// Goes through the files that are the cache's own; others in the folder are not touched.
@@ -214,6 +218,22 @@ impl Header {
     }
 }
 
+/// Writes a tool as it came. A few servers write the name in front of the tool instead of into it;
+/// such a tool gets it here.
+fn write_tool(tool: &Tool, out: &mut String) {
+    let text = tool.raw().as_str();
+    let rest = text.strip_prefix('{').filter(|_| tool.raw().get("name").is_none());
+    let name = Json::encode::<str>(tool.name());
+    let (Some(rest), Ok(name)) = (rest, name) else {
+        out.push_str(text);
+        return;
+    };
+    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+    for part in ["{\"name\":", name.as_str(), comma, rest] {
+        out.push_str(part);
+    }
+}
+
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
@@ -260,8 +280,8 @@ mod tests {
             Self { folder, cache, key }
         }
 
-        fn path(&self) -> &Path {
-            self.key.0.as_deref().unwrap()
+        fn path(&self) -> PathBuf {
+            self.cache.path(&self.key).unwrap()
         }
     }
 
@@ -273,6 +293,18 @@ mod tests {
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         let again = ToolCache::open(Some(place.folder.path().join("cache")));
         assert_eq!(again.load(&again.key("server", &Secret::new("identity"), "")), Some(entry()));
+    }
+
+    #[test]
+    fn a_tool_that_was_named_from_outside_keeps_its_name() {
+        let place = Place::new();
+        let list = r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#;
+        let page: Page<Tool> = Page::read(&list.parse().unwrap());
+        place.cache.store(&place.key, &CachedServer { tools: page.items, ..entry() });
+        let tools = place.cache.load(&place.key).unwrap().tools;
+        let names: Vec<&str> = tools.iter().map(|tool| &**tool.name()).collect();
+        assert_eq!(names, ["a", "b\""]);
+        assert_eq!(tools[0].title().unwrap(), "A");
     }
 
     #[test]
@@ -293,7 +325,7 @@ mod tests {
         place.cache.store(&place.key, &entry());
         let whole = fs::read(place.path()).unwrap();
         for length in 0..whole.len() {
-            disk::put(place.path(), &whole[..length]).unwrap();
+            disk::put(&place.path(), &whole[..length]).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{length}");
         }
         let text = String::from_utf8(whole).unwrap();
@@ -304,7 +336,7 @@ mod tests {
             ("1e400", "1e4 0"),
         ] {
             assert!(text.contains(from));
-            disk::put(place.path(), text.replace(from, to).as_bytes()).unwrap();
+            disk::put(&place.path(), text.replace(from, to).as_bytes()).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{to}");
         }
         place.cache.store(&place.key, &entry());
@@ -315,7 +347,7 @@ mod tests {
     fn an_entry_counts_for_thirty_days() {
         let place = Place::new();
         for (days, counts) in [(29, true), (31, false)] {
-            let saved = entry().saved - Duration::from_hours(24 * days);
+            let saved = entry().saved - Duration::from_secs(24 * 3600 * days);
             place.cache.store(&place.key, &CachedServer { saved, ..entry() });
             assert_eq!(place.cache.load(&place.key).is_some(), counts, "{days}");
         }
@@ -325,7 +357,7 @@ mod tests {
     fn an_entry_is_written_again_only_if_that_changes_something() {
         let place = Place::new();
         place.cache.store(&place.key, &entry());
-        let hours = |hours| entry().saved + Duration::from_hours(hours);
+        let hours = |hours: u64| entry().saved + Duration::from_secs(3600 * hours);
         place.cache.store(&place.key, &CachedServer { saved: hours(1), ..entry() });
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         let more = CachedServer { saved: hours(1), instructions: None, ..entry() };
@@ -360,11 +392,11 @@ mod tests {
             let file = fs::File::options().write(true).open(path).unwrap();
             file.set_modified(SystemTime::now() - age).unwrap();
         };
-        age(place.path(), KEPT - LEFT_BEHIND);
+        age(&place.path(), KEPT.saturating_sub(LEFT_BEHIND));
         age(&half, LEFT_BEHIND * 2);
         place.cache.forget_old();
         assert!(place.path().exists() && !half.exists());
-        age(place.path(), KEPT + LEFT_BEHIND);
+        age(&place.path(), KEPT + LEFT_BEHIND);
         place.cache.forget_old();
         assert!(!place.path().exists());
     }

@@ -33,8 +33,13 @@ impl KeyedFolder {
         self.folder.as_deref()
     }
 
+    /// Returns where a file is.
+    pub(super) fn path(&self, file: Option<&str>) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(file?))
+    }
+
     /// Returns the file about something; nothing if there is no folder or no key to be had.
-    pub(super) fn file(&self, about: &[&str]) -> Option<PathBuf> {
+    pub(super) fn file(&self, about: &[&str]) -> Option<String> {
         let folder = self.folder.as_ref()?;
         let key = self.key.get_or_init(|| key_in(folder)).as_ref()?;
         let mut mac = Hmac::<Sha256>::new_from_slice(key.expose().as_bytes()).ok()?;
@@ -48,7 +53,7 @@ impl KeyedFolder {
             let _infallible = write!(name, "{byte:02x}");
             name
         });
-        Some(folder.join(format!("{name}.json")))
+        Some(format!("{name}.json"))
     }
 }
 
@@ -89,11 +94,10 @@ mod tests {
         let file = one.file(&["server", "secret"]).unwrap();
         assert_eq!(other.file(&["server", "secret"]).unwrap(), file);
         assert_ne!(one.file(&["servers", "ecret"]).unwrap(), file);
-        assert!(is_keyed(file.file_name().unwrap().to_str().unwrap()));
+        assert!(is_keyed(&file));
         let elsewhere = tempfile::tempdir().unwrap();
         let stranger = KeyedFolder::new(Some(elsewhere.path().to_owned()));
-        let strange = stranger.file(&["server", "secret"]).unwrap();
-        assert_ne!(strange.file_name(), file.file_name());
+        assert_ne!(stranger.file(&["server", "secret"]).unwrap(), file);
     }
 
     #[test]

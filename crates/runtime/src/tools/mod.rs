@@ -21,7 +21,7 @@ mod schema;
 mod tool;
 
 pub use naming::Naming;
-pub use pins::{ChangeKind, Difference, PinReport, Pinning, ToolChange};
+pub use pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};
 pub use registry::{Found, Registry};
 pub use schema::Sanitize;
 pub use tool::{Freshness, Tool, Visibility};

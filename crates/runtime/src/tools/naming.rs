@@ -39,16 +39,21 @@ impl Naming {
     fn write(self, part: &str, instead: &str, name: &mut String) {
         let start = name.len();
         let mut has_gap = false;
-        // Lower case first: some characters of other scripts have a plain letter as theirs.
-        for c in part.chars().flat_map(char::to_lowercase) {
+        let mut push = |c: char| {
             if self.keeps(c) {
                 if has_gap && name.len() > start {
                     name.push('_');
                 }
                 name.push(c);
-                has_gap = false;
+            }
+            has_gap = !self.keeps(c);
+        };
+        for c in part.chars() {
+            if c.is_ascii() {
+                push(c.to_ascii_lowercase());
             } else {
-                has_gap = true;
+                // Some characters of other scripts have a plain letter as their lower case.
+                c.to_lowercase().for_each(&mut push);
             }
         }
         if name.len() == start {

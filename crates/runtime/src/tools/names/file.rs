@@ -76,7 +76,6 @@ pub(super) fn today() -> u32 {
 pub(crate) struct NamesFile {
     path: PathBuf,
     today: u32,
-    /// The servers by name, those seen last first.
     servers: Vec<(Arc<str>, ServerNames)>,
 }
 

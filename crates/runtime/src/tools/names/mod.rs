@@ -60,6 +60,9 @@ pub(super) struct Claims<'a> {
     pub(super) tools: Vec<(&'a str, &'a Wish)>,
 }
 
+/// The names of the claims' tools, as far as they are known.
+type Given = Vec<Vec<Option<Arc<str>>>>;
+
 /// A tool that has no name yet.
 struct Newcomer<'a> {
     place: (usize, usize),
@@ -104,7 +107,7 @@ impl Names {
     }
 
     /// Returns what is to be saved, if anything; saving may then happen elsewhere.
-    pub(crate) fn to_save(&mut self) -> Option<NamesFile> {
+    pub(crate) fn take_unsaved(&mut self) -> Option<NamesFile> {
         let path = self.path.clone().filter(|_| self.is_changed)?;
         self.is_changed = false;
         Some(NamesFile::new(path, self.today, &self.servers))
@@ -115,12 +118,18 @@ impl Names {
         &self.token
     }
 
-    /// Returns the tool that has a name.
-    pub(super) fn holder(&self, name: &str) -> Option<(&str, &str)> {
-        self.servers.iter().find_map(|(server, names)| {
-            let (tool, _) = names.tools.iter().find(|(_, own)| ***own == *name)?;
-            Some((&**server, &**tool))
-        })
+    /// Returns the tools that have certain names, as `server/tool`; one pass over all names.
+    pub(super) fn holders(&self, wanted: &HashSet<&str>) -> HashMap<Arc<str>, String> {
+        let mut holders = HashMap::with_capacity(wanted.len());
+        if wanted.is_empty() {
+            return holders;
+        }
+        for (server, names) in &self.servers {
+            for (tool, name) in names.tools.iter().filter(|(_, name)| wanted.contains(&***name)) {
+                holders.insert(name.clone(), format!("{server}/{tool}"));
+            }
+        }
+        holders
     }
 
     /// Gives every tool a name, in the order of the claims.
@@ -144,10 +153,7 @@ impl Names {
 
     /// Finds the tools that have their names already. A name that no longer fits, because the
     /// prefix or the way of naming has changed, becomes free before newcomers are looked at.
-    fn recall<'a>(
-        &mut self,
-        claims: &[Claims<'a>],
-    ) -> (Vec<Vec<Option<Arc<str>>>>, Vec<Newcomer<'a>>) {
+    fn recall<'a>(&mut self, claims: &[Claims<'a>]) -> (Given, Vec<Newcomer<'a>>) {
         let mut newcomers = Vec::new();
         let mut given = Vec::with_capacity(claims.len());
         for (number, claim) in claims.iter().enumerate() {
@@ -212,12 +218,7 @@ impl Names {
         }
     }
 
-    fn keep(
-        &mut self,
-        claims: &[Claims<'_>],
-        newcomers: &[Newcomer<'_>],
-        given: &[Vec<Option<Arc<str>>>],
-    ) {
+    fn keep(&mut self, claims: &[Claims<'_>], newcomers: &[Newcomer<'_>], given: &Given) {
         for claim in claims.iter().filter(|claim| !claim.tools.is_empty()) {
             if !self.servers.contains_key(claim.server) {
                 self.servers.insert(claim.server.into(), ServerNames::default());

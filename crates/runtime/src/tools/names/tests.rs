@@ -8,10 +8,10 @@ use super::super::naming::{Namer, Naming};
 use super::*;
 
 type Pairs = BTreeSet<(String, String)>;
-type Given = BTreeMap<(String, String), String>;
+type ByTool = BTreeMap<(String, String), String>;
 
 /// Gives names to the tools, server by server in the order of `servers`.
-fn assign_in_order(names: &mut Names, naming: Naming, pairs: &[(String, String)]) -> Given {
+fn assign_in_order(names: &mut Names, naming: Naming, pairs: &[(String, String)]) -> ByTool {
     let servers: Vec<&String> = pairs.iter().map(|(server, _)| server).collect();
     let mut seen = HashSet::new();
     let servers: Vec<&String> = servers.into_iter().filter(|server| seen.insert(*server)).collect();
@@ -32,7 +32,7 @@ fn assign_in_order(names: &mut Names, naming: Naming, pairs: &[(String, String)]
         })
         .collect();
     let given = names.assign(&claims);
-    let mut result = Given::new();
+    let mut result = ByTool::new();
     for (claim, names) in claims.iter().zip(given) {
         for ((tool, _), name) in claim.tools.iter().zip(names) {
             result.insert((claim.server.to_owned(), (*tool).to_owned()), name.to_string());
@@ -133,8 +133,8 @@ fn saving_keeps_what_another_process_stored() {
     assign(&mut one, &[("my-server", "a"), ("one", "a")]);
     assign(&mut two, &[("my.server", "a"), ("two", "a")]);
     for names in [&mut one, &mut two] {
-        names.to_save().unwrap().save().unwrap();
-        assert!(!names.is_changed && names.to_save().is_none());
+        names.take_unsaved().unwrap().save().unwrap();
+        assert!(!names.is_changed && names.take_unsaved().is_none());
     }
     let mut names = Names::load(Some(&path));
     let all = [("my-server", "a"), ("my.server", "a"), ("one", "a"), ("two", "a")];
@@ -225,7 +225,7 @@ proptest! {
         let path = folder.path().join("names.json");
         let mut names = Names::load(Some(&path));
         let before = assign_in_order(&mut names, naming, &first.iter().cloned().collect::<Vec<_>>());
-        names.to_save().unwrap().save().unwrap();
+        names.take_unsaved().unwrap().save().unwrap();
         let all: Vec<_> = first.union(&more).cloned().collect();
         let in_memory = assign_in_order(&mut names, naming, &all);
         let from_disk = assign_in_order(&mut Names::load(Some(&path)), naming, &all);

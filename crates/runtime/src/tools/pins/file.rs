@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
-use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use wharf_config::store;
 use wharf_protocol::view::Tool;
 use wharf_protocol::{Json, Members};
 
-use super::Difference;
+use super::{Difference, PinError};
 use crate::tools::disk;
 
 const VERSION: u32 = 1;
@@ -109,9 +108,10 @@ impl PinFile {
         self
     }
 
-    /// Writes the file. It is not forced down to the disk: with a hundred servers that takes longer
-    /// than connecting to them, and a machine that crashes right then only asks the person again.
-    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+    /// Writes the file; says why that is not possible. It is not forced down to the disk: with a
+    /// hundred servers that takes longer than connecting to them, and a machine that crashes right
+    /// then only asks the person again.
+    pub(super) fn write(&self, path: &Path) -> Result<(), PinError> {
         let header = Header { version: VERSION, digest: self.digest.clone() };
         // Maps of texts can always be written.
         let line = serde_json::to_string(&header).unwrap_or_default();
@@ -120,7 +120,11 @@ impl PinFile {
             let short = self.shortened(LONGEST_IN_A_LARGE_FILE);
             body = serde_json::to_string(&short).unwrap_or_default();
         }
-        disk::put(path, format!("{line}\n{body}").as_bytes())
+        let text = format!("{line}\n{body}");
+        if text.len() as u64 > store::MAX_FILE_BYTES {
+            return Err(PinError::TooMany);
+        }
+        Ok(disk::put(path, text.as_bytes())?)
     }
 
     fn shortened(&self, longest: usize) -> BTreeMap<&str, Pin> {

@@ -44,12 +44,12 @@ pub(crate) struct Pins {
 
 /// Which definition is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PinKey(Option<PathBuf>);
+pub(crate) struct PinKey(Option<String>);
 
 impl fmt::Display for PinKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.as_ref().and_then(|path| path.file_stem());
-        f.write_str(&name.unwrap_or_default().to_string_lossy())
+        let name = self.0.as_deref().unwrap_or_default();
+        f.write_str(name.strip_suffix(".json").unwrap_or(name))
     }
 }
 
@@ -105,6 +105,33 @@ pub struct Difference {
     pub after: Option<String>,
 }
 
+/// Why tools could not be pinned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PinError {
+    /// What they say does not fit into a file.
+    #[error("there are too many tools to notice when they change")]
+    TooMany,
+    /// The file could not be written.
+    #[error("could not write down what tools look like")]
+    Unwritable(#[from] io::Error),
+}
+
+impl PinError {
+    /// Says what to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::TooMany => "approve the calls of this server with care".to_owned(),
+            Self::Unwritable(_) => "check the folder `pins` in Wharf's home".to_owned(),
+        }
+    }
+
+    /// Returns it as a problem.
+    pub fn as_problem(&self) -> Problem {
+        Problem::warning("pins", self.to_string()).hint(self.hint())
+    }
+}
+
 impl Pins {
     /// Uses a folder, or pins nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
@@ -123,9 +150,11 @@ impl Pins {
         tools: &[Tool],
         mode: Pinning,
     ) -> (PinReport, Option<PinWrite>) {
-        let Some(path) = &key.0 else { return (PinReport::default(), None) };
+        let Some(path) = self.files.path(key.0.as_deref()) else {
+            return (PinReport::default(), None);
+        };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
-        let pinned = match file::read(path) {
+        let pinned = match file::read(&path) {
             Read::Pinned(pinned) if pinned.is_exactly(tools) => return (report, None),
             Read::Pinned(pinned) => pinned,
             Read::Missing => {
@@ -134,30 +163,42 @@ impl Pins {
             }
             Read::Damaged => {
                 report.damaged(mode);
-                if mode == Pinning::Enforce {
-                    return (report, None);
-                }
                 PinFile::default()
             }
         };
         if !report.is_first && report.problem.is_none() {
             report.compare(&pinned, tools);
         }
-        if mode == Pinning::Enforce && !report.changes.is_empty() {
-            report.withheld = Withheld::Different;
+        report.withhold(mode);
+        if report.withheld != Withheld::None {
             return (report, None);
         }
-        (report, Some(PinWrite { path: path.clone(), pinned, tools: tools.to_vec() }))
+        (report, Some(PinWrite { path, pinned, tools: tools.to_vec() }))
+    }
+
+    /// Compares a remembered list with the pins and changes nothing: what is withheld must not come
+    /// back through the cache.
+    pub(crate) fn look(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
+        let Some(path) = self.files.path(key.0.as_deref()) else { return PinReport::default() };
+        let mut report = PinReport { is_pinned: true, ..PinReport::default() };
+        match file::read(&path) {
+            Read::Pinned(pinned) if pinned.is_exactly(tools) => {}
+            Read::Pinned(pinned) => report.compare(&pinned, tools),
+            Read::Missing => report.is_pinned = false,
+            Read::Damaged => report.damaged(mode),
+        }
+        report.withhold(mode);
+        report
     }
 
     /// Pins tools as they are, because the person has accepted them.
-    pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> io::Result<()> {
-        let Some(path) = &key.0 else { return Ok(()) };
-        let pinned = match file::read(path) {
+    pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), PinError> {
+        let Some(path) = self.files.path(key.0.as_deref()) else { return Ok(()) };
+        let pinned = match file::read(&path) {
             Read::Pinned(pinned) => pinned,
             Read::Missing | Read::Damaged => PinFile::default(),
         };
-        pinned.with(tools).write(path)
+        pinned.with(tools).write(&path)
     }
 }
 
@@ -171,7 +212,7 @@ pub(crate) struct PinWrite {
 
 impl PinWrite {
     /// Writes the pins. Blocks for as long as the disk takes.
-    pub(crate) fn write(self) -> io::Result<()> {
+    pub(crate) fn write(self) -> Result<(), PinError> {
         self.pinned.with(&self.tools).write(&self.path)
     }
 }
@@ -226,6 +267,12 @@ impl PinReport {
         });
         let all = self.problem.clone().into_iter().chain(changes);
         all.map(|problem| problem.of_server(server)).collect()
+    }
+
+    fn withhold(&mut self, mode: Pinning) {
+        if mode == Pinning::Enforce && !self.changes.is_empty() {
+            self.withheld = Withheld::Different;
+        }
     }
 
     fn damaged(&mut self, mode: Pinning) {

@@ -36,8 +36,8 @@ impl Place {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn path(&self) -> &PathBuf {
-        self.key.0.as_ref().unwrap()
+    fn path(&self) -> PathBuf {
+        self.pins.files.path(self.key.0.as_deref()).unwrap()
     }
 }
 
@@ -190,7 +190,7 @@ fn a_damaged_record_is_made_anew_or_withholds_everything() {
     place.check(FIRST, Pinning::Observe);
     let whole = fs::read(place.path()).unwrap();
     for length in [0, 10, whole.len() - 1] {
-        disk::put(place.path(), &whole[..length]).unwrap();
+        disk::put(&place.path(), &whole[..length]).unwrap();
         let report = place.check(FIRST, Pinning::Enforce);
         assert!(report.withholds("a") && !report.is_unchanged("a") && !report.is_first());
         let report = place.check(FIRST, Pinning::Observe);
@@ -217,4 +217,18 @@ fn without_a_folder_nothing_is_pinned() {
     assert!(to_pin.is_none());
     assert!(!report.is_first() && !report.is_unchanged("a") && !report.withholds("a"));
     pins.accept(&key, &list(FIRST)).unwrap();
+}
+
+#[test]
+fn looking_withholds_but_pins_nothing() {
+    let place = Place::new();
+    let look = |tools: &str| place.pins.look(&place.key, &list(tools), Pinning::Enforce);
+    assert!(!look(FIRST).is_unchanged("a") && !place.path().exists());
+    place.check(FIRST, Pinning::Enforce);
+    let before = fs::read(place.path()).unwrap();
+    let report = look(r#"{"name":"a"},{"name":"b","icons":[]}"#);
+    assert!(report.withholds("a") && !report.withholds("b") && report.is_unchanged("b"));
+    assert_eq!(fs::read(place.path()).unwrap(), before);
+    disk::put(&place.path(), b"damaged").unwrap();
+    assert!(look(FIRST).withholds("a"));
 }

@@ -4,17 +4,20 @@
 //! little more than a list of pointers. Denied and withheld tools keep their names and are found by a
 //! call, which can then say why it is refused; they are not listed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use wharf_config::{Problem, text};
 
 use super::names::{Claims, Names};
-use super::offer::Offer;
+use super::offer::{Offer, Prepared};
 use super::tool::{Tool, Visibility};
 
 /// How many of a server's renamed tools are told by name.
 const MOST_TOLD: usize = 3;
+
+/// How many characters of a raw name are shown.
+const MOST_SHOWN: usize = 60;
 
 /// The tools of an offer under their names.
 #[derive(Debug)]
@@ -51,7 +54,7 @@ pub enum Found<'a> {
 
 impl Registry {
     /// Puts the offers of different servers together; of two offers of one server the first counts.
-    pub(crate) fn build(offers: &[Arc<Offer>], book: &mut Names) -> Self {
+    pub(crate) fn build(offers: &[Arc<Offer>], names: &mut Names) -> Self {
         let mut servers = HashSet::with_capacity(offers.len());
         let offers: Vec<&Offer> = offers
             .iter()
@@ -59,22 +62,21 @@ impl Registry {
             .map(|offer| &**offer)
             .collect();
         let has_names = |offer: &Offer| {
-            offer.named.get().is_some_and(|named| Arc::ptr_eq(&named.book, book.token()))
+            offer.named.get().is_some_and(|named| Arc::ptr_eq(&named.book, names.token()))
         };
         let (known, unnamed): (Vec<&Offer>, Vec<&Offer>) =
             offers.into_iter().partition(|offer| has_names(offer));
-        let fresh = name_all(&unnamed, book);
+        let fresh = name_all(&unnamed, names);
         let strangers: Vec<Named> = unnamed
             .iter()
             .zip(fresh)
             // Only an offer that was named from another book keeps those names.
             .filter_map(|(offer, named)| offer.named.set(named).err())
             .collect();
-        let named = known.iter().chain(&unnamed).filter_map(|offer| {
-            let named = offer.named.get()?;
-            Arc::ptr_eq(&named.book, book.token()).then_some(named)
+        let groups = known.iter().chain(&unnamed).filter_map(|offer| {
+            offer.named.get().filter(|group| Arc::ptr_eq(&group.book, names.token()))
         });
-        Self::gather(named.chain(&strangers).collect())
+        Self::gather(groups.chain(&strangers).collect())
     }
 
     /// Returns the tools that are offered, by name.
@@ -167,17 +169,22 @@ fn name_all(offers: &[&Offer], names: &mut Names) -> Vec<Named> {
         })
         .collect();
     let given = names.assign(&claims);
-    offers.iter().zip(given).map(|(offer, given)| name(offer, given, names)).collect()
+    let told = offers.iter().zip(&given).flat_map(|(offer, given)| {
+        renamed(offer, given).take(MOST_TOLD).map(|(tool, _)| &*tool.wish.stem)
+    });
+    let holders = names.holders(&told.collect());
+    let groups = offers.iter().zip(given).map(|(offer, given)| {
+        let collisions = collisions(offer, &given, &holders);
+        let (offered, hidden) = tools_of(offer, given);
+        Named { book: names.token().clone(), offered, hidden, collisions }
+    });
+    groups.collect()
 }
 
-/// Makes the tools of an offer.
-fn name(offer: &Offer, given: Vec<Arc<str>>, names: &Names) -> Named {
-    let mut renamed = Vec::new();
+/// Makes the tools of an offer: those to be listed, and the others.
+fn tools_of(offer: &Offer, given: Vec<Arc<str>>) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
     let (mut offered, mut hidden) = (Vec::with_capacity(given.len()), Vec::new());
     for (tool, name) in offer.tools.iter().zip(given) {
-        if !tool.wish.is_long && name != tool.wish.stem {
-            renamed.push((tool, name.clone()));
-        }
         let tool = Arc::new(Tool {
             name,
             origin: offer.origin.clone(),
@@ -191,32 +198,37 @@ fn name(offer: &Offer, given: Vec<Arc<str>>, names: &Names) -> Named {
         let is_offered = tool.visibility == Visibility::Offered;
         if is_offered { &mut offered } else { &mut hidden }.push(tool);
     }
-    let told: Vec<String> = renamed
-        .iter()
-        .take(MOST_TOLD)
-        .map(|(tool, name)| {
-            let raw = offer.origin.listed.tools[tool.index].name();
-            let stem = &tool.wish.stem;
-            let holder = names.holder(stem);
-            let holder = holder.map_or("another tool".to_owned(), |(server, tool)| {
-                format!("\"{}\"", text::clip(&format!("{server}/{tool}"), 60))
-            });
-            format!("\"{}\" is {name}, since {holder} is {stem}", text::clip(raw, 60))
-        })
-        .collect();
-    let collisions = (!renamed.is_empty()).then(|| collision(offer, &told, renamed.len()));
-    let book = names.token().clone();
-    Named { book, offered: sorted(offered), hidden: sorted(hidden), collisions }
+    (sorted(offered), sorted(hidden))
 }
 
-fn collision(offer: &Offer, told: &[String], count: usize) -> Problem {
-    let mut message = format!("names already taken: {}", told.join("; "));
-    if count > told.len() {
-        message = format!("{message}; and {} more", count - told.len());
+/// Returns the tools that did not get the name they wished for.
+fn renamed<'a>(
+    offer: &'a Offer,
+    given: &'a [Arc<str>],
+) -> impl Iterator<Item = (&'a Prepared, &'a Arc<str>)> {
+    let pairs = offer.tools.iter().zip(given);
+    pairs.filter(|(tool, name)| !tool.wish.is_long && **name != tool.wish.stem)
+}
+
+/// Reports the tools that did not get their names, the first of them by name.
+fn collisions(
+    offer: &Offer,
+    given: &[Arc<str>],
+    holders: &HashMap<Arc<str>, String>,
+) -> Option<Problem> {
+    let count = renamed(offer, given).count();
+    let told = renamed(offer, given).take(MOST_TOLD).map(|(tool, name)| {
+        let raw = text::clip(offer.origin.listed.tools[tool.index].name(), MOST_SHOWN);
+        let stem = &tool.wish.stem;
+        let holder = holders.get(stem).map_or("another tool", String::as_str);
+        format!("\"{raw}\" is {name}, since \"{}\" is {stem}", text::clip(holder, MOST_SHOWN))
+    });
+    let mut message = format!("names already taken: {}", told.collect::<Vec<_>>().join("; "));
+    if count > MOST_TOLD {
+        message = format!("{message}; and {} more", count - MOST_TOLD);
     }
-    Problem::warning("name-collision", message)
-        .of_server(offer.server().as_str())
-        .hint("`prefix` gives a server's tools names of their own")
+    let problem = Problem::warning("name-collision", message).of_server(offer.server().as_str());
+    (count > 0).then(|| problem.hint("`prefix` gives a server's tools names of their own"))
 }
 
 fn is_alias(alias: &str, tool: &Tool) -> bool {

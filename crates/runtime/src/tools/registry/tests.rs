@@ -137,7 +137,7 @@ fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
     };
     let denied = offer("db", "drop_all read write", &policy);
     let mut names = Names::load(None);
-    let registry = Registry::build(&[denied.clone()], &mut names);
+    let registry = Registry::build(std::slice::from_ref(&denied), &mut names);
     insta::assert_snapshot!(shown(registry.tools()), @"
     Tool(mcp_db_read = db/read)
     Tool(mcp_db_write = db/write)
@@ -164,7 +164,7 @@ fn tools_that_are_left_out_are_gone_until_the_policy_changes() {
     };
     let narrow = offer("fs", "read_a read_secret write", &policy);
     let mut names = Names::load(None);
-    let registry = Registry::build(&[narrow.clone()], &mut names);
+    let registry = Registry::build(std::slice::from_ref(&narrow), &mut names);
     insta::assert_snapshot!(shown(registry.tools()), @"Tool(mcp_fs_read_a = fs/read_a)");
     assert!(matches!(registry.find("fs/write"), Found::Unknown));
     let wide = Policy { prefix: Some("files".to_owned()), ..Policy::default() };
@@ -184,7 +184,7 @@ fn a_tool_that_cannot_be_used_is_set_aside_alone() {
             {"name":"good","description":"again"},{"name":"text","inputSchema":{"type":"string"}}]}"#,
         &Policy { exclude_tools: words("["), ..Policy::default() },
     );
-    let registry = Registry::build(&[offer.clone()], &mut Names::load(None));
+    let registry = Registry::build(std::slice::from_ref(&offer), &mut Names::load(None));
     assert_eq!(shown(registry.tools()), "Tool(mcp_odd_good = odd/good)");
     let lines: Vec<_> = offer
         .problems()

@@ -5,6 +5,7 @@
 
 mod strict;
 
+use bytestring::ByteString;
 use wharf_protocol::Json;
 use wharf_protocol::view::Tool;
 
@@ -20,16 +21,25 @@ pub enum Sanitize {
     Strict,
 }
 
-/// How most schemas begin; those need no closer look.
-const USUAL: &str = r#"{"type":"object","properties":{"#;
+/// Tells whether a schema is written as most libraries do it: with its type first or last. Such a
+/// schema needs no closer look, which is most of the work with a long list.
+fn is_usual(schema: &str) -> bool {
+    schema.starts_with(r#"{"type":"object","properties":{"#)
+        || schema.starts_with(r#"{"properties":{"#) && schema.ends_with(r#","type":"object"}"#)
+}
 
 /// Returns the schema with `properties`, or why it is not usable.
 pub(super) fn light(tool: &Tool) -> Result<Json, &'static str> {
     let Some(schema) = tool.input_schema() else {
         return Err("its inputSchema is no schema");
     };
-    if schema.as_str().starts_with(USUAL) {
+    if is_usual(schema.as_str()) {
         return Ok(schema);
+    }
+    if schema.as_str() == r#"{"type":"object"}"# {
+        // So many tools take nothing that it is worth sharing what they get.
+        let bare = ByteString::from_static(r#"{"type":"object","properties":{}}"#);
+        return Ok(Json::parse(bare).unwrap_or(schema));
     }
     if schema.get("type").is_some_and(|kind| !allows_objects(&kind)) {
         return Err("its inputSchema does not allow an object");
@@ -90,6 +100,7 @@ mod tests {
             r##"{ "z": 1.0, "properties" : { }, "a":{"$ref":"#/z"}, "type" : "object" }"##,
             r#"{"type":["object","null"],"properties":{},"required":["gone"]}"#,
             r#"{"properties":{}}"#,
+            r#"{"properties":{"type":{"type":"string"}},"type":"object"}"#,
         ] {
             check_schema(schema, schema);
         }
@@ -124,7 +135,12 @@ mod tests {
         for text in ["7", "[]", "false", "\"object\""] {
             check(&schema(text), Err("its inputSchema is no schema"));
         }
-        for text in [r#"{"type":"string"}"#, r#"{"type":null}"#, r#"{"type":["array"]}"#] {
+        for text in [
+            r#"{"properties":{},"type":"string","a":{"b":1,"type":"object"}}"#,
+            r#"{"type":"string"}"#,
+            r#"{"type":null}"#,
+            r#"{"type":["array"]}"#,
+        ] {
             check(&schema(text), Err("its inputSchema does not allow an object"));
         }
         for text in [r#"{"properties":[1]}"#, r#"{"type":"object","properties":"x"}"#] {

@@ -42,10 +42,14 @@ const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 
 /// Returns the schema by the strict rules.
 pub(in super::super) fn strict(schema: &Json) -> Json {
-    let mut writer = Writer { references: References::new(schema.as_str()), out: String::new() };
-    writer.schema(schema.as_str(), 0);
     // What was written is JSON; should it not be, the schema as it came is the better one.
-    Json::parse(writer.out).unwrap_or_else(|_| schema.clone())
+    Json::parse(written(schema.as_str())).unwrap_or_else(|_| schema.clone())
+}
+
+fn written(schema: &str) -> String {
+    let mut writer = Writer { references: References::new(schema), out: String::new() };
+    writer.schema(schema, 0);
+    writer.out
 }
 
 /// The members of a schema, each key once.
@@ -156,7 +160,9 @@ impl<'a> Writer<'a> {
             && let Some(list) = list.filter(|_| is_nullable)
         {
             let others: Vec<&str> = list.into_iter().filter(|value| *value != "null").collect();
-            self.out.push_str(&format!("[{}]", others.join(",")));
+            self.out.push('[');
+            self.out.push_str(&others.join(","));
+            self.out.push(']');
         } else if SINGLE.contains(&key) {
             self.schema(value, depth + 1);
         } else {

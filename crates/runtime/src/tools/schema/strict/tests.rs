@@ -1,5 +1,8 @@
 //! What the strict rules make of schemas.
 
+use proptest::prelude::*;
+use serde_json::Value;
+
 use super::*;
 
 fn check(schema: &str, expected: &str) {
@@ -121,4 +124,62 @@ fn an_object_schema_has_its_type_and_its_properties() {
         r#"{"type":"object","additionalProperties":{"type":["string","null"]}}"#,
         r#"{"type":"object","additionalProperties":{"type":"string"},"properties":{}}"#,
     );
+}
+
+/// Returns values made of keywords, whether they make sense or not.
+fn any_schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        Just(Value::Bool(true)),
+        Just(Value::from(7)),
+        prop::sample::select(vec![
+            "object",
+            "string",
+            "null",
+            "a",
+            "#",
+            "#/$defs/a",
+            "#/properties/a",
+            "#/anyOf/0",
+            "#x",
+            "#/%zz",
+        ])
+        .prop_map(Value::from),
+    ];
+    let keys = vec![
+        "type",
+        "properties",
+        "required",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "items",
+        "$ref",
+        "$defs",
+        "enum",
+        "default",
+        "const",
+        "additionalProperties",
+        "a",
+        "\"odd\\",
+    ];
+    leaf.prop_recursive(5, 60, 5, move |inner| {
+        prop_oneof![
+            1 => prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            3 => prop::collection::vec((prop::sample::select(keys.clone()), inner), 0..5).prop_map(
+                |members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+            ),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn whatever_comes_in_valid_json_goes_out(schema in any_schema()) {
+        let text = schema.to_string();
+        let strict = written(&text);
+        prop_assert!(serde_json::from_str::<Value>(&strict).is_ok(), "{text} became {strict}");
+    }
 }
