@@ -10,6 +10,7 @@ mod cargo;
 mod conformance;
 mod interop;
 mod program;
+mod soak;
 mod test;
 mod tools;
 
@@ -30,6 +31,8 @@ Tasks:
   conformance  Run the official suite against our client, all scenarios or those whose name
                contains NAME
   bench        Run the benchmarks
+  soak         Put one runtime through 100 000 random operations (or through NUMBER of them) and
+               look for what it leaves behind
   help         Print this help
 
 `interop` and `conformance` install what they test with npm and python3 into `.tools`, once.
@@ -44,6 +47,7 @@ Examples:
   cargo xtask conformance
   cargo xtask conformance sse-retry
   cargo xtask bench
+  cargo xtask soak 1000000
 ";
 
 fn main() -> ExitCode {
@@ -57,13 +61,17 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(&Cargo::from_environment()),
         ["bench"] => bench::run(&Cargo::from_environment()),
+        ["soak"] => soak::run(&Cargo::from_environment(), soak::USUAL),
+        ["soak", number] if number.parse::<u64>().is_ok() => {
+            soak::run(&Cargo::from_environment(), number)
+        }
         ["interop", ref names @ ..] if are_names(names) => {
             interop::run(&Cargo::from_environment(), names)
         }
         ["conformance", ref names @ ..] if are_names(names) => {
             conformance::run(&Cargo::from_environment(), names)
         }
-        ["test" | "bench" | "interop" | "conformance", argument, ..] => {
+        ["test" | "bench" | "soak" | "interop" | "conformance", argument, ..] => {
             return misunderstood(&format!("unexpected argument `{argument}`"));
         }
         [task, ..] => return misunderstood(&format!("unknown task `{task}`")),

@@ -2,6 +2,8 @@
 //!
 //! Nothing here is part of the product; tests and the tools of this package use it.
 
+pub mod actor;
+pub mod chance;
 pub mod driver;
 pub mod quirk;
 pub mod schema;

@@ -4,6 +4,7 @@
 //! names of tools are decided when somebody first asks for them, over all that is known then.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -113,6 +114,13 @@ impl Snapshot {
     pub fn missing(&self) -> impl Iterator<Item = &Arc<ServerView>> {
         let servers = self.servers.values();
         servers.filter(|server| server.is_required && server.status != Status::Connected)
+    }
+}
+
+/// Shows how it stands; what it was started with may be secret.
+impl fmt::Debug for ServerView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerView({} {}, {} tools)", self.name, self.status, self.tools())
     }
 }
 

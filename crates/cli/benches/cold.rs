@@ -1,0 +1,166 @@
+//! How long it takes from nothing to an answer: `wharf tools` and `wharf call` as whole processes,
+//! against `wharf-bare`, a client written by hand on std alone that makes the same exchange.
+//!
+//! Both run in turns with the same servers, and nothing is cached, so this is the first run of a
+//! person. The servers and the bare client are programs of the testkit, which `cargo xtask bench`
+//! builds too. Run by `cargo xtask bench`; exits with 1 above a bar.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a bench starts programs, prints its numbers and stops where that fails"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// One comparison and what is allowed.
+struct Case {
+    name: &'static str,
+    servers: usize,
+    rounds: usize,
+    verb: &'static [&'static str],
+    most: f64,
+}
+
+const CASES: &[Case] = &[
+    Case { name: "tools, 1 server", servers: 1, rounds: 60, verb: &["tools"], most: 2.5 },
+    Case {
+        name: "call, 1 server",
+        servers: 1,
+        rounds: 60,
+        verb: &["call", "a/echo", "text=hello"],
+        most: 2.5,
+    },
+    Case { name: "tools, 10 servers", servers: 10, rounds: 30, verb: &["tools"], most: 1.5 },
+    Case { name: "tools, 100 servers", servers: 100, rounds: 9, verb: &["tools"], most: 1.3 },
+];
+
+/// How much memory `wharf tools` may take at most, by the number of servers.
+const MEMORY: [(usize, u64); 2] = [(1, 12 * 1024), (100, 20 * 1024)];
+
+fn main() -> ExitCode {
+    let programs = Path::new(env!("CARGO_BIN_EXE_wharf")).parent().map(Path::to_path_buf);
+    let programs = programs.expect("a binary is in a folder");
+    let (bare, echo) = (programs.join("wharf-bare"), programs.join("wharf-echo"));
+    if !bare.is_file() || !echo.is_file() {
+        println!("skipped: `cargo build --release -p wharf-testkit --bins` makes what this needs");
+        return ExitCode::SUCCESS;
+    }
+    let world = World::new(bare, echo);
+    let mut is_fine = true;
+    println!("{:<24} {:>10} {:>10} {:>7} {:>6}", "", "bare", "ours", "ratio", "bar");
+    for case in CASES {
+        // A disturbed machine gets a second chance; a slow program does not need one.
+        is_fine &= world.compare(case) || world.compare(case);
+    }
+    for (servers, most) in MEMORY {
+        let peak = world.peak(servers);
+        let name = format!("memory, {servers} servers");
+        println!("{name:<24} {:>10} {peak:>6} KiB {:>7} {most:>6}", "", "");
+        is_fine &= peak <= most;
+    }
+    if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    bare: PathBuf,
+    echo: PathBuf,
+}
+
+impl World {
+    fn new(bare: PathBuf, echo: PathBuf) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir_all(folder.path().join("project")).expect("a folder");
+        Self { folder, bare, echo }
+    }
+
+    fn compare(&self, case: &Case) -> bool {
+        let (mut ours, mut bare) = (Vec::new(), Vec::new());
+        for _ in 0..case.rounds {
+            bare.push(timed(&mut self.bare(case)));
+            ours.push(timed(&mut self.ours(case.servers, case.verb)));
+        }
+        let (ours, bare) = (median(ours), median(bare));
+        let ratio = ours.as_secs_f64() / bare.as_secs_f64();
+        let (name, most) = (case.name, case.most);
+        println!("{name:<24} {bare:>10.2?} {ours:>10.2?} {ratio:>7.2} {most:>6.1}");
+        ratio <= most
+    }
+
+    fn bare(&self, case: &Case) -> Command {
+        let mut command = Command::new(&self.bare);
+        match case.verb {
+            ["call", ..] => command.args(["bench", "1", "1"]),
+            _ => command.args(["connect", &case.servers.to_string()]),
+        };
+        command.arg(&self.echo);
+        self.surround(&mut command);
+        command
+    }
+
+    /// A run in which nothing is cached.
+    fn ours(&self, servers: usize, verb: &[&str]) -> Command {
+        let home = self.folder.path().join("home");
+        if home.exists() {
+            fs::remove_dir_all(&home).expect("an old home can be removed");
+        }
+        fs::create_dir_all(&home).expect("a home");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
+        command.args(verb);
+        self.surround(&mut command);
+        command.env("WHARF_MCP_SERVERS", self.definitions(servers));
+        command
+    }
+
+    fn surround(&self, command: &mut Command) {
+        command
+            .current_dir(self.folder.path().join("project"))
+            .env_clear()
+            .env("HOME", self.folder.path().join("home"))
+            .env("WHARF_SYSTEM_ROOT", self.folder.path().join("system"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+    }
+
+    fn definitions(&self, servers: usize) -> String {
+        let name = |at: usize| -> String {
+            at.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+        };
+        let entry = |at| format!(r#""{}":{{"command":"{}"}}"#, name(at), self.echo.display());
+        let entries: Vec<String> = (0..servers).map(entry).collect();
+        format!("{{{}}}", entries.join(","))
+    }
+
+    /// Looks at the largest memory of a run while it lasts, in KiB.
+    fn peak(&self, servers: usize) -> u64 {
+        let mut child = self.ours(servers, &["tools"]).spawn().expect("wharf runs");
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        while child.try_wait().expect("a child can be waited for").is_none() {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let now = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+            peak = peak.max(now.unwrap_or_default());
+        }
+        peak
+    }
+}
+
+fn timed(command: &mut Command) -> Duration {
+    let began = Instant::now();
+    let status = command.status().expect("a program runs");
+    let took = began.elapsed();
+    assert!(status.success(), "{command:?} failed");
+    took
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}

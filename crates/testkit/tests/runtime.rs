@@ -1,0 +1,13 @@
+//! The runtime against servers that do what a test tells them, in a home of their own.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at once")]
+
+mod runtime {
+    mod calls;
+    mod changes;
+    mod exactly_once;
+    mod extras;
+    mod lifecycle;
+    mod world;
+}

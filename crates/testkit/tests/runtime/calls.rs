@@ -1,0 +1,109 @@
+//! Calls: what is checked before they are sent, who is asked, how long they may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use wharf::CallOptions;
+use wharf::call::{Answer, ApprovalRequest, Approver};
+use wharf::protocol::Json;
+use wharf::protocol::transport::Pending;
+use wharf_testkit::actor::Script;
+
+use super::world::{World, call};
+
+fn typed() -> Script {
+    let tool = json!({
+        "name": "add",
+        "inputSchema": {
+            "type": "object",
+            "properties": { "count": { "type": "integer" } },
+            "required": ["count"],
+        },
+    });
+    Script { definitions: vec![tool], ..Script::with_tools(["do"]) }
+}
+
+#[tokio::test]
+async fn wrong_arguments_never_reach_the_server() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &typed(), json!({}));
+    let runtime = world.start();
+    runtime.ready().await;
+    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": "many" })).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" must be an integer, not a string"#);
+    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({})).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" is missing"#);
+    assert_snapshot!(call(&runtime, "mcp_fs_ad", json!({ "count": 1 })).await, @r#"MISUSE UnknownTool known=true there is no tool "mcp_fs_ad""#);
+    assert_eq!(diary.effects(), Vec::<String>::new());
+    assert_eq!(call(&runtime, "fs/add", json!({ "count": 1 })).await, "done");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_tools_own_error_is_an_outcome() {
+    let mut world = World::new();
+    world.actor("fs", &typed(), json!({}));
+    let runtime = world.start();
+    runtime.ready().await;
+    let arguments: Json = r#"{"fail":true,"text":"no such file"}"#.parse().unwrap();
+    let outcome = runtime.call("mcp_fs_do", &arguments, &CallOptions::default()).await;
+    assert_eq!((outcome.is_error, outcome.text.as_str()), (true, "Error: no such file"));
+    assert!(outcome.error.is_none());
+    assert_eq!(outcome.details.server_name, "fs");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_given_up_and_its_outcome_is_unknown() {
+    let mut world = World::new();
+    world.actor("fs", &typed(), json!({}));
+    let runtime = world.start();
+    runtime.ready().await;
+    let arguments: Json = r#"{"sleepMs":60000}"#.parse().unwrap();
+    let limit = Some(Duration::from_millis(200));
+    let options = CallOptions { timeout: limit, ..CallOptions::default() };
+    let outcome = runtime.call("mcp_fs_do", &arguments, &options).await;
+    let error = outcome.error.unwrap();
+    assert_eq!((error.outcome_known, error.kind.word()), (false, "TERMINAL"));
+    assert_snapshot!(outcome.text, @r#"
+    MCP error: no answer within 200ms (server "fs", tool "do", phase receive)
+    The outcome is unknown: the tool may have run. Check before calling it again.
+    "#);
+    runtime.shutdown().await;
+}
+
+/// Says yes to everything about one tool.
+struct Only(&'static str);
+
+impl Approver for Only {
+    fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer> {
+        let answer = if request.tool == self.0 {
+            Answer::Yes
+        } else {
+            Answer::No { reason: Some("not today".to_owned()) }
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+#[tokio::test]
+async fn a_call_needs_a_yes_unless_its_entry_says_otherwise() {
+    let mut world = World::new();
+    let diary =
+        world.actor("fs", &typed(), json!({ "approval": "ask", "toolApproval": { "d*": "deny" } }));
+    let runtime = world.start();
+    runtime.ready().await;
+    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": 1 })).await, @"TERMINAL Denied known=true the call needs approval, and there is nobody to ask");
+    assert_snapshot!(call(&runtime, "mcp_fs_do", json!({})).await, @"TERMINAL Denied known=true the settings deny this tool");
+    runtime.shutdown().await;
+
+    for (allowed, expected) in [("add", "done"), ("other", "not today")] {
+        let options = wharf::Options { approver: Some(Arc::new(Only(allowed))), ..world.options() };
+        let runtime = wharf::Runtime::start(&world.catalog(), options);
+        runtime.ready().await;
+        let said = call(&runtime, "mcp_fs_add", json!({ "count": 1 })).await;
+        assert!(said.contains(expected), "{said}");
+        runtime.shutdown().await;
+    }
+    assert_eq!(diary.effects(), ["done"]);
+}

@@ -1,0 +1,249 @@
+//! How servers come, go and fail, and what others notice of it.
+
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use serde_json::json;
+use wharf::config::{Env, LoadOptions, Platform};
+use wharf::{Options, StartupMode, Status, discover_and_load_mcp_tools};
+use wharf_testkit::actor::Script;
+
+use super::world::{LIMIT, World, call, is_alive, kill, shown, tools, until};
+
+fn echo() -> Script {
+    Script::with_tools(["echo"])
+}
+
+#[tokio::test]
+async fn discovery_that_fails_as_a_whole_is_one_error_and_no_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path());
+    let look = LoadOptions::default();
+    let not_json = env.clone().with_variable("WHARF_MCP_SERVERS", "{");
+    let nowhere = folder.path().join("nowhere");
+    for (env, cwd) in [(not_json, folder.path()), (env, nowhere.as_path())] {
+        let loaded = discover_and_load_mcp_tools(cwd, Options::new(env), look).await;
+        assert!(loaded.tools.is_empty() && loaded.runtime.is_none());
+        let paths: Vec<_> = loaded.errors.iter().map(|error| error.path.as_str()).collect();
+        assert_eq!(paths, [".mcp.json"]);
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_definition_is_the_trouble_of_its_own_server() {
+    let mut world = World::new();
+    world.actor("fs", &echo(), json!({}));
+    world.server("broken", json!({ "command": "x", "url": "http://127.0.0.1:1/" }));
+    let loaded = discover_and_load_mcp_tools(
+        &world.path("project"),
+        world.options(),
+        LoadOptions::default(),
+    )
+    .await;
+    let errors: Vec<_> =
+        loaded.errors.iter().map(|error| format!("{}: {}", error.path, error.error)).collect();
+    assert_eq!(errors, [r#"mcp:broken: both "command" and "url" are set"#]);
+    assert_eq!(
+        loaded.tools.iter().map(|tool| tool.path()).collect::<Vec<_>>(),
+        ["mcp:fs via Wharf"]
+    );
+    loaded.runtime.unwrap().shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_in_time_fails_alone() {
+    let mut world = World::new();
+    world.actor("fs", &echo(), json!({}));
+    let silent = Script { hello_delay_ms: 60_000, stderr: "loading".into(), ..echo() };
+    world.actor("silent", &silent, json!({ "connectTimeout": 300 }));
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    assert_snapshot!(shown(&snapshot), @"
+    fs connected 1
+    silent failed 0: the server did not answer within 300ms
+    ");
+    let failure = snapshot.server("silent").unwrap().failure.clone().unwrap();
+    assert_eq!(failure.stderr, "loading\n");
+    assert_snapshot!(failure.hint.as_deref().unwrap(), @"raise `timeout` in its entry if it needs longer to start");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn programs_that_are_missing_or_exit_say_why() {
+    let mut world = World::new();
+    world.server("gone", json!({ "command": "no-such-program-anywhere" }));
+    let dying = Script { exit: Some(3), stderr: "no licence".into(), ..echo() };
+    world.actor("dying", &dying, json!({}));
+    let listless = Script { list_fails: true, ..echo() };
+    world.actor("listless", &listless, json!({}));
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    assert_snapshot!(shown(&snapshot), @"
+    dying failed 0: the session ended: the server's process ended (exit status: 3)
+    gone failed 0: no-such-program-anywhere not found
+    listless failed 0: could not list its tools: the server answered: the list is lost (code -32603)
+    ");
+    let failure = snapshot.server("dying").unwrap().failure.clone().unwrap();
+    assert_eq!(failure.stderr, "no licence\n");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn cached_tools_are_there_before_a_slow_server_is_and_a_call_waits_for_it() {
+    let mut world = World::new();
+    let diary = world.actor("slow", &echo(), json!({}));
+    world.warm().await;
+    Script { list_delay_ms: 1_500, ..echo() }.write(diary.folder());
+    let began = Instant::now();
+    let runtime = world.start();
+    assert_snapshot!(tools(&runtime.snapshot()), @"mcp_slow_echo Cached");
+    let snapshot = runtime.ready().await;
+    assert!(began.elapsed() < Duration::from_millis(1_200), "{:?}", began.elapsed());
+    assert_snapshot!(shown(&snapshot), @"slow connecting 1");
+    assert_eq!(call(&runtime, "mcp_slow_echo", json!({ "text": "hello" })).await, "hello");
+    assert_snapshot!(tools(&runtime.snapshot()), @"mcp_slow_echo Live");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_without_a_cache_is_waited_for_or_joins_later() {
+    let mut world = World::new();
+    world.gate = Duration::from_millis(50);
+    world.actor("slow", &Script { list_delay_ms: 400, ..echo() }, json!({}));
+    let runtime = world.start();
+    assert_snapshot!(shown(&*runtime.ready().await), @"slow connected 1");
+    runtime.shutdown().await;
+
+    let mut world = World::new();
+    world.gate = Duration::from_millis(50);
+    world.mode = StartupMode::Background;
+    world.actor("slow", &Script { list_delay_ms: 400, ..echo() }, json!({}));
+    let runtime = world.start();
+    assert_snapshot!(shown(&*runtime.ready().await), @"slow connecting 0");
+    until(&runtime, "slow joins", |it| it.registry().tools().len() == 1).await;
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_late_failure_is_an_event_and_its_cached_tools_stay() {
+    let mut world = World::new();
+    let diary = world.actor("slow", &echo(), json!({ "connectTimeout": 700 }));
+    world.warm().await;
+    Script { list_delay_ms: 60_000, ..echo() }.write(diary.folder());
+    let runtime = world.start();
+    assert_snapshot!(shown(&*runtime.ready().await), @"slow connecting 1");
+    let snapshot =
+        until(&runtime, "slow fails", |it| it.server("slow").unwrap().status == Status::Failed)
+            .await;
+    assert_snapshot!(shown(&snapshot), @"slow failed 1: could not list its tools: no answer within 700ms");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_brought_back_and_keeps_its_tools_meanwhile() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &echo(), json!({}));
+    let runtime = world.start();
+    runtime.ready().await;
+    kill(diary.starts()[0]);
+    let snapshot = until(&runtime, "the loss is noticed", |it| {
+        it.server("fs").unwrap().status != Status::Connected
+    })
+    .await;
+    assert_eq!(snapshot.server("fs").unwrap().status, Status::Reconnecting);
+    assert_eq!(snapshot.registry().tools().len(), 1);
+    assert_eq!(call(&runtime, "mcp_fs_echo", json!({ "text": "again" })).await, "again");
+    assert_eq!(diary.starts().len(), 2);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_dying_is_stopped_until_a_person_reconnects_it() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &echo(), json!({}));
+    let runtime = world.start();
+    runtime.ready().await;
+    for _ in 0..8 {
+        call(&runtime, "mcp_fs_echo", json!({ "die": "after-read" })).await;
+    }
+    assert_eq!(diary.starts().len(), 5);
+    assert_snapshot!(shown(&runtime.snapshot()), @"fs failed 1: it was started more than five times within 30 s");
+    let refused = call(&runtime, "mcp_fs_echo", json!({})).await;
+    assert_snapshot!(refused, @r#"TERMINAL Connect known=true failed to connect to "fs": it was started more than five times within 30 s"#);
+    runtime.connect("fs").await.unwrap();
+    assert_eq!(call(&runtime, "mcp_fs_echo", json!({ "text": "well" })).await, "well");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_lazy_server_starts_with_its_first_call() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &echo(), json!({}));
+    world.warm().await;
+    world.change("fs", "lazy", json!(true));
+    let runtime = world.start();
+    assert_snapshot!(shown(&*runtime.ready().await), @"fs disconnected 1");
+    assert_eq!(diary.starts().len(), 1, "only the first run started it");
+    assert_eq!(call(&runtime, "mcp_fs_echo", json!({ "text": "now" })).await, "now");
+    assert_eq!(diary.starts().len(), 2);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_required_server_that_is_not_there_is_named() {
+    let mut world = World::new();
+    world.actor("fs", &echo(), json!({ "required": true }));
+    world.actor("bad", &Script { exit: Some(1), ..echo() }, json!({ "required": true }));
+    world.actor("other", &Script { exit: Some(1), ..echo() }, json!({}));
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    let missing: Vec<_> = snapshot.missing().map(|server| server.name.to_string()).collect();
+    assert_eq!(missing, ["bad"]);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_hundred_cached_servers_are_in_the_first_snapshot() {
+    let mut world = World::new();
+    let mut diaries = Vec::new();
+    for number in 0..100 {
+        let script = Script::with_tools(["one", "two"]);
+        // Letters, as digits do not survive in names.
+        let name: String =
+            format!("{number:03}").chars().map(|c| ((c as u8) + 49) as char).collect();
+        diaries.push(world.actor(&name, &script, json!({})));
+    }
+    world.warm().await;
+    for diary in &diaries {
+        Script { hello_delay_ms: 60_000, ..Script::default() }.write(diary.folder());
+    }
+    let runtime = world.start();
+    assert_eq!(runtime.snapshot().registry().tools().len(), 200);
+    let began = Instant::now();
+    assert_eq!(runtime.ready().await.registry().tools().len(), 200);
+    assert!(began.elapsed() < LIMIT / 3);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &echo(), json!({}));
+    let runtime = world.start();
+    runtime.ready().await;
+    runtime.shutdown().await;
+    assert!(!is_alive(diary.starts()[0]));
+    assert_eq!(runtime.snapshot().registry().tools().len(), 0);
+    let after = call(&runtime, "mcp_fs_echo", json!({})).await;
+    assert!(after.starts_with("MISUSE UnknownTool"), "{after}");
+
+    let runtime = world.start();
+    runtime.ready().await;
+    drop(runtime);
+    let gone = async {
+        while is_alive(diary.starts()[1]) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, gone).await.expect("the process ends");
+}
