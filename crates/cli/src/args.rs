@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    add, add_json, completions, config, disable, doctor, enable, explain, export, get, import,
-    list, man, mcp, remove, status, trust, untrust,
+    add, add_json, cache, call, completions, config, disable, doctor, enable, explain, export, get,
+    import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove, resources, status,
+    test, tools, trust, untrust,
 };
 
-/// Find, check and manage the MCP servers of every program on this machine
+/// Find, check, use and manage the MCP servers of every program on this machine
 ///
 /// Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
 /// programs, decides which one counts for each name, and says what is wrong with the rest.
@@ -30,9 +31,12 @@ Examples:
   wharf list                 every server, and where it comes from
   wharf explain github       why this one is (not) used
   wharf doctor               what is wrong, and how to put it right
+  wharf tools                what agents can call
+  wharf call fs/read path=a  one call
   wharf list --json          the same for programs
 
-Exit codes: 0 fine, 1 no or not found, 2 usage, 6 not trusted."
+Exit codes: 0 fine, 1 no or not found, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
+6 not trusted, 130 cancelled."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -92,6 +96,15 @@ pub(crate) enum Verb {
     Explain(explain::ExplainArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
+    Tools(tools::ToolsArgs),
+    Call(call::CallArgs),
+    Resources(resources::ResourcesArgs),
+    Read(read::ReadArgs),
+    Prompts(prompts::PromptsArgs),
+    Prompt(prompt::PromptArgs),
+    Test(test::TestArgs),
+    Reconnect(reconnect::ReconnectArgs),
+    Logs(logs::LogsArgs),
     Add(add::AddArgs),
     AddJson(add_json::AddJsonArgs),
     #[command(visible_alias = "rm")]
@@ -102,6 +115,7 @@ pub(crate) enum Verb {
     Export(export::ExportArgs),
     Trust(trust::TrustArgs),
     Untrust(untrust::UntrustArgs),
+    Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
     Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),

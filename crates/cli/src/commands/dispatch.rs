@@ -1,8 +1,9 @@
 //! Brings a command line to its verb, and a failure to the screen.
 
 use super::{
-    Exit, Invocation, add, add_json, completions, config, disable, doctor, enable, explain, export,
-    get, import, list, man, mcp, remove, status, trust, untrust,
+    Exit, Invocation, add, add_json, cache, call, completions, config, disable, doctor, enable,
+    explain, export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove,
+    resources, status, test, tools, trust, untrust,
 };
 use crate::args::{Cli, Verb};
 use crate::host::Host;
@@ -16,6 +17,15 @@ pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
         Verb::Explain(args) => explain::run(args, &invocation),
         Verb::Status(args) => status::run(args, &invocation),
         Verb::Doctor(args) => doctor::run(args, &invocation),
+        Verb::Tools(args) => tools::run(args, &invocation),
+        Verb::Call(args) => call::run(args, &invocation),
+        Verb::Resources(args) => resources::run(args, &invocation),
+        Verb::Read(args) => read::run(args, &invocation),
+        Verb::Prompts(args) => prompts::run(args, &invocation),
+        Verb::Prompt(args) => prompt::run(args, &invocation),
+        Verb::Test(args) => test::run(args, &invocation),
+        Verb::Reconnect(args) => reconnect::run(args, &invocation),
+        Verb::Logs(args) => logs::run(args, &invocation),
         Verb::Add(args) => add::run(args, &invocation),
         Verb::AddJson(args) => add_json::run(args, &invocation),
         Verb::Remove(args) => remove::run(args, &invocation),
@@ -25,6 +35,7 @@ pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
         Verb::Export(args) => export::run(args, &invocation),
         Verb::Trust(args) => trust::run(args, &invocation),
         Verb::Untrust(args) => untrust::run(args, &invocation),
+        Verb::Cache(args) => cache::run(args, &invocation),
         Verb::Config(args) => config::run(args, &invocation),
         Verb::Mcp(args) => mcp::run(args, &invocation),
         Verb::Completions(args) => completions::run(args, &invocation),

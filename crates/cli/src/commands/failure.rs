@@ -2,7 +2,11 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
+use wharf::FailureKind;
+use wharf::call::{CallError, Reason};
 use wharf_config::manage::ManageError;
 use wharf_config::settings::SettingError;
 use wharf_config::store::StoreError;
@@ -19,8 +23,16 @@ pub(crate) enum Exit {
     No = 1,
     /// The command line was not understood.
     Usage = 2,
+    /// A server could not be connected to.
+    NotConnected = 3,
+    /// A server wants to know who asks.
+    SignIn = 4,
+    /// It took too long.
+    TimedOut = 5,
     /// Somebody has to agree first.
     Untrusted = 6,
+    /// Somebody ended the run.
+    Cancelled = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -41,9 +53,42 @@ pub(crate) enum Failure {
     /// Nobody has agreed to it.
     #[error("Server {} came with this project and is not trusted", phrase::quoted(.name))]
     Untrusted { name: String },
+    /// It is switched off.
+    #[error("Server {} is disabled. Run wharf enable {} first.", phrase::quoted(.name), phrase::word(.name))]
+    Disabled { name: String },
+    /// It is not used under this name.
+    #[error("Server {} is not used: {why}", phrase::quoted(.name))]
+    NotUsed { name: String, why: String, hint: String },
+    /// It could not be connected to.
+    #[error("Failed to connect to {}: {}", phrase::quoted(.name), .failure.message)]
+    NotConnected { name: String, failure: Arc<wharf::Failure> },
+    /// No server has such a tool, resource or prompt.
+    #[error("{what} {} not found", phrase::quoted(.name))]
+    NotOffered { what: &'static str, name: String, hint: Option<String> },
+    /// Several servers have it.
+    #[error("{what} {} is offered by several servers: {servers}", phrase::quoted(.name))]
+    Ambiguous { what: &'static str, name: String, servers: String },
+    /// A request to a server failed.
+    #[error(transparent)]
+    Request(#[from] Box<CallError>),
+    /// It took longer than it was given.
+    #[error("no answer within {limit:?}")]
+    TimedOut { limit: Duration },
+    /// Somebody ended the run.
+    #[error("cancelled")]
+    Cancelled,
+    /// There is nothing to wait with.
+    #[error("could not prepare to connect")]
+    Prepare(#[source] io::Error),
+    /// A file could not be read or written.
+    #[error("could not {verb} {path}")]
+    File { verb: &'static str, path: String, source: io::Error },
     /// The words were understood, but not what to do with them.
     #[error("{message}")]
     Usage { message: &'static str, hint: &'static str },
+    /// What was typed for a tool does not make arguments.
+    #[error("{message}")]
+    BadArguments { message: String, hint: Option<String> },
     /// There is nowhere to remember something.
     #[error("there is no home folder to remember this in")]
     NoHome,
@@ -92,18 +137,43 @@ impl Failure {
             Self::DamagedTrust { .. } => {
                 Some("correct the file, or delete it and trust again".to_owned())
             }
+            Self::NotUsed { hint, .. } => Some(hint.clone()),
+            Self::NotConnected { failure, .. } => tip(failure),
+            Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
+            Self::Request(error) => error.hint.clone(),
+            Self::Ambiguous { .. } => Some("say which one with --server".to_owned()),
+            Self::TimedOut { .. } => Some("allow more with --timeout".to_owned()),
             Self::Manage(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),
             Self::Setting(error) => setting_hint(error),
-            Self::Output(_) | Self::Serve(_) => None,
+            Self::Disabled { .. }
+            | Self::Cancelled
+            | Self::Prepare(_)
+            | Self::File { .. }
+            | Self::Output(_)
+            | Self::Serve(_) => None,
         }
+    }
+
+    /// Returns the last of what a server wrote to its error output: foreign text.
+    pub(crate) fn stderr(&self) -> Option<&str> {
+        let stderr = match self {
+            Self::NotConnected { failure, .. } => failure.stderr.as_str(),
+            Self::Request(error) => error.stderr.as_deref()?,
+            _ => return None,
+        };
+        Some(stderr).filter(|text| !text.trim().is_empty())
     }
 
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Usage { .. } => Exit::Usage,
+            Self::Usage { .. } | Self::BadArguments { .. } | Self::Ambiguous { .. } => Exit::Usage,
             Self::Untrusted { .. } => Exit::Untrusted,
+            Self::NotConnected { failure, .. } => exit_of(failure.kind),
+            Self::Request(error) => exit_of_call(error.reason),
+            Self::TimedOut { .. } => Exit::TimedOut,
+            Self::Cancelled => Exit::Cancelled,
             // Who stops reading has seen enough.
             _ if self.is_quiet() => Exit::Fine,
             _ => Exit::No,
@@ -117,6 +187,39 @@ impl Failure {
             _ => false,
         }
     }
+}
+
+/// Returns the exit code for a server that is not there.
+pub(crate) fn exit_of(kind: FailureKind) -> Exit {
+    match kind {
+        FailureKind::NeedsAuth => Exit::SignIn,
+        FailureKind::TimedOut => Exit::TimedOut,
+        _ => Exit::NotConnected,
+    }
+}
+
+/// Returns the exit code for a request that has no result.
+pub(crate) fn exit_of_call(reason: Reason) -> Exit {
+    match reason {
+        Reason::BadArguments => Exit::Usage,
+        Reason::Connect | Reason::Lost => Exit::NotConnected,
+        Reason::NeedsAuth => Exit::SignIn,
+        Reason::TimedOut => Exit::TimedOut,
+        Reason::Untrusted => Exit::Untrusted,
+        Reason::Cancelled => Exit::Cancelled,
+        _ => Exit::No,
+    }
+}
+
+/// Says what can be done about a server that is not there.
+pub(crate) fn tip(failure: &wharf::Failure) -> Option<String> {
+    let otherwise = match failure.kind {
+        FailureKind::Start => Some("check \"command\" in its entry"),
+        FailureKind::TimedOut => Some("raise `timeout` in its entry if it needs longer"),
+        FailureKind::NeedsAuth => Some("sign in, or check the token in its headers"),
+        _ => None,
+    };
+    failure.hint.clone().or_else(|| otherwise.map(str::to_owned))
 }
 
 fn setting_hint(error: &SettingError) -> Option<String> {

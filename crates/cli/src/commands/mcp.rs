@@ -1,6 +1,7 @@
 //! `wharf mcp SERVER`: one of the built-in servers, on this process's own streams.
 //!
-//! The only verb that waits for somebody, so the runtime for that is made here.
+//! It waits for a client on its own streams, so it makes its own runtime for that; the verbs that
+//! connect to servers share the one in `connect`.
 
 use clap::{Args, Subcommand};
 use tokio::runtime::Builder;

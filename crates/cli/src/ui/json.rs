@@ -1,86 +1,100 @@
 //! JSON that is safe to look at: whatever could move a cursor or turn a line around is written as
 //! its code. The document stays the same for a program that reads it.
+//!
+//! Only the space between the words of a document is ours. Parts that a server wrote keep their
+//! digits and the order of their keys.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io;
 
 use serde::Serialize;
-use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use wharf_config::text::is_unsafe;
+
+/// How far lines are indented at most; a stranger may nest without end.
+const DEEPEST: usize = 64;
 
 /// Writes a document, indented and with a line end.
 pub(super) fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(16 * 1024);
-    let formatter = Safe { pretty: PrettyFormatter::new() };
-    value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    let mut text = indented(&serde_json::to_string(value)?);
+    text.push('\n');
+    Ok(text.into_bytes())
 }
 
-/// Indents, and escapes more than JSON demands.
-struct Safe {
-    pretty: PrettyFormatter<'static>,
-}
-
-impl Formatter for Safe {
-    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
-    where
-        W: ?Sized + Write,
-    {
-        let mut rest = fragment;
-        // Nearly every fragment is plain, and a listing has thousands of them.
-        if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return writer.write_all(fragment.as_bytes());
-        }
-        while let Some((at, unsafe_char)) = rest.char_indices().find(|(_, c)| is_unsafe(*c)) {
-            writer.write_all(&rest.as_bytes()[..at])?;
-            for unit in unsafe_char.encode_utf16(&mut [0; 2]) {
-                write!(writer, "\\u{unit:04x}")?;
+/// Puts each member and each item of valid JSON on a line of its own.
+pub(crate) fn indented(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len() + json.len() / 2);
+    let mut depth: usize = 0;
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let mut length = first.len_utf8();
+        match first {
+            '"' => {
+                length = string_length(rest);
+                add_safely(&mut shown, &rest[..length]);
             }
-            rest = &rest[at + unsafe_char.len_utf8()..];
+            '{' | '[' => {
+                shown.push(first);
+                let inside = rest[1..].trim_start();
+                if let Some(end) = inside.chars().next().filter(|c| matches!(c, '}' | ']')) {
+                    shown.push(end);
+                    length = rest.len() - inside.len() + 1;
+                } else {
+                    depth += 1;
+                    add_line(&mut shown, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                add_line(&mut shown, depth);
+                shown.push(first);
+            }
+            ',' => {
+                shown.push(first);
+                add_line(&mut shown, depth);
+            }
+            ':' => shown.push_str(": "),
+            ' ' | '\t' | '\n' | '\r' => {}
+            _ => shown.push(first),
         }
-        writer.write_all(rest.as_bytes())
+        rest = &rest[length..];
     }
+    shown
+}
 
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.begin_array(writer)
+fn add_line(shown: &mut String, depth: usize) {
+    shown.push('\n');
+    shown.extend(std::iter::repeat_n("  ", depth.min(DEEPEST)));
+}
+
+/// Returns how long the string is with which a text begins, its quotes included.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
     }
+    text.len()
+}
 
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_array(writer)
+/// Adds a string of JSON, and escapes more than JSON demands.
+fn add_safely(shown: &mut String, string: &str) {
+    // Nearly every string is plain, and a listing has thousands of them.
+    if string.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        shown.push_str(string);
+        return;
     }
-
-    fn begin_array_value<W>(&mut self, writer: &mut W, first: bool) -> io::Result<()>
-    where
-        W: ?Sized + Write,
-    {
-        self.pretty.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_object(writer)
-    }
-
-    fn begin_object_key<W>(&mut self, writer: &mut W, first: bool) -> io::Result<()>
-    where
-        W: ?Sized + Write,
-    {
-        self.pretty.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_object_value(writer)
+    for c in string.chars() {
+        if is_unsafe(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _infallible = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
     }
 }
 
@@ -102,5 +116,28 @@ mod tests {
             )
         );
         assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
+    }
+
+    #[test]
+    fn only_the_space_between_the_words_changes() {
+        let shown =
+            indented("{ \"b\\\\\" :[1.0,12345678901234567890, { } ,-0],\"a\":\"x, y: \\\"{\"}");
+        insta::assert_snapshot!(shown, @r#"
+        {
+          "b\\": [
+            1.0,
+            12345678901234567890,
+            {},
+            -0
+          ],
+          "a": "x, y: \"{"
+        }
+        "#);
+    }
+
+    #[test]
+    fn what_is_nested_without_end_stays_small() {
+        let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+        assert!(indented(&deep).len() < 10_000 * 4 * (DEEPEST + 1));
     }
 }

@@ -10,6 +10,7 @@ mod screen;
 pub(crate) mod style;
 mod table;
 
+pub(crate) use json::indented;
 pub(crate) use lines::Lines;
 pub(crate) use screen::{Answer, Loudness, Ui, print_file, print_json, show_usage};
 pub(crate) use table::{Cell, Column, Paint, Table};

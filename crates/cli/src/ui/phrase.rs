@@ -1,8 +1,9 @@
 //! Words that several verbs share, made safe to show.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use wharf_config::text::{clean, clip};
+use wharf_config::text::{clean, clip, is_unsafe};
 use wharf_config::view::ServerView;
 use wharf_config::{Env, Level, Problem, Source};
 
@@ -27,6 +28,28 @@ pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> Strin
         Some(last) => format!("{} and {last}", names.join(", ")),
         None => String::new(),
     }
+}
+
+/// Shows a text of several lines: everything unsafe but line ends and tabs as its code.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.replace("\r\n", "\n").chars() {
+        if is_unsafe(c) && !matches!(c, '\n' | '\t') {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.into()
+}
+
+/// Shows the first line of a text.
+pub(crate) fn first_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    clean(lines.into_iter().find(|line| !line.is_empty()).unwrap_or_default())
 }
 
 /// Shows a path with `~` for the home folder.
@@ -116,6 +139,13 @@ mod tests {
     fn words_of_a_command_line_can_be_told_apart() {
         let args = ["-y", "a b", "it's", "", "\u{1b}[2J", "日本"].map(str::to_owned);
         assert_eq!(command_line("npx", &args), r#"npx -y 'a b' "it's" '' '\u{1b}[2J' 日本"#);
+    }
+
+    #[test]
+    fn lines_stay_lines_and_nothing_moves_the_cursor() {
+        assert_eq!(lines("a\tb\nc"), "a\tb\nc");
+        assert_eq!(lines("a\r\nb\rc\u{1b}[2Jé\u{202e}"), "a\nb\\rc\\u{1b}[2Jé\\u{202e}");
+        assert_eq!(first_line("\n  the first \nthe second"), "the first");
     }
 
     #[test]

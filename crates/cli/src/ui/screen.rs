@@ -11,7 +11,7 @@ use anstream::adapter::strip_str;
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
-use wharf_config::text::clean;
+use wharf_config::text::{clean, clip};
 use wharf_config::{Env, Problem, Secret};
 
 use super::table::Colours;
@@ -22,6 +22,7 @@ use crate::host::Terminal;
 
 /// The screen of one run.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the streams")]
 pub(crate) struct Ui {
     /// Print data as JSON.
     pub(crate) json: bool,
@@ -33,6 +34,8 @@ pub(crate) struct Ui {
     pub(crate) can_ask: bool,
     /// Whether the standard input is a keyboard.
     pub(crate) is_typed: bool,
+    /// Whether somebody watches who would like to know what is awaited.
+    pub(crate) is_watched: bool,
     out: ColorChoice,
     err: ColorChoice,
 }
@@ -80,6 +83,10 @@ impl Ui {
             width: terminal.width,
             can_ask: terminal.stdin && terminal.stderr,
             is_typed: terminal.stdin,
+            is_watched: terminal.stderr
+                && loudness >= Loudness::Normal
+                && !flags.json
+                && env.filled_variable("TERM").is_none_or(|term| term != "dumb"),
             out: choice(terminal.stdout),
             err: choice(terminal.stderr),
         }
@@ -88,6 +95,11 @@ impl Ui {
     /// Writes the answer.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         write_painted(io::stdout().lock(), text, self.out).map_err(Failure::Output)
+    }
+
+    /// Tells whether the answer goes to a terminal.
+    pub(crate) fn shows_data(&self) -> bool {
+        self.width.is_some()
     }
 
     /// Sets the messages apart from a table above them, where somebody sees both.
@@ -152,7 +164,20 @@ impl Ui {
             source = cause.source();
         }
         lines.hint("  ", failure.hint().as_deref());
+        if let Some(stderr) = failure.stderr() {
+            lines.add(format!("  {}", style::faint("the server's last error output:")));
+            for line in stderr.lines() {
+                lines.add(format!("    {}", clean(line)));
+            }
+        }
         self.message(&lines.into_text());
+    }
+
+    /// Writes a line to stderr in place of the one before; an empty one leaves nothing.
+    pub(crate) fn passing(&self, text: &str) {
+        // One column less than there are, so that the terminal does not begin a new line.
+        let text = clip(text, self.width.unwrap_or(80).saturating_sub(1));
+        let _best_effort = write!(io::stderr().lock(), "\r\u{1b}[K{text}");
     }
 
     /// Asks a question that is answered with yes or no. The text is safe to show.

@@ -11,7 +11,7 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
     assert_snapshot!(World::new().run(""), @"
     exit 2
     --- stderr
-    Find, check and manage the MCP servers of every program on this machine
+    Find, check, use and manage the MCP servers of every program on this machine
 
     Usage: wharf [OPTIONS] <COMMAND>
 
@@ -21,6 +21,15 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       explain      Explain why a server is or is not used
       status       Show which servers are ready to start
       doctor       Check everything, and say how to put it right
+      tools        List the tools of your servers
+      call         Call a tool
+      resources    List the resources of your servers
+      read         Read a resource
+      prompts      List the prompts of your servers
+      prompt       Fill in a prompt, and print the messages that it becomes
+      test         Connect to one server, and say how that went
+      reconnect    Connect to a server afresh
+      logs         Show what a server wrote to its error output
       add          Add a server to one of Wharf's own files
       add-json     Add a server whose entry is given as JSON
       remove       Remove a server from one of Wharf's own files [alias: rm]
@@ -30,6 +39,7 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       export       Copy the servers that Wharf would connect into another program's file
       trust        Agree to servers that came with this project
       untrust      Take back your agreement to servers of this project
+      cache        Forget what is kept of servers' tools
       config       Show or change a setting of Wharf itself
       mcp          Run one of the MCP servers that are built into Wharf
       completions  Print a completion script for your shell
@@ -54,9 +64,12 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       wharf list                 every server, and where it comes from
       wharf explain github       why this one is (not) used
       wharf doctor               what is wrong, and how to put it right
+      wharf tools                what agents can call
+      wharf call fs/read path=a  one call
       wharf list --json          the same for programs
 
-    Exit codes: 0 fine, 1 no or not found, 2 usage, 6 not trusted.
+    Exit codes: 0 fine, 1 no or not found, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
+    6 not trusted, 130 cancelled.
     ");
 }
 
@@ -98,7 +111,7 @@ fn usage_errors_exit_with_2() {
     --- stderr
     error: unrecognized subcommand 'lst'
 
-      tip: some similar subcommands exist: 'ls', 'list'
+      tip: some similar subcommands exist: 'test', 'ls', 'list'
 
     Usage: wharf [OPTIONS] <COMMAND>
 

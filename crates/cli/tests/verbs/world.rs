@@ -61,6 +61,12 @@ impl World {
         self
     }
 
+    /// Installs a program that is a script for the shell.
+    pub(crate) fn script(self, name: &str, lines: &str) -> Self {
+        write(&self.root.join("bin").join(name), &format!("#!/bin/sh\n{lines}"), 0o755);
+        self
+    }
+
     /// Sets a variable.
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
@@ -157,6 +163,21 @@ impl World {
             .replace(&format!("{root}/project"), "[project]")
             .replace(&root, "[world]")
     }
+}
+
+/// Leaves out how long things took.
+pub(crate) fn timeless(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let length = rest[start..].find(|c: char| !c.is_ascii_digit());
+        let end = length.map_or(rest.len(), |length| start + length);
+        let is_time = rest[end..].starts_with(" ms") || rest[..start].ends_with("Ms\": ");
+        shown.push_str(&rest[..start]);
+        shown.push_str(if is_time { "[time]" } else { &rest[start..end] });
+        rest = &rest[end..];
+    }
+    shown + rest
 }
 
 fn write(path: &Path, text: &str, mode: u32) {

@@ -6,6 +6,7 @@ use wharf_config::{Catalog, Level, Server, State};
 use super::agreement;
 use super::chosen::Chosen;
 use super::record::{Report, change};
+use super::tools;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Answer, phrase};
 
@@ -20,15 +21,22 @@ Examples:
   wharf trust                    show and ask, one by one
   wharf trust fs github
   wharf trust --all
-  wharf trust --folder           let your own servers run in this folder")]
+  wharf trust --folder           let your own servers run in this folder
+  wharf trust github --tools     accept its tools, now that they have changed")]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
     chosen: Chosen,
+    /// Connect to the servers, and accept their tools as they are now
+    #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
+    tools: bool,
 }
 
 /// Agrees to servers or to a folder.
 pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let chosen = &args.chosen;
+    if args.tools {
+        return tools::accept(&chosen.names, invocation);
+    }
     let asks = chosen.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
     if chosen.folder {
@@ -54,6 +62,16 @@ pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Fai
         named.into_iter().partition(|server| !server.trust.is_enough());
     let remarks = others.into_iter().map(needs_nothing).collect();
     trust_and_show(&untrusted, remarks, invocation)
+}
+
+/// Asks about servers that another verb is about to need, and tells whether any was agreed to.
+pub(crate) fn ask_in_place(servers: &[&Server], invocation: &Invocation) -> Result<bool, Failure> {
+    let agreed = ask(servers.iter().copied(), invocation);
+    if agreed.is_empty() {
+        return Ok(false);
+    }
+    record_all(&agreed, invocation)?;
+    Ok(true)
 }
 
 /// Asks about each one until somebody leaves.
@@ -91,11 +109,7 @@ fn trust(
     let names: Vec<String> =
         servers.iter().map(|server| server.definition.name.as_str().to_owned()).collect();
     if !servers.is_empty() {
-        change(invocation, |record| {
-            for server in servers {
-                record.accept(&server.definition, &invocation.env);
-            }
-        })?;
+        record_all(servers, invocation)?;
         let list = phrase::quoted_list(names.iter().map(String::as_str));
         remarks.insert(0, format!("Trusted {list} as written now."));
     }
@@ -103,6 +117,14 @@ fn trust(
         remarks.push("Nothing was trusted.".to_owned());
     }
     Report::of_names(names, remarks.join("\n")).show(invocation)
+}
+
+fn record_all(servers: &[&Server], invocation: &Invocation) -> Result<(), Failure> {
+    change(invocation, |record| {
+        for server in servers {
+            record.accept(&server.definition, &invocation.env);
+        }
+    })
 }
 
 fn needs_nothing(server: &Server) -> String {

@@ -1,0 +1,81 @@
+//! Finds the tool, connects to its server alone, and calls it once.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use wharf::call::{Caller, Outcome};
+use wharf::{CallOptions, Runtime};
+use wharf_config::Catalog;
+
+use super::given::Given;
+use super::shown;
+use crate::commands::{Exit, Failure, Invocation, connect, limit};
+
+/// Call a tool
+///
+/// Connects to the server that has the tool, calls it once and prints what it says. Words of the
+/// form key=value become arguments of the types that the tool wants, key:=JSON is taken as it is.
+/// A tool can also be named `server/tool`. Ctrl-C cancels the call on the server.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf call mcp_github_search query=wharf
+  wharf call fs/read path=README.md
+  wharf call fs/write --args '{\"path\": \"a.txt\", \"text\": \"hello\"}'
+  wharf call fs/write --args - < arguments.json
+  wharf call browser/screenshot --save pictures
+
+Exit codes: 1 the tool said no, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
+6 not trusted, 130 cancelled.")]
+pub(crate) struct CallArgs {
+    /// The tool, by its name or as server/tool
+    tool: String,
+    /// Arguments: key=value, or key:=JSON
+    #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+    words: Vec<String>,
+    /// All arguments as a JSON object; - reads them from the standard input
+    #[arg(long, value_name = "JSON")]
+    args: Option<String>,
+    /// How long the server may be silent, such as 30s or 2m
+    #[arg(long, value_name = "TIME", value_parser = limit::parse)]
+    timeout: Option<Duration>,
+    /// Put images, sounds and other bytes of the answer into files in this folder
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    save: Option<PathBuf>,
+}
+
+/// Calls a tool.
+pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let given = Given::read(&args.words, args.args.as_deref())?;
+    let catalog = connect::suspects(&args.tool, invocation)?;
+    let work = async |runtime: &Runtime| call(args, &given, &catalog, runtime).await;
+    connect::with_servers(invocation, &catalog, work, |outcome| {
+        let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
+        shown::show(&outcome?, folder.as_deref(), invocation)
+    })
+}
+
+async fn call(
+    args: &CallArgs,
+    given: &Given<'_>,
+    catalog: &Catalog,
+    runtime: &Runtime,
+) -> Result<Outcome, Failure> {
+    let mut snapshot = runtime.snapshot();
+    let is_known = connect::tool(&args.tool, &snapshot, catalog).is_ok();
+    // What is known from an earlier time says nothing about whether a tool has changed since.
+    if !is_known || catalog.settings.says("tools.pinning", "enforce") {
+        let limit = args.timeout.unwrap_or(Duration::MAX);
+        let lists = async {
+            if is_known { connect::settled(runtime).await } else { connect::ready(runtime).await }
+        };
+        let listed = tokio::time::timeout(limit, lists).await;
+        snapshot = listed.map_err(|_| Failure::TimedOut { limit })?;
+    }
+    let tool = connect::tool(&args.tool, &snapshot, catalog)?;
+    let arguments = given.arguments(tool.accepted_schema())?;
+    let options =
+        CallOptions { caller: Caller::Person, timeout: args.timeout, ..CallOptions::default() };
+    Ok(runtime.call(tool.name(), &arguments, &options).await)
+}

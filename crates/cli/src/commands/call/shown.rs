@@ -1,0 +1,57 @@
+//! Prints what came of a call: the words of the tool as data, a failure of the call as a message.
+
+use std::path::Path;
+
+use wharf::call::{Outcome, Quota, ResultStore};
+use wharf_config::text::clean;
+
+use crate::commands::failure::exit_of_call;
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::{phrase, print_json, style};
+
+/// Shows an outcome, and puts its bytes into files if there is a folder for them.
+pub(super) fn show(
+    outcome: &Outcome,
+    folder: Option<&Path>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    if ui.json {
+        print_json(&outcome.to_json())?;
+    } else if outcome.error.is_some() {
+        ui.message(&with_line_end(&phrase::lines(&outcome.text)));
+    } else if !outcome.text.is_empty() {
+        ui.data(&with_line_end(&phrase::lines(&outcome.text)))?;
+    }
+    let all_saved = folder.is_none_or(|folder| save(outcome, folder, invocation));
+    Ok(match &outcome.error {
+        Some(error) => exit_of_call(error.reason),
+        None if outcome.is_error || !all_saved => Exit::No,
+        None => Exit::Fine,
+    })
+}
+
+/// Puts images and the like into files; tells whether all of them are there.
+fn save(outcome: &Outcome, folder: &Path, invocation: &Invocation) -> bool {
+    // The folder is the person's: nothing in it may go to make room.
+    let quota = Quota { bytes: u64::MAX, files: usize::MAX };
+    let store = ResultStore::new(folder).with_quota(quota);
+    let mut is_complete = true;
+    for attachment in outcome.attachments(&store) {
+        match attachment.file {
+            Ok(path) => {
+                invocation.ui.notice(&format!("saved {}", phrase::path(&path, &invocation.env)));
+            }
+            Err(error) => {
+                is_complete = false;
+                let (label, error) = (style::bad("error:"), clean(&error.to_string()));
+                invocation.ui.message(&format!("{label} not saved: {error}\n"));
+            }
+        }
+    }
+    is_complete
+}
+
+fn with_line_end(text: &str) -> String {
+    if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}

@@ -1,0 +1,68 @@
+//! Tells that tools are not what they were when they were first seen, and how they differ.
+
+use wharf::tools::{ChangeKind, ToolChange};
+use wharf::{Event, Events};
+use wharf_config::Settings;
+use wharf_config::text::clip;
+
+use crate::ui::{Lines, Ui, phrase, style};
+
+/// How many tools are told of by server; a server may change them all.
+const MOST: usize = 20;
+
+/// How much of a text before and after is shown.
+const LONGEST: usize = 200;
+
+/// Says what has changed since somebody began to listen.
+pub(super) async fn say(events: &mut Events, settings: &Settings, ui: &Ui) {
+    let is_withheld = settings.says("tools.pinning", "enforce");
+    loop {
+        // Only what has happened already; what comes now is for the next run.
+        let event = tokio::select! {
+            biased;
+            event = events.next() => event,
+            () = std::future::ready(()) => None,
+        };
+        match event {
+            Some(Event::ToolsDiffer { server, changes }) => {
+                let text = describe(server.as_str(), &changes, is_withheld);
+                ui.notice(text.trim_end());
+            }
+            Some(_) => {}
+            None => return,
+        }
+    }
+}
+
+fn describe(server: &str, changes: &[ToolChange], is_withheld: bool) -> String {
+    let mut lines = Lines::default();
+    for change in changes.iter().take(MOST) {
+        let what = match change.kind {
+            ChangeKind::New => "is new",
+            ChangeKind::Changed => "is not what it was",
+        };
+        let (server, tool) = (phrase::quoted(server), phrase::quoted(&change.tool));
+        lines.add(format!("{} {server}: tool {tool} {what}", style::odd("warning:")));
+        for difference in &change.differences {
+            let show = |text: &Option<String>| match text {
+                Some(text) => phrase::word(&clip(text, LONGEST)),
+                None => "(nothing)".to_owned(),
+            };
+            let (before, after) = (show(&difference.before), show(&difference.after));
+            lines.add(format!("  {}: {before} → {after}", difference.field));
+        }
+    }
+    if changes.len() > MOST {
+        let more = phrase::count(changes.len() - MOST, "more tool");
+        let label = style::odd("warning:");
+        lines.add(format!("{label} {}: {more} new or not what they were", phrase::quoted(server)));
+    }
+    if is_withheld {
+        let hint = format!(
+            "such tools are withheld until you accept them: wharf trust {} --tools",
+            phrase::word(server)
+        );
+        lines.hint("  ", Some(&hint));
+    }
+    lines.into_text()
+}

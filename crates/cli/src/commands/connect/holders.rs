@@ -1,0 +1,59 @@
+//! Which of several servers is meant by something that only one of them should have.
+
+use std::collections::BTreeSet;
+
+use wharf::Snapshot;
+
+use super::trouble::of_server;
+use crate::commands::Failure;
+use crate::ui::phrase;
+
+/// The servers that have something.
+pub(crate) struct Holders(BTreeSet<String>);
+
+/// What is looked for.
+pub(crate) struct Held<'a> {
+    /// Its kind, such as `Prompt`.
+    pub(crate) what: &'static str,
+    /// Its name.
+    pub(crate) name: &'a str,
+}
+
+impl Holders {
+    /// Collects the names of servers.
+    pub(crate) fn new<'a>(servers: impl Iterator<Item = &'a str>) -> Self {
+        Self(servers.map(str::to_owned).collect())
+    }
+
+    /// Tells whether nobody has it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the one that has it, or why it cannot be told who is meant.
+    pub(crate) fn only(self, held: &Held<'_>, snapshot: &Snapshot) -> Result<String, Failure> {
+        let mut names = self.0.into_iter();
+        match (names.next(), names.next()) {
+            (Some(one), None) => Ok(one),
+            (Some(one), Some(other)) => {
+                let more = names.map(|name| phrase::quoted(&name));
+                let all = [phrase::quoted(&one), phrase::quoted(&other)].into_iter().chain(more);
+                Err(Failure::Ambiguous {
+                    what: held.what,
+                    name: held.name.to_owned(),
+                    servers: all.collect::<Vec<_>>().join(", "),
+                })
+            }
+            (None, _) => {
+                let absent = snapshot.servers().filter(|server| of_server(server).is_some());
+                let absent: Vec<&str> = absent.map(|server| server.name.as_str()).collect();
+                let hint = match absent.len() {
+                    0 => "name its server with --server".to_owned(),
+                    _ => format!("not asked, because not there: {}", phrase::quoted_list(absent)),
+                };
+                let (what, name) = (held.what, held.name.to_owned());
+                Err(Failure::NotOffered { what, name, hint: Some(hint) })
+            }
+        }
+    }
+}

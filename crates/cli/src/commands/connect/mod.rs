@@ -1,0 +1,33 @@
+//! What the verbs that connect have in common.
+//!
+//! ```text
+//! servers    which ones: named, suspected or all, with the trust question asked in place
+//! session    the one place that waits: connects, lets the verb work, shows, ends everything
+//! progress   the line that says who is awaited
+//! wait       for what a verb needs, and not for more
+//! tool       the tool that is meant
+//! trouble    what is said about servers that are not there
+//! changes    tools that are not what they were
+//! holders    which server is meant by something that one of them has
+//! listed     how a listing of many servers ends
+//! ```
+//!
+//! Nothing here is touched by a verb that only looks.
+
+mod changes;
+mod holders;
+mod listed;
+mod progress;
+mod servers;
+mod session;
+mod tool;
+mod trouble;
+mod wait;
+
+pub(crate) use holders::{Held, Holders};
+pub(crate) use listed::Listed;
+pub(crate) use servers::{all, narrow, only, suspects};
+pub(crate) use session::with_servers;
+pub(crate) use tool::tool;
+pub(crate) use trouble::{Trouble, refused, troubles};
+pub(crate) use wait::{ready, settled};

@@ -1,0 +1,74 @@
+//! The line that tells somebody who watches which servers are ready and which are awaited.
+//!
+//! It appears only when there is something to wait for, is rewritten in place, and is gone before
+//! anything else is written. On a pipe there is none.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+use wharf::{Runtime, Snapshot, Status};
+
+use crate::ui::{Ui, phrase};
+
+/// How long nothing is said, and then how often it is looked again.
+const PAUSE: Duration = Duration::from_millis(150);
+
+/// How many names of awaited servers are shown.
+const MOST_NAMES: usize = 4;
+
+/// A line that is rewritten; taken away when dropped.
+pub(super) struct Progress<'a> {
+    ui: &'a Ui,
+    shown: RefCell<String>,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(ui: &'a Ui) -> Self {
+        Self { ui, shown: RefCell::default() }
+    }
+
+    /// Keeps the line up to date; never ends by itself.
+    pub(super) async fn watch(&self, runtime: &Runtime) {
+        if !self.ui.is_watched {
+            return std::future::pending().await;
+        }
+        let mut ticks = interval(PAUSE);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.tick().await;
+        loop {
+            ticks.tick().await;
+            self.show(line(&runtime.snapshot()));
+        }
+    }
+
+    fn show(&self, line: String) {
+        let mut shown = self.shown.borrow_mut();
+        if *shown != line {
+            self.ui.passing(&line);
+            *shown = line;
+        }
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        self.show(String::new());
+    }
+}
+
+/// Says who is ready and who is awaited; nothing if nobody is.
+fn line(snapshot: &Snapshot) -> String {
+    let awaited: Vec<&str> = snapshot.pending().map(|server| server.name.as_str()).collect();
+    if awaited.is_empty() {
+        return String::new();
+    }
+    let ready = snapshot.servers().filter(|server| server.status == Status::Connected).count();
+    let total = ready + awaited.len();
+    let mut names: Vec<String> =
+        awaited.iter().take(MOST_NAMES).map(|name| phrase::name(name)).collect();
+    if awaited.len() > MOST_NAMES {
+        names.push(format!("{} more", awaited.len() - MOST_NAMES));
+    }
+    format!("{ready} of {total} ready, waiting for {}", names.join(", "))
+}

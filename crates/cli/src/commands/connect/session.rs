@@ -1,0 +1,99 @@
+//! The one place that waits: connects, lets a verb work, shows its answer, and ends everything.
+//!
+//! The answer is shown before the servers are ended, so nobody waits for their goodbye. The first
+//! Ctrl-C drops the work, which cancels it on the server, and ends everything in order; the second
+//! one leaves at once.
+
+use std::fmt::Write as _;
+
+use tokio::runtime::Builder;
+use wharf::protocol::view::send::RootEntry;
+use wharf::{Options, Ports, Runtime};
+use wharf_config::Catalog;
+
+use super::changes;
+use super::progress::Progress;
+use crate::commands::{Exit, Failure, Invocation};
+use crate::host::{self, Interrupts};
+
+/// Connects to the servers of a catalog, lets `work` use them, and shows what came of it.
+pub(crate) fn with_servers<T>(
+    invocation: &Invocation,
+    catalog: &Catalog,
+    work: impl AsyncFnOnce(&Runtime) -> T,
+    show: impl FnOnce(T) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    // One thread is enough to wait for many, and the cheapest to make.
+    let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
+    let result = waiter.block_on(async {
+        let mut interrupts = Interrupts::listen().map_err(Failure::Prepare)?;
+        let runtime = Runtime::start(catalog, options(invocation, catalog));
+        let mut events = runtime.events();
+        let answer = {
+            let progress = Progress::new(&invocation.ui);
+            tokio::select! {
+                biased;
+                () = interrupts.next() => None,
+                answer = work(&runtime) => Some(answer),
+                () = progress.watch(&runtime) => None,
+            }
+        };
+        let result = answer.map_or(Err(Failure::Cancelled), show);
+        changes::say(&mut events, &catalog.settings, &invocation.ui).await;
+        tokio::select! {
+            biased;
+            () = interrupts.next() => {}
+            () = runtime.shutdown() => {}
+        }
+        result
+    });
+    // Nothing that is still running is waited for: somebody was in a hurry.
+    waiter.shutdown_background();
+    result
+}
+
+fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
+    let env = &invocation.env;
+    let folder = catalog.project_folders.last().unwrap_or(&env.cwd);
+    let roots = vec![RootEntry {
+        uri: file_uri(&folder.to_string_lossy()),
+        name: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
+    }];
+    Options {
+        own_program: host::program(),
+        ports: Ports { roots, ..Ports::default() },
+        ..Options::new(env.clone())
+    }
+    .one_shot()
+}
+
+/// Writes a path as an address.
+fn file_uri(path: &str) -> String {
+    let mut uri = "file://".to_owned();
+    if !path.starts_with('/') {
+        uri.push('/');
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            _ if byte.is_ascii_alphanumeric() || b"/-_.~:+@".contains(&byte) => {
+                uri.push(char::from(byte));
+            }
+            _ => {
+                let _infallible = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_addresses() {
+        assert_eq!(file_uri("/home/ann/my app/é#1"), "file:///home/ann/my%20app/%C3%A9%231");
+        assert_eq!(file_uri("C:/x"), "file:///C:/x");
+    }
+}

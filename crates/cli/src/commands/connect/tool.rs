@@ -1,0 +1,44 @@
+//! Finds the tool that somebody means, or says why it is not there.
+
+use std::sync::Arc;
+
+use wharf::Snapshot;
+use wharf::tools::{Found, Tool};
+use wharf_config::Catalog;
+
+use super::servers::may_have;
+use super::trouble::of_server;
+use crate::commands::Failure;
+use crate::ui::phrase;
+
+/// Returns a tool by its name or alias, also one that is denied or withheld.
+pub(crate) fn tool<'a>(
+    name: &str,
+    snapshot: &'a Snapshot,
+    catalog: &Catalog,
+) -> Result<&'a Arc<Tool>, Failure> {
+    match snapshot.registry().find(name) {
+        Found::Tool(tool) | Found::Hidden(tool) => Ok(tool),
+        Found::Ambiguous(tools) => {
+            let names = tools.iter().map(|tool| tool.name());
+            Err(Failure::NotOffered {
+                what: "Tool",
+                name: name.to_owned(),
+                hint: Some(format!("it could be {}", phrase::quoted_list(names))),
+            })
+        }
+        Found::Unknown => Err(missing(name, snapshot, catalog)),
+    }
+}
+
+/// Says that there is no such tool; if a server that could have it is not there, that this is why.
+fn missing(name: &str, snapshot: &Snapshot, catalog: &Catalog) -> Failure {
+    let suspects = catalog.servers.iter().filter(|server| may_have(server, name));
+    let mut absent =
+        suspects.filter_map(|server| of_server(snapshot.server(server.definition.name.as_str())?));
+    absent.next().unwrap_or_else(|| {
+        let nearest = snapshot.registry().nearest(name);
+        let hint = nearest.map(|nearest| format!("did you mean {}?", phrase::quoted(nearest)));
+        Failure::NotOffered { what: "Tool", name: name.to_owned(), hint }
+    })
+}

@@ -1,0 +1,98 @@
+//! What is said about servers that are not there, and which exit code they lead to.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use wharf::call::{CallError, Reason};
+use wharf::{ServerView, Snapshot, Status, Unavailable};
+use wharf_config::Level;
+use wharf_config::text::clean;
+
+use crate::commands::failure::tip;
+use crate::commands::{Failure, Invocation};
+use crate::ui::{Lines, phrase, style};
+
+/// Why a server contributed nothing, for programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Trouble {
+    /// `mcp:<server>`.
+    pub(crate) path: String,
+    /// What went wrong.
+    pub(crate) error: String,
+}
+
+impl Trouble {
+    /// Makes the trouble of one server.
+    pub(crate) fn new(server: &str, error: String) -> Self {
+        Self { path: format!("mcp:{server}"), error }
+    }
+}
+
+/// Returns the troubles of all servers that are not there and should be.
+pub(crate) fn troubles(snapshot: &Snapshot) -> Vec<Trouble> {
+    let wanted = snapshot.servers().filter(|server| server.status != Status::Disabled);
+    let in_trouble = wanted.filter_map(|server| Some((server, server.trouble()?)));
+    in_trouble.map(|(server, error)| Trouble::new(server.name.as_str(), error)).collect()
+}
+
+/// Says which servers are not there, and what can be done about it; one may be told of elsewhere.
+pub(super) fn say(snapshot: &Snapshot, except: Option<&ServerView>, invocation: &Invocation) {
+    let is_excepted = |server: &ServerView| except.is_some_and(|it| it.name == server.name);
+    for server in snapshot.servers().filter(|server| !is_excepted(server)) {
+        let Some(failure) = server.failure.as_ref().filter(|_| is_in_trouble(server)) else {
+            continue;
+        };
+        let name = phrase::quoted(server.name.as_str());
+        let message = clean(&failure.message);
+        if server.source.level == Level::Builtin {
+            // Nobody asked for the defaults, so it is no warning that one is missing.
+            invocation.ui.notice(&format!("note: the default {name} is not available: {message}"));
+            continue;
+        }
+        let mut lines = Lines::default();
+        lines.add(format!("{} Failed to connect to {name}: {message}", style::odd("warning:")));
+        lines.hint("  ", tip(failure).as_deref());
+        invocation.ui.notice(lines.into_text().trim_end());
+    }
+}
+
+fn is_in_trouble(server: &ServerView) -> bool {
+    !matches!(server.status, Status::Connected | Status::Disabled | Status::Untrusted)
+}
+
+/// Returns why a server that a verb needs is not there.
+pub(crate) fn of_server(server: &ServerView) -> Option<Failure> {
+    let name = server.name.as_str().to_owned();
+    match (server.status, &server.failure) {
+        (Status::Untrusted, _) => Some(Failure::Untrusted { name }),
+        (Status::Disabled, _) => Some(Failure::Disabled { name }),
+        (Status::Failed | Status::NeedsAuth | Status::Reconnecting, Some(failure)) => {
+            Some(Failure::NotConnected { name, failure: Arc::clone(failure) })
+        }
+        _ => None,
+    }
+}
+
+/// Makes the failure of a request that is no call of a tool.
+pub(crate) fn refused(mut error: CallError) -> Failure {
+    if error.reason == Reason::Refused {
+        // What is advised about tools does not help here.
+        error.hint = None;
+    }
+    Failure::Request(Box::new(error))
+}
+
+impl From<Unavailable> for Failure {
+    fn from(why: Unavailable) -> Self {
+        match why {
+            Unavailable::Untrusted(name) => Self::Untrusted { name: name.as_str().to_owned() },
+            Unavailable::Disabled(name) => Self::Disabled { name: name.as_str().to_owned() },
+            Unavailable::Failed { server, failure } => {
+                Self::NotConnected { name: server.as_str().to_owned(), failure }
+            }
+            Unavailable::TimedOut { limit, .. } => Self::TimedOut { limit },
+            Unavailable::Unknown(unknown) => Self::NotFound { name: unknown.0, nearest: None },
+            _ => Self::Cancelled,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `wharf logs NAME`: what a server wrote to its error output. Connects to nothing.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use wharf::{log_path, log_tail};
+use wharf_config::text::clean;
+
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Lines, phrase, print_json};
+
+/// How often a log that is followed is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How much is read of it at once.
+const MOST_AT_ONCE: u64 = 1 << 20;
+
+/// Show what a server wrote to its error output
+///
+/// Servers that run on this machine write there what they are doing and what goes wrong. The last
+/// megabyte or two of each server is kept, readable by you alone.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf logs github
+  wharf logs github --lines 20
+  wharf logs github -f               go on until Ctrl-C")]
+pub(crate) struct LogsArgs {
+    /// The server's name
+    name: String,
+    /// Go on as the server writes more
+    #[arg(short, long)]
+    follow: bool,
+    /// How many of the last lines to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    lines: usize,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    server: &'a str,
+    path: String,
+    lines: Vec<String>,
+}
+
+/// Shows a log.
+pub(crate) fn run(args: &LogsArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    if args.follow && ui.json {
+        return Err(Failure::Usage {
+            message: "a log that is followed is no single document",
+            hint: "leave out -f or --json",
+        });
+    }
+    let folder = invocation.env.wharf_home().ok_or(Failure::NoHome)?.join("logs");
+    let path = log_path(&folder, &args.name);
+    if !path.exists() {
+        // The log of a server that is gone can still be read.
+        let catalog = invocation.load()?;
+        if catalog.candidates(&args.name).next().is_none() {
+            return Err(Failure::not_found(&args.name, &catalog));
+        }
+    }
+    let unreadable = |source: io::Error| Failure::File {
+        verb: "read",
+        path: phrase::path(&path, &invocation.env),
+        source,
+    };
+    // What comes while the last lines are read is shown by following.
+    let read_so_far = path.metadata().map_or(0, |about| about.len());
+    let lines = log_tail(&folder, &args.name, args.lines).map_err(unreadable)?;
+    if ui.json {
+        let path = path.to_string_lossy().into_owned();
+        print_json(&Answer { server: &args.name, path, lines })?;
+        return Ok(Exit::Fine);
+    }
+    let mut shown = Lines::default();
+    for line in &lines {
+        shown.add(clean(line));
+    }
+    ui.data(&shown.into_text())?;
+    if lines.is_empty() {
+        ui.notice(&format!("{} has written nothing yet.", phrase::quoted(&args.name)));
+    }
+    if args.follow { follow(&path, read_so_far, invocation) } else { Ok(Exit::Fine) }
+}
+
+/// Shows what is added to a file, until somebody ends the run or stops reading.
+fn follow(path: &Path, mut at: u64, invocation: &Invocation) -> Result<Exit, Failure> {
+    let mut begun = String::new();
+    loop {
+        sleep(LOOK);
+        let length = path.metadata().map_or(0, |about| about.len());
+        if length < at {
+            // It was put aside, and a new one has begun.
+            at = 0;
+        }
+        if length == at {
+            continue;
+        }
+        let Ok(bytes) = read_from(path, at) else { continue };
+        at += bytes.len() as u64;
+        begun.push_str(&String::from_utf8_lossy(&bytes));
+        if let Some(end) = begun.rfind('\n') {
+            let rest = begun.split_off(end + 1);
+            let mut shown = Lines::default();
+            for line in begun.lines() {
+                shown.add(clean(line));
+            }
+            invocation.ui.data(&shown.into_text())?;
+            begun = rest;
+        }
+    }
+}
+
+fn read_from(path: &Path, at: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(at))?;
+    let mut bytes = Vec::new();
+    file.take(MOST_AT_ONCE).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

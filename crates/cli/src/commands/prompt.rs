@@ -1,0 +1,127 @@
+//! `wharf prompt NAME`: the messages that a prompt becomes.
+
+use clap::Args;
+use serde::Serialize;
+use wharf::Runtime;
+use wharf::protocol::Json;
+use wharf::protocol::view::{Content, PromptResult, Role};
+use wharf_config::text::clean;
+
+use super::connect::{self, Held, Holders};
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Lines, phrase, print_json, style};
+
+/// Fill in a prompt, and print the messages that it becomes
+///
+/// Without --server the one that lists the prompt is asked. Arguments are texts.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf prompt review
+  wharf prompt review file=main.rs style=short
+  wharf prompt --server docs summary --json")]
+pub(crate) struct PromptArgs {
+    /// The prompt's name
+    name: String,
+    /// Arguments of the prompt
+    #[arg(value_name = "KEY=VALUE")]
+    words: Vec<String>,
+    /// The server that has it
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    server: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    messages: Vec<Json>,
+}
+
+/// Fills in a prompt.
+pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let arguments = pairs(&args.words)?;
+    let catalog = match &args.server {
+        Some(server) => connect::only(server, invocation)?,
+        None => connect::all(invocation)?,
+    };
+    let work = async |runtime: &Runtime| {
+        let server = match &args.server {
+            Some(server) => server.clone(),
+            None => holder(&args.name, runtime).await?,
+        };
+        let result = runtime.get_prompt(&server, &args.name, &arguments).await;
+        result.map(|result| (server, result)).map_err(connect::refused)
+    };
+    connect::with_servers(invocation, &catalog, work, |result| {
+        let (server, result) = result?;
+        show(&server, &result, invocation)
+    })
+}
+
+/// Finds the server that has a prompt.
+async fn holder(name: &str, runtime: &Runtime) -> Result<String, Failure> {
+    let snapshot = connect::settled(runtime).await;
+    let listed = runtime.prompts(None).await.items;
+    let named = listed.iter().filter(|(_, prompt)| *prompt.name() == name);
+    let holders = Holders::new(named.map(|(server, _)| server.as_str()));
+    holders.only(&Held { what: "Prompt", name }, &snapshot)
+}
+
+fn pairs(words: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let pair = |word: &String| match word.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Failure::BadArguments {
+            message: format!("{} is not of the form key=value", phrase::quoted(word)),
+            hint: None,
+        }),
+    };
+    words.iter().map(pair).collect()
+}
+
+fn show(server: &str, result: &PromptResult, invocation: &Invocation) -> Result<Exit, Failure> {
+    let messages = result.messages();
+    if invocation.ui.json {
+        print_json(&Answer {
+            server,
+            description: result.description().map(|text| text.to_string()),
+            messages: messages.iter().map(|message| message.raw().clone()).collect(),
+        })?;
+        return Ok(Exit::Fine);
+    }
+    let mut lines = Lines::default();
+    for (index, message) in messages.iter().enumerate() {
+        if index > 0 {
+            lines.add("");
+        }
+        let role = match message.role() {
+            Role::Assistant => "assistant:",
+            Role::User => "user:",
+        };
+        lines.add(style::strong(role));
+        for block in message.content() {
+            match block.content() {
+                Content::Text(text) => lines.add(phrase::lines(text)),
+                other => lines.add(format!("[{}]", clean(&kind_of(other)))),
+            }
+        }
+    }
+    invocation.ui.data(&lines.into_text())?;
+    Ok(Exit::Fine)
+}
+
+/// Names content that is no text.
+fn kind_of(content: &Content) -> String {
+    let with = |kind: &str, more: Option<&str>| match more {
+        Some(more) => format!("{kind} {more}"),
+        None => kind.to_owned(),
+    };
+    match content {
+        Content::Image { mime_type, .. } => with("image", mime_type.as_deref()),
+        Content::Audio { mime_type, .. } => with("audio", mime_type.as_deref()),
+        Content::Link(resource) => with("link", Some(resource.uri())),
+        Content::Embedded(contents) => with("resource", contents.uri().as_deref()),
+        _ => "something else".to_owned(),
+    }
+}

@@ -1,0 +1,138 @@
+//! `wharf prompts`: the messages that servers have prepared.
+
+use clap::Args;
+use serde::Serialize;
+use wharf::protocol::view::{Prompt, PromptArgument};
+use wharf::{Offered, Runtime};
+use wharf_config::ServerName;
+use wharf_config::text::clean;
+
+use super::connect::{self, Listed, Trouble};
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Cell, Column, Table, phrase, print_json, style};
+
+/// List the prompts of your servers
+///
+/// Connects to all enabled servers at once and asks each that has prompts for its list. A prompt
+/// is a message that a server has prepared; `wharf prompt` fills in its arguments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf prompts
+  wharf prompts --server docs
+  wharf prompts --json | jq -r '.prompts[].name'")]
+pub(crate) struct PromptsArgs {
+    /// Only the prompts of this server
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    prompts: Vec<Shown>,
+    errors: Vec<Trouble>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    server: String,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    arguments: Vec<Argument>,
+}
+
+#[derive(Serialize)]
+struct Argument {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    required: bool,
+}
+
+/// Lists prompts.
+pub(crate) fn run(args: &PromptsArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = match &args.server {
+        Some(server) => connect::only(server, invocation)?,
+        None => connect::all(invocation)?,
+    };
+    let work = async |runtime: &Runtime| {
+        let snapshot = connect::settled(runtime).await;
+        let server = args.server.as_deref();
+        (Listed { snapshot, is_named: server.is_some() }, runtime.prompts(server).await)
+    };
+    connect::with_servers(invocation, &catalog, work, |(listed, prompts)| {
+        show(&listed, &prompts, invocation)
+    })
+}
+
+fn show(
+    listed: &Listed,
+    prompts: &Offered<Prompt>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    if listed.has_only_failed() && !ui.json {
+        return listed.outcome();
+    }
+    let answer = Answer {
+        errors: listed.errors(&prompts.errors),
+        prompts: prompts.items.iter().map(prompt).collect(),
+    };
+    if ui.json {
+        print_json(&answer)?;
+    } else {
+        ui.table(table(&answer))?;
+        ui.gap();
+    }
+    listed.say(&prompts.errors, invocation);
+    if !ui.json {
+        ui.notice(&format!("{}.", phrase::count(answer.prompts.len(), "prompt")));
+    }
+    listed.outcome()
+}
+
+fn prompt((server, prompt): &(ServerName, Prompt)) -> Shown {
+    let text = |text: Option<bytestring::ByteString>| text.map(|text| text.to_string());
+    let argument = |argument: PromptArgument| Argument {
+        name: argument.name.to_string(),
+        title: text(argument.title),
+        description: text(argument.description),
+        required: argument.is_required,
+    };
+    Shown {
+        server: server.as_str().to_owned(),
+        name: prompt.name().to_string(),
+        title: text(prompt.title()),
+        description: text(prompt.description()),
+        arguments: prompt.arguments().into_iter().map(argument).collect(),
+    }
+}
+
+fn table(answer: &Answer) -> Table {
+    let mut table = Table::new(&[
+        Column::text("NAME"),
+        Column::text("SERVER"),
+        Column::text("ARGUMENTS"),
+        Column::text("DESCRIPTION").yielding_to(24),
+    ]);
+    for prompt in &answer.prompts {
+        let argument = |argument: &Argument| {
+            let name = clean(&argument.name);
+            if argument.required { name } else { format!("[{name}]") }
+        };
+        let arguments: Vec<String> = prompt.arguments.iter().map(argument).collect();
+        let about = prompt.description.as_deref().or(prompt.title.as_deref()).unwrap_or_default();
+        table.row(vec![
+            Cell::painted(clean(&prompt.name), style::strong),
+            Cell::plain(phrase::name(&prompt.server)),
+            Cell::plain(arguments.join(" ")),
+            Cell::painted(phrase::first_line(about), style::faint),
+        ]);
+    }
+    table
+}

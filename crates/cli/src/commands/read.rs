@@ -1,0 +1,138 @@
+//! `wharf read URI`: what is inside a resource.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::Args;
+use serde::Serialize;
+use wharf::Runtime;
+use wharf::protocol::Json;
+use wharf::protocol::view::{ReadResult, ResourceBody, ResourceContents};
+use wharf_config::text::clean;
+
+use super::connect::{self, Held, Holders};
+use super::{Exit, Failure, Invocation};
+use crate::ui::{phrase, print_file, print_json};
+
+/// Read a resource
+///
+/// Prints the text of a resource. Without --server the one that lists the address, or has a
+/// pattern for it, is asked. On a terminal nothing in a text can move the cursor; elsewhere texts
+/// and bytes are written as they are.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf read file:///notes.md
+  wharf read --server docs docs://guide > guide.md
+  wharf read docs://guide --json | jq -r '.contents[].mimeType'")]
+pub(crate) struct ReadArgs {
+    /// Its address
+    uri: String,
+    /// The server that has it
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    server: &'a str,
+    contents: Vec<Json>,
+}
+
+/// Reads a resource.
+pub(crate) fn run(args: &ReadArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = match &args.server {
+        Some(server) => connect::only(server, invocation)?,
+        None => connect::all(invocation)?,
+    };
+    let work = async |runtime: &Runtime| {
+        let server = match &args.server {
+            Some(server) => server.clone(),
+            None => holder(&args.uri, runtime).await?,
+        };
+        let result = runtime.read_resource(&server, &args.uri).await;
+        result.map(|result| (server, result)).map_err(connect::refused)
+    };
+    connect::with_servers(invocation, &catalog, work, |result| {
+        let (server, result) = result?;
+        show(&server, &result, invocation)
+    })
+}
+
+/// Finds the server that has an address.
+async fn holder(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
+    let snapshot = connect::settled(runtime).await;
+    let listed = runtime.resources(None).await.items;
+    let exact = listed.iter().filter(|(_, resource)| *resource.uri() == uri);
+    let mut holders = Holders::new(exact.map(|(server, _)| server.as_str()));
+    if holders.is_empty() {
+        let templates = runtime.resource_templates(None).await.items;
+        let fits = templates.iter().filter(|(_, template)| may_fit(template.uri_template(), uri));
+        holders = Holders::new(fits.map(|(server, _)| server.as_str()));
+    }
+    holders.only(&Held { what: "Resource", name: uri }, &snapshot)
+}
+
+/// Tells whether an address could be one of a pattern: it begins and ends as the pattern does.
+fn may_fit(template: &str, uri: &str) -> bool {
+    let (Some(open), Some(close)) = (template.find('{'), template.rfind('}')) else {
+        return template == uri;
+    };
+    let (begin, end) = (&template[..open], template.get(close + 1..).unwrap_or_default());
+    open > 0 && uri.len() >= begin.len() + end.len() && uri.starts_with(begin) && uri.ends_with(end)
+}
+
+fn show(server: &str, result: &ReadResult, invocation: &Invocation) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    let contents = result.contents();
+    if ui.json {
+        let contents = contents.iter().map(|contents| contents.raw().clone()).collect();
+        print_json(&Answer { server, contents })?;
+        return Ok(Exit::Fine);
+    }
+    for contents in &contents {
+        match contents.body() {
+            ResourceBody::Text(text) if ui.shows_data() => {
+                ui.data(&format!("{}\n", phrase::lines(&text).trim_end_matches('\n')))?;
+            }
+            ResourceBody::Text(text) => print_file(text.as_bytes())?,
+            ResourceBody::Blob(_) if ui.shows_data() => ui.data(&line(contents, "bytes"))?,
+            ResourceBody::Blob(data) => match STANDARD.decode(data.trim()) {
+                Ok(bytes) => print_file(&bytes)?,
+                Err(_) => ui.message(&line(contents, "not valid base64")),
+            },
+            ResourceBody::Missing => ui.message(&line(contents, "nothing")),
+        }
+    }
+    if contents.is_empty() {
+        ui.notice("The resource is empty.");
+    }
+    Ok(Exit::Fine)
+}
+
+/// Names contents that cannot be shown.
+fn line(contents: &ResourceContents, what: &str) -> String {
+    let uri = contents.uri().map(|uri| uri.to_string()).unwrap_or_default();
+    let kind = contents.mime_type().map(|kind| format!(" {kind}")).unwrap_or_default();
+    format!("[{what}: {}]\n", clean(&format!("{uri}{kind}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_fits_by_its_beginning_and_its_end() {
+        let fits = [
+            ("file:///{path}", "file:///a/b", true),
+            ("db://{table}/rows", "db://a/rows", true),
+            ("db://{table}/rows", "db://a/columns", false),
+            ("db://x", "db://x", true),
+            ("{anything}", "db://x", false),
+            ("a{b}a", "a", false),
+            ("}{", "}x", false),
+        ];
+        for (template, uri, expected) in fits {
+            assert_eq!(may_fit(template, uri), expected, "{template} {uri}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `wharf reconnect NAME`: connects to a server afresh, whatever happened to it before.
+
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Serialize;
+use wharf::{Runtime, ServerView, Unavailable};
+use wharf_config::text::clean;
+
+use super::test::warn;
+use super::{Exit, Failure, Invocation, connect};
+use crate::ui::{phrase, print_json};
+
+/// Connect to a server afresh
+///
+/// A server that failed too often is left alone until somebody asks for it; this does. It is
+/// connected as if for the first time, and its tools are listed anew.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf reconnect github
+
+Exit codes: 3 could not connect, 4 sign-in needed, 5 timeout, 6 not trusted.")]
+pub(crate) struct ReconnectArgs {
+    /// The server's name
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    ok: bool,
+    name: &'a str,
+    message: String,
+}
+
+/// Reconnects a server.
+pub(crate) fn run(args: &ReconnectArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = connect::only(&args.name, invocation)?;
+    let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
+    connect::with_servers(invocation, &catalog, work, |result| show(&args.name, result, invocation))
+}
+
+fn show(
+    name: &str,
+    result: Result<Arc<ServerView>, Unavailable>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
+    let json = invocation.ui.json;
+    match result {
+        Ok(server) => {
+            let message = message(&server);
+            if json {
+                print_json(&Answer { ok: true, name, message })?;
+            } else {
+                invocation.ui.data(&format!("{}\n", clean(&message)))?;
+            }
+            warn(&server, invocation);
+            Ok(Exit::Fine)
+        }
+        Err(why) => {
+            let failure = Failure::from(why);
+            if json {
+                print_json(&Answer { ok: false, name, message: failure.to_string() })?;
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn message(server: &ServerView) -> String {
+    let name = phrase::quoted(server.name.as_str());
+    let tools = phrase::count(server.tools(), "tool");
+    match &server.about {
+        Some(about) => {
+            let itself = format!("{} {}", about.name, about.version);
+            format!("Connected to {name}: {}, {tools}", itself.trim())
+        }
+        None => format!("Connected to {name}: {tools}"),
+    }
+}

@@ -1,0 +1,156 @@
+//! `wharf resources`: what servers let others read, and the patterns of more.
+
+use clap::Args;
+use serde::Serialize;
+use wharf::protocol::view::{Resource, ResourceTemplate};
+use wharf::{Offered, Runtime};
+use wharf_config::ServerName;
+use wharf_config::text::clean;
+
+use super::connect::{self, Listed, Trouble};
+use super::{Exit, Failure, Invocation};
+use crate::ui::{Cell, Column, Table, phrase, print_json, style};
+
+/// List the resources of your servers
+///
+/// Connects to all enabled servers at once and asks each that has resources for its list, and for
+/// its templates: patterns of addresses such as `file:///{path}`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf resources
+  wharf resources --server docs
+  wharf resources --json | jq -r '.resources[].uri'")]
+pub(crate) struct ResourcesArgs {
+    /// Only the resources of this server
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    resources: Vec<Shown>,
+    templates: Vec<Shown>,
+    errors: Vec<Trouble>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    server: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri_template: Option<String>,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+}
+
+/// Lists resources.
+pub(crate) fn run(args: &ResourcesArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = match &args.server {
+        Some(server) => connect::only(server, invocation)?,
+        None => connect::all(invocation)?,
+    };
+    let work = async |runtime: &Runtime| {
+        let snapshot = connect::settled(runtime).await;
+        let server = args.server.as_deref();
+        let (resources, templates) =
+            tokio::join!(runtime.resources(server), runtime.resource_templates(server));
+        (Listed { snapshot, is_named: server.is_some() }, resources, templates)
+    };
+    connect::with_servers(invocation, &catalog, work, |(listed, resources, templates)| {
+        show(&listed, &resources, &templates, invocation)
+    })
+}
+
+fn show(
+    listed: &Listed,
+    resources: &Offered<Resource>,
+    templates: &Offered<ResourceTemplate>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    if listed.has_only_failed() && !ui.json {
+        return listed.outcome();
+    }
+    let answer = Answer {
+        errors: listed.errors(resources.errors.iter().chain(&templates.errors)),
+        resources: resources.items.iter().map(resource).collect(),
+        templates: templates.items.iter().map(template).collect(),
+    };
+    if ui.json {
+        print_json(&answer)?;
+    } else {
+        ui.table(table(&answer))?;
+        ui.gap();
+    }
+    listed.say(resources.errors.iter().chain(&templates.errors), invocation);
+    if !ui.json {
+        ui.notice(&summary(&answer));
+    }
+    listed.outcome()
+}
+
+fn summary(answer: &Answer) -> String {
+    let resources = phrase::count(answer.resources.len(), "resource");
+    match answer.templates.len() {
+        0 => format!("{resources}."),
+        templates => format!("{resources} and {}.", phrase::count(templates, "template")),
+    }
+}
+
+fn resource((server, resource): &(ServerName, Resource)) -> Shown {
+    let text = |text: Option<bytestring::ByteString>| text.map(|text| text.to_string());
+    Shown {
+        server: server.as_str().to_owned(),
+        uri: Some(resource.uri().to_string()),
+        uri_template: None,
+        name: resource.name().to_string(),
+        title: text(resource.title()),
+        description: text(resource.description()),
+        mime_type: text(resource.mime_type()),
+        size: resource.size(),
+    }
+}
+
+fn template((server, template): &(ServerName, ResourceTemplate)) -> Shown {
+    let text = |text: Option<bytestring::ByteString>| text.map(|text| text.to_string());
+    Shown {
+        server: server.as_str().to_owned(),
+        uri: None,
+        uri_template: Some(template.uri_template().to_string()),
+        name: template.name().to_string(),
+        title: text(template.title()),
+        description: text(template.description()),
+        mime_type: text(template.mime_type()),
+        size: None,
+    }
+}
+
+fn table(answer: &Answer) -> Table {
+    let mut table = Table::new(&[
+        Column::text("URI"),
+        Column::text("SERVER"),
+        Column::text("KIND"),
+        Column::text("NAME").yielding_to(24),
+    ]);
+    for shown in answer.resources.iter().chain(&answer.templates) {
+        let address = shown.uri.as_ref().or(shown.uri_template.as_ref());
+        let kind = shown.mime_type.as_deref().unwrap_or_default();
+        table.row(vec![
+            Cell::painted(clean(address.map_or("", String::as_str)), style::strong),
+            Cell::plain(phrase::name(&shown.server)),
+            Cell::plain(clean(kind)),
+            Cell::painted(clean(shown.title.as_ref().unwrap_or(&shown.name)), style::faint),
+        ]);
+    }
+    table
+}

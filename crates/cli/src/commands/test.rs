@@ -1,0 +1,165 @@
+//! `wharf test NAME`: connects to one server, for the moment only, and says how that went.
+
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Serialize;
+use wharf::protocol::era::Era;
+use wharf::{About, Runtime, ServerView, Unavailable};
+use wharf_config::text::clean;
+
+use super::failure::tip;
+use super::{Exit, Failure, Invocation, connect};
+use crate::ui::{Lines, phrase, print_json, style};
+
+/// Connect to one server, and say how that went
+///
+/// Starts or contacts the server, lists its tools and ends the connection again. Shows what the
+/// server says it is, which revision of the protocol it speaks, and how long it all took. When it
+/// fails: why, what the server wrote last, and what to try.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf test github
+  wharf test github --json | jq .connectMs
+
+Exit codes: 3 could not connect, 4 sign-in needed, 5 timeout, 6 not trusted.")]
+pub(crate) struct TestArgs {
+    /// The server's name
+    name: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    ok: bool,
+    name: &'a str,
+    transport: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Introduction<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    protocol_version: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    era: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tip: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Introduction<'a> {
+    name: &'a str,
+    version: &'a str,
+}
+
+/// Tests a server.
+pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let catalog = connect::only(&args.name, invocation)?;
+    let transport = catalog.winner(&args.name).and_then(|server| server.transport);
+    let transport = transport.map_or("unknown", |kind| kind.word());
+    let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
+    connect::with_servers(invocation, &catalog, work, |result| {
+        show(&args.name, transport, result, invocation)
+    })
+}
+
+fn show(
+    name: &str,
+    transport: &'static str,
+    result: Result<Arc<ServerView>, Unavailable>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    let mut answer = Answer {
+        ok: result.is_ok(),
+        name,
+        transport,
+        server: None,
+        protocol_version: None,
+        era: None,
+        tools: None,
+        connect_ms: None,
+        list_ms: None,
+        error: None,
+        tip: None,
+        stderr: None,
+    };
+    match result {
+        Ok(server) => {
+            if let Some(about) = &server.about {
+                answer.introduce(about, server.tools());
+            }
+            if ui.json {
+                print_json(&answer)?;
+            } else {
+                ui.data(&describe(&answer))?;
+            }
+            warn(&server, invocation);
+            Ok(Exit::Fine)
+        }
+        Err(why) => {
+            if let (true, Unavailable::Failed { failure, .. }) = (ui.json, &why) {
+                answer.error = Some(&failure.message);
+                answer.tip = tip(failure);
+                answer.stderr = Some(failure.stderr.as_str()).filter(|text| !text.is_empty());
+                print_json(&answer)?;
+            }
+            Err(why.into())
+        }
+    }
+}
+
+impl<'a> Answer<'a> {
+    fn introduce(&mut self, about: &'a About, tools: usize) {
+        let milliseconds = |time: std::time::Duration| u64::try_from(time.as_millis()).ok();
+        self.server = Some(Introduction { name: &about.name, version: &about.version });
+        self.protocol_version = Some(about.revision.as_str());
+        self.era = Some(match about.era() {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+        });
+        self.tools = Some(tools);
+        self.connect_ms = milliseconds(about.connect_time);
+        self.list_ms = milliseconds(about.list_time);
+    }
+}
+
+fn describe(answer: &Answer<'_>) -> String {
+    let mut lines = Lines::default();
+    let name = style::strong(&phrase::quoted(answer.name));
+    lines.add(format!("{} to {name}", style::good("Connected")));
+    if let Some(server) = &answer.server {
+        lines.labelled("server", &clean(format!("{} {}", server.name, server.version).trim()));
+    }
+    lines.labelled("transport", answer.transport);
+    if let (Some(version), Some(era)) = (answer.protocol_version, answer.era) {
+        lines.labelled("protocol", &format!("{version} ({era})"));
+    }
+    if let Some(tools) = answer.tools {
+        lines.labelled("tools", &tools.to_string());
+    }
+    let times = [("connecting", answer.connect_ms), ("listing", answer.list_ms)];
+    for (label, milliseconds) in times {
+        if let Some(milliseconds) = milliseconds {
+            lines.labelled(label, &format!("{milliseconds} ms"));
+        }
+    }
+    lines.into_text()
+}
+
+/// Tells what is not as it should be with a server that works.
+pub(super) fn warn(server: &ServerView, invocation: &Invocation) {
+    invocation.ui.problems(&server.problems(), &invocation.env);
+    for warning in server.about.iter().flat_map(|about| &about.warnings) {
+        invocation.ui.notice(&format!("{} {}", style::odd("warning:"), clean(warning)));
+    }
+}

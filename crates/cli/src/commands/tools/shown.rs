@@ -1,0 +1,93 @@
+//! The tools as programs get them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use wharf::protocol::Json;
+use wharf::tools::{Freshness, Tool};
+use wharf::{ServerView, Snapshot};
+use wharf_config::Approval;
+
+use crate::commands::connect::{Trouble, troubles};
+
+/// All that is known of the tools.
+#[derive(Serialize)]
+pub(super) struct Answer<'a> {
+    tools: Vec<ShownTool<'a>>,
+    servers: Vec<ShownServer<'a>>,
+    errors: Vec<Trouble>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownTool<'a> {
+    name: &'a str,
+    server: &'a str,
+    tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    description: String,
+    input_schema: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<Json>,
+    freshness: &'static str,
+    approval: Approval,
+}
+
+#[derive(Serialize)]
+struct ShownServer<'a> {
+    name: &'a str,
+    status: &'static str,
+    tools: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl<'a> Answer<'a> {
+    /// Puts together what is known at a moment.
+    pub(super) fn of(tools: &'a [Arc<Tool>], snapshot: &'a Snapshot) -> Self {
+        Self {
+            tools: tools.iter().map(|tool| ShownTool::of(tool)).collect(),
+            servers: snapshot.servers().map(|server| ShownServer::of(server)).collect(),
+            errors: troubles(snapshot),
+        }
+    }
+}
+
+impl<'a> ShownTool<'a> {
+    fn of(tool: &'a Tool) -> Self {
+        Self {
+            name: tool.name(),
+            server: tool.server().as_str(),
+            tool: tool.tool(),
+            title: tool.title().map(|title| title.to_string()),
+            description: tool.description().unwrap_or_default().to_string(),
+            input_schema: tool.input_schema().clone(),
+            output_schema: tool.output_schema(),
+            annotations: tool.annotations(),
+            freshness: freshness(tool),
+            approval: tool.approval(),
+        }
+    }
+}
+
+/// Says whether a tool is as its server lists it now.
+pub(super) fn freshness(tool: &Tool) -> &'static str {
+    match tool.freshness() {
+        Freshness::Live => "live",
+        Freshness::Cached => "cached",
+    }
+}
+
+impl<'a> ShownServer<'a> {
+    fn of(server: &'a ServerView) -> Self {
+        Self {
+            name: server.name.as_str(),
+            status: server.status.word(),
+            tools: server.tools(),
+            error: server.trouble(),
+        }
+    }
+}

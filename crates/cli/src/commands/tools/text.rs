@@ -1,0 +1,114 @@
+//! The tools as people see them. What servers say about their tools is foreign text.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use wharf::tools::{Freshness, Tool};
+use wharf::{Snapshot, Status};
+use wharf_config::Approval;
+use wharf_config::text::clean;
+
+use crate::ui::{Cell, Column, Lines, Table, indented, phrase, style};
+
+/// Lays out all tools.
+pub(super) fn table(tools: &[Arc<Tool>]) -> Table {
+    let mut table = Table::new(&[
+        Column::text("NAME"),
+        Column::text("SERVER"),
+        Column::text("DESCRIPTION").yielding_to(24),
+    ]);
+    for tool in tools {
+        let description = tool.description().unwrap_or_default();
+        table.row(vec![
+            Cell::painted(clean(tool.name()), style::strong),
+            Cell::plain(phrase::name(tool.server().as_str())),
+            Cell::painted(phrase::first_line(&description), style::faint),
+        ]);
+    }
+    table
+}
+
+/// Counts, and says whose tools are from an earlier time.
+pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
+    let mut servers: Vec<&str> = tools.iter().map(|tool| tool.server().as_str()).collect();
+    servers.sort_unstable();
+    servers.dedup();
+    let mut text = format!(
+        "{} from {}.",
+        phrase::count(tools.len(), "tool"),
+        phrase::count(servers.len(), "server")
+    );
+    let pending = snapshot.pending().map(|server| server.name.as_str());
+    let pending: Vec<&str> = pending.filter(|name| servers.contains(name)).collect();
+    if !pending.is_empty() {
+        let are = if pending.len() == 1 { "is" } else { "are" };
+        let list = phrase::quoted_list(pending);
+        let _infallible = write!(
+            text,
+            " {list} {are} still connecting, so these tools are from an earlier time."
+        );
+    }
+    let unknown = snapshot
+        .servers()
+        .filter(|server| server.status == Status::Disconnected && server.tools() == 0);
+    let unknown: Vec<&str> = unknown.map(|server| server.name.as_str()).collect();
+    if !unknown.is_empty() {
+        let list = phrase::quoted_list(unknown);
+        let _infallible = write!(text, " Not asked until needed: {list} (wharf tools --fresh).");
+    }
+    text
+}
+
+/// Describes one tool in full.
+pub(super) fn describe(tool: &Tool) -> String {
+    let mut lines = Lines::default();
+    lines.add(style::strong(&clean(tool.name())));
+    let server = phrase::name(tool.server().as_str());
+    lines.labelled("server", &format!("{server}  {}", style::faint(&clean(&tool.path()))));
+    lines.labelled("tool", &clean(tool.tool()));
+    if let Some(title) = tool.title() {
+        lines.labelled("title", &clean(&title));
+    }
+    lines.labelled("approval", approval(tool.approval()));
+    let claims = claims(tool);
+    if !claims.is_empty() {
+        lines.labelled("says it", &claims.join(", "));
+    }
+    if tool.freshness() == Freshness::Cached {
+        lines.labelled("known from", "an earlier time; its server has not listed it now");
+    }
+    if let Some(description) = tool.description() {
+        lines.add("");
+        lines.add(phrase::lines(description.trim()));
+    }
+    lines.add("");
+    lines.add(style::strong("Arguments"));
+    lines.add(indented(tool.input_schema().as_str()));
+    if let Some(schema) = tool.output_schema() {
+        lines.add("");
+        lines.add(style::strong("Structured result"));
+        lines.add(indented(schema.as_str()));
+    }
+    lines.into_text()
+}
+
+/// Lists what a server claims about a tool.
+fn claims(tool: &Tool) -> Vec<&'static str> {
+    let hints = tool.hints();
+    let claims = [
+        (hints.read_only == Some(true), "changes nothing"),
+        (hints.destructive == Some(true), "may destroy something"),
+        (hints.idempotent == Some(true), "does no more when called twice"),
+        (hints.open_world == Some(true), "reaches out into the world"),
+    ];
+    claims.into_iter().filter(|(is_claimed, _)| *is_claimed).map(|(_, claim)| claim).collect()
+}
+
+fn approval(approval: Approval) -> &'static str {
+    match approval {
+        Approval::Ask => "ask (an agent has to, for every call)",
+        Approval::Writes => "writes (an agent has to ask unless the tool only reads)",
+        Approval::Never => "never (agents call it without asking)",
+        Approval::Deny => "deny (nobody may call it)",
+    }
+}

@@ -1,0 +1,288 @@
+//! `wharf call`: one call, typed by a person.
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::servers::boxed;
+use crate::world::{World, timeless};
+
+#[test]
+fn a_call_prints_what_the_tool_says() {
+    let world = boxed();
+    assert_snapshot!(world.run("call mcp_box_echo text=hello"), @r"
+    exit 0
+    --- stdout
+    you said hello\u{1b}[2J
+    bye
+    ");
+    assert_snapshot!(world.run("call box/echo text=hello -q"), @r"
+    exit 0
+    --- stdout
+    you said hello\u{1b}[2J
+    bye
+    ");
+}
+
+#[test]
+fn arguments_can_be_json() {
+    let world = boxed();
+    let json = r#"{"text":"from json"}"#;
+    assert_snapshot!(world.run_words(&["call", "box/echo", "--args", json]), @r"
+    exit 0
+    --- stdout
+    you said from json\u{1b}[2J
+    bye
+    ");
+    assert_snapshot!(world.run_with_input(&["call", "box/echo", "--args", "-"], json), @r"
+    exit 0
+    --- stdout
+    you said from json\u{1b}[2J
+    bye
+    ");
+    assert_snapshot!(world.run("call box/echo --args [1]"), @r#"
+    exit 2
+    --- stderr
+    error: --args is JSON, but no object
+      hint: such as --args '{"path": "README.md"}'
+    "#);
+    assert_snapshot!(world.run("call box/echo --args {"), @r#"
+    exit 2
+    --- stderr
+    error: --args is not JSON: EOF while parsing an object at line 1 column 1
+      hint: such as --args '{"path": "README.md"}'
+    "#);
+    assert_snapshot!(world.run("call box/echo text=a --args {}"), @"
+    exit 2
+    --- stderr
+    error: the argument '[KEY=VALUE]...' cannot be used with '--args <JSON>'
+
+    Usage: wharf call <TOOL> <KEY=VALUE>...
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_not_sent() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box/echo"), @r#"
+    exit 2
+    --- stderr
+    MCP error: the arguments do not fit: "text" is missing (server "box", tool "echo", phase send)
+    Correct the call before trying again.
+    "#);
+    assert_snapshot!(world.run("call box/echo text=a times=many"), @r#"
+    exit 2
+    --- stderr
+    error: "times" must be an integer
+    "#);
+    assert_snapshot!(world.run("call box/echo hello"), @r#"
+    exit 2
+    --- stderr
+    error: "hello" is not of the form key=value
+      hint: write key=value, key:=JSON, or use --args with a JSON object
+    "#);
+    assert_snapshot!(world.run("call box/echo txet=a"), @r#"
+    exit 2
+    --- stderr
+    MCP error: the arguments do not fit: "text" is missing (server "box", tool "echo", phase send)
+    Correct the call before trying again.
+    "#);
+}
+
+#[test]
+fn a_tool_that_says_no_exits_with_1() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box/fail"), @"
+    exit 1
+    --- stdout
+    Error: no such file
+    ");
+    assert_snapshot!(timeless(&world.run("call box/fail --json")), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "isError": true,
+      "text": "Error: no such file",
+      "content": [
+        {
+          "type": "text",
+          "text": "no such file"
+        }
+      ],
+      "details": {
+        "serverName": "box",
+        "mcpToolName": "fail",
+        "provider": "wharf",
+        "providerName": "Wharf",
+        "durationMs": [time]
+      }
+    }
+    "#);
+}
+
+#[test]
+fn bytes_are_named_and_can_be_saved() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box/picture"), @"
+    exit 0
+    --- stdout
+    look:
+    [image image/png, 5 B]
+    ");
+    let shown = world.run("call box/picture --save pictures");
+    let path = shown.lines().find_map(|line| line.strip_prefix("saved [project]/")).unwrap();
+    assert_eq!(fs::read_to_string(world.path("project").join(path)).unwrap(), "hello");
+    assert!(path.starts_with("pictures/"), "{path}");
+    assert_eq!(Path::new(path).extension(), Some("png".as_ref()));
+}
+
+#[test]
+fn a_tool_that_is_not_there_is_not_found() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box/ecko"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "box/ecko" not found
+      hint: did you mean "mcp_box_echo"?
+    "#);
+    assert_snapshot!(world.run("call mcp_other_thing"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "mcp_other_thing" not found
+    "#);
+}
+
+#[test]
+fn a_call_that_takes_too_long_exits_with_5() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box/hang --timeout 300ms"), @r#"
+    exit 5
+    --- stderr
+    MCP error: no answer within 300ms (server "box", tool "hang", phase receive)
+    The outcome is unknown: the tool may have run. Check before calling it again.
+    "#);
+    assert_eq!(world.read("bin/box.seen"), "called\ncancelled\n");
+    assert_snapshot!(world.run("call box/hang --timeout soon"), @"
+    exit 2
+    --- stderr
+    error: invalid value 'soon' for '--timeout <TIME>': write a number with ms, s, m or h, such as 30s
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_server_that_dies_leaves_the_outcome_unknown() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box/die"), @r#"
+    exit 3
+    --- stderr
+    MCP error: the session ended: the server's process ended (exit status: 7) (server "box", tool "die", phase receive)
+    The outcome is unknown: the tool may have run. Check before calling it again.
+    the server's last error output:
+      out of memory
+    "#);
+    assert_snapshot!(timeless(&world.run("call box/die --json")), @r#"
+    exit 3
+    --- stdout
+    {
+      "ok": false,
+      "isError": true,
+      "text": "MCP error: the session ended: the server's process ended (exit status: 7) (server \"box\", tool \"die\", phase receive)\nThe outcome is unknown: the tool may have run. Check before calling it again.\nthe server's last error output:\n  out of memory",
+      "content": [],
+      "details": {
+        "serverName": "box",
+        "mcpToolName": "die",
+        "provider": "wharf",
+        "providerName": "Wharf",
+        "durationMs": [time]
+      },
+      "error": {
+        "kind": "TERMINAL",
+        "phase": "receive",
+        "message": "the session ended: the server's process ended (exit status: 7)",
+        "retryable": false,
+        "outcomeKnown": false,
+        "stderr": "out of memory"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_server_that_is_not_there_has_its_code() {
+    let world = World::new()
+        .script("broken", "echo 'no licence' >&2; exit 3\n")
+        .server_after("slow", "read line; read line; read line; read line")
+        .own_servers(&[
+            ("broken", r#""command": "broken", "timeout": 5000"#),
+            ("slow", r#""command": "slow", "timeout": 300"#),
+            ("off", r#""command": "box", "enabled": false"#),
+        ]);
+    assert_snapshot!(world.run("call mcp_broken_x"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+      hint: run its command by hand to see what it says
+      the server's last error output:
+        no licence
+    "#);
+    assert_snapshot!(world.run("call slow/x"), @r#"
+    exit 5
+    --- stderr
+    error: Failed to connect to "slow": the server did not answer within 300ms
+      hint: raise `timeout` in its entry if it needs longer to start
+    "#);
+    assert_snapshot!(world.run("call slow/x --timeout 100ms"), @"
+    exit 5
+    --- stderr
+    error: no answer within 100ms
+      hint: allow more with --timeout
+    ");
+    assert_snapshot!(world.run("call off/x"), @r#"
+    exit 1
+    --- stderr
+    error: Server "off" is disabled. Run wharf enable off first.
+    "#);
+}
+
+#[test]
+fn a_call_starts_only_the_server_that_may_have_the_tool() {
+    let world = World::new()
+        .tool_server("box")
+        .programs(&["npx"])
+        .own_servers(&[("box", r#""command": "box""#), ("other", r#""command": "npx""#)]);
+    assert!(world.run("call box/echo text=a").starts_with("exit 0"));
+    assert!(world.run("tools mcp_box_echo").starts_with("exit 0"));
+    assert_eq!(world.started(), "");
+}
+
+#[test]
+fn a_tool_that_is_denied_cannot_be_called() {
+    let world = World::new()
+        .tool_server("box")
+        .own_servers(&[("box", r#""command": "box", "toolApproval": { "echo": "deny" }"#)]);
+    assert_snapshot!(world.run("call box/echo text=a"), @r#"
+    exit 1
+    --- stderr
+    MCP error: the settings deny this tool (server "box", tool "echo", phase send)
+    Trying again will not help.
+    hint: its entry says "deny", in "approval" or "toolApproval" of "box"
+    "#);
+    assert!(world.run("call box/picture").starts_with("exit 0"));
+}
+
+#[test]
+fn the_built_in_server_thinks() {
+    let line = "call thinking/sequentialthinking thought=hm nextThoughtNeeded=false \
+                thoughtNumber=1 totalThoughts=1";
+    assert_snapshot!(World::new().run(line), @r#"
+    exit 0
+    --- stdout
+    {"thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false,"branches":[],"thoughtHistoryLength":1}
+    "#);
+}

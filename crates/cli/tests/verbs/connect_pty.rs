@@ -1,0 +1,92 @@
+//! What somebody sees on a real terminal: who is awaited, the trust question, and Ctrl-C.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use expectrl::process::unix::WaitStatus;
+use expectrl::session::OsSession;
+use expectrl::{ControlCode, Eof, Expect, Session};
+
+use crate::servers::boxed;
+use crate::world::World;
+
+fn on_terminal(mut command: Command) -> OsSession {
+    command.env("NO_COLOR", "1").env("COLUMNS", "80").stdin(Stdio::inherit());
+    let mut session = Session::spawn(command).unwrap();
+    session.set_expect_timeout(Some(Duration::from_secs(20)));
+    session
+}
+
+#[test]
+fn the_pty_shows_who_is_awaited_and_leaves_no_trace() {
+    // The second server answers only after somebody has seen that it is awaited.
+    let world = World::new()
+        .tool_server("box")
+        .server_after("slow", r#"until [ -e "$0.go" ]; do /bin/sleep 0.05; done"#)
+        .own_servers(&[("box", r#""command": "box""#), ("slow", r#""command": "slow""#)]);
+    let mut session = on_terminal(world.command(&["tools"]));
+    session.expect("1 of 2 ready, waiting for slow").unwrap();
+    std::fs::File::create(world.path("bin/slow.go")).unwrap();
+    let seen = session.expect("6 tools from 2 servers.").unwrap();
+    let shown = String::from_utf8_lossy(seen.before()).into_owned();
+    assert!(shown.contains("\r\u{1b}[KNAME"), "{shown:?}");
+    session.expect(Eof).unwrap();
+}
+
+#[test]
+fn the_pty_question_is_asked_in_place() {
+    let world = World::new()
+        .tool_server("box")
+        .project(".mcp.json", r#"{ "mcpServers": { "box": { "command": "box" } } }"#);
+    let words = ["call", "box/echo", "text=hello"];
+    let mut session = on_terminal(world.command(&words));
+    session.expect("Trust \"box\"? [y/N] ").unwrap();
+    session.send_line("n").unwrap();
+    session.expect("is not trusted").unwrap();
+    session.expect(Eof).unwrap();
+    let mut session = on_terminal(world.command(&words));
+    session.expect("Trust \"box\"? [y/N] ").unwrap();
+    session.send_line("y").unwrap();
+    session.expect("you said hello").unwrap();
+    session.expect(Eof).unwrap();
+    assert!(world.run("call box/echo text=again").starts_with("exit 0"));
+}
+
+#[test]
+fn on_a_pty_ctrl_c_cancels_the_call_on_the_server() {
+    let world = boxed();
+    let mut session = on_terminal(world.command(&["call", "box/hang"]));
+    wait_for(&world, "called\n");
+    session.send(ControlCode::EndOfText).unwrap();
+    session.expect("cancelled").unwrap();
+    session.expect(Eof).unwrap();
+    let status = session.get_process().wait().unwrap();
+    assert!(matches!(status, WaitStatus::Exited(_, 130)), "{status:?}");
+    assert_eq!(world.read("bin/box.seen"), "called\ncancelled\n");
+}
+
+#[test]
+fn on_a_pty_a_second_ctrl_c_leaves_at_once() {
+    // This server ignores everything, so ending it politely takes a while.
+    let world = World::new()
+        .script("deaf", "trap '' INT TERM HUP; echo called >> \"$0.seen\"; exec /bin/sleep 60\n")
+        .own_servers(&[("deaf", r#""command": "deaf""#)]);
+    let mut session = on_terminal(world.command(&["test", "deaf"]));
+    session.expect("waiting for deaf").unwrap();
+    let began = Instant::now();
+    session.send(ControlCode::EndOfText).unwrap();
+    session.send(ControlCode::EndOfText).unwrap();
+    session.expect(Eof).unwrap();
+    let status = session.get_process().wait().unwrap();
+    assert!(matches!(status, WaitStatus::Exited(_, 130)), "{status:?}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+/// Waits until the server has seen something.
+fn wait_for(world: &World, expected: &str) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while std::fs::read_to_string(world.path("bin/box.seen")).unwrap_or_default() != expected {
+        assert!(Instant::now() < end, "the server was never called");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,339 @@
+//! `wharf tools`: what agents can call.
+
+use insta::assert_snapshot;
+
+use crate::servers::boxed;
+use crate::world::World;
+
+#[test]
+fn a_fresh_machine_has_a_tool() {
+    assert_snapshot!(World::new().run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME                             SERVER    DESCRIPTION
+    mcp_thinking_sequentialthinking  thinking  Works through a hard problem one thought at a time. Call it once per thought.
+    --- stderr
+    note: the default "context7" is not available: npx not found
+    note: the default "github" is not available: npx not found
+    1 tool from 1 server.
+    "#);
+}
+
+#[test]
+fn all_tools_are_listed() {
+    assert_snapshot!(boxed().run("tools"), @"
+    exit 0
+    --- stdout
+    NAME             SERVER  DESCRIPTION
+    mcp_box_die      box
+    mcp_box_echo     box     Says it again.
+    mcp_box_fail     box     Says no
+    mcp_box_hang     box
+    mcp_box_picture  box
+    --- stderr
+    5 tools from 1 server.
+    ");
+}
+
+#[test]
+fn one_tool_is_shown_in_full() {
+    let world = boxed();
+    assert_snapshot!(world.run("tools mcp_box_echo"), @r#"
+    exit 0
+    --- stdout
+    mcp_box_echo
+      server         box  mcp:box via Wharf
+      tool           echo
+      approval       ask (an agent has to, for every call)
+      says it        changes nothing
+
+    Says it again.
+    In full.
+
+    Arguments
+    {
+      "type": "object",
+      "properties": {
+        "text": {
+          "type": "string"
+        },
+        "times": {
+          "type": "integer"
+        }
+      },
+      "required": [
+        "text"
+      ]
+    }
+    "#);
+    for alias in ["box/echo", "box.echo", "mcp__box__echo"] {
+        assert_eq!(
+            world.run(&format!("tools {alias}")),
+            world.run("tools mcp_box_echo"),
+            "{alias}"
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_there_has_a_neighbour() {
+    let world = boxed();
+    assert_snapshot!(world.run("tools mcp_box_ecko"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "mcp_box_ecko" not found
+      hint: did you mean "mcp_box_echo"?
+    "#);
+    assert_snapshot!(world.run("tools nothing"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "nothing" not found
+    "#);
+}
+
+#[test]
+fn json_has_the_fields_of_the_contract() {
+    assert_snapshot!(boxed().run("tools box/echo --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "tools": [
+        {
+          "name": "mcp_box_echo",
+          "server": "box",
+          "tool": "echo",
+          "description": "Says it again.\nIn full.",
+          "inputSchema": {
+            "type": "object",
+            "properties": {
+              "text": {
+                "type": "string"
+              },
+              "times": {
+                "type": "integer"
+              }
+            },
+            "required": [
+              "text"
+            ]
+          },
+          "annotations": {
+            "readOnlyHint": true
+          },
+          "freshness": "live",
+          "approval": "ask"
+        }
+      ],
+      "servers": [
+        {
+          "name": "box",
+          "status": "connected",
+          "tools": 5
+        }
+      ],
+      "errors": []
+    }
+    "#);
+}
+
+#[test]
+fn servers_that_fail_cost_only_themselves() {
+    let world = World::new()
+        .tool_server("box")
+        .script("broken", "echo 'no licence' >&2; exit 3\n")
+        .script("chatty", "echo hello; echo world; read line\n")
+        .own_servers(&[
+            ("box", r#""command": "box""#),
+            ("broken", r#""command": "broken", "timeout": 5000"#),
+            ("gone", r#""command": "nowhere""#),
+            ("off", r#""command": "box", "args": ["2"], "enabled": false"#),
+            ("half", r#""type": "stdio""#),
+        ]);
+    assert_snapshot!(world.run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME             SERVER  DESCRIPTION
+    mcp_box_die      box
+    mcp_box_echo     box     Says it again.
+    mcp_box_fail     box     Says no
+    mcp_box_hang     box
+    mcp_box_picture  box
+    --- stderr
+    warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+      hint: run its command by hand to see what it says
+    warning: Failed to connect to "gone": nowhere not found
+      hint: install nowhere, or give its full path in "command"
+    warning: Failed to connect to "half": stdio server requires "command"
+    5 tools from 1 server.
+    "#);
+    assert_snapshot!(world.run("tools --json -q").split("\"servers\"").nth(1).unwrap(), @r#"
+    : [
+        {
+          "name": "box",
+          "status": "connected",
+          "tools": 5
+        },
+        {
+          "name": "broken",
+          "status": "failed",
+          "tools": 0,
+          "error": "the session ended: the server's process ended (exit status: 3)"
+        },
+        {
+          "name": "gone",
+          "status": "failed",
+          "tools": 0,
+          "error": "nowhere not found"
+        },
+        {
+          "name": "half",
+          "status": "failed",
+          "tools": 0,
+          "error": "stdio server requires \"command\""
+        },
+        {
+          "name": "off",
+          "status": "disabled",
+          "tools": 0
+        }
+      ],
+      "errors": [
+        {
+          "path": "mcp:broken",
+          "error": "the session ended: the server's process ended (exit status: 3)"
+        },
+        {
+          "path": "mcp:gone",
+          "error": "nowhere not found"
+        },
+        {
+          "path": "mcp:half",
+          "error": "stdio server requires \"command\""
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn the_code_of_a_server_that_was_named_counts() {
+    let world = World::new()
+        .script("broken", "echo 'no licence' >&2; exit 3\n")
+        .server_after("slow", "read line; read line; read line; read line")
+        .own_servers(&[
+            ("broken", r#""command": "broken", "timeout": 5000"#),
+            ("slow", r#""command": "slow", "timeout": 300"#),
+            ("gone", r#""command": "nowhere""#),
+            ("off", r#""command": "box", "enabled": false"#),
+            ("half", r#""type": "stdio""#),
+        ]);
+    assert_snapshot!(world.run("tools --server broken"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+      hint: run its command by hand to see what it says
+      the server's last error output:
+        no licence
+    "#);
+    assert_snapshot!(world.run("tools --server slow"), @r#"
+    exit 5
+    --- stderr
+    error: Failed to connect to "slow": the server did not answer within 300ms
+      hint: raise `timeout` in its entry if it needs longer to start
+    "#);
+    assert_snapshot!(world.run("tools --server gone"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "gone": nowhere not found
+      hint: install nowhere, or give its full path in "command"
+    "#);
+    assert_snapshot!(world.run("tools --server off"), @r#"
+    exit 1
+    --- stderr
+    error: Server "off" is disabled. Run wharf enable off first.
+    "#);
+    assert_snapshot!(world.run("tools --server half"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "half": stdio server requires "command"
+    "#);
+    assert_snapshot!(world.run("tools --server nobody"), @r#"
+    exit 1
+    --- stderr
+    error: Server "nobody" not found
+    "#);
+}
+
+#[test]
+fn the_code_of_a_required_server_counts() {
+    let world = World::new().tool_server("box").own_servers(&[
+        ("box", r#""command": "box""#),
+        ("gone", r#""command": "nowhere", "required": true"#),
+    ]);
+    let shown = world.run("tools");
+    assert!(shown.starts_with("exit 3\n--- stdout\nNAME"), "{shown}");
+    assert!(shown.contains("error: Failed to connect to \"gone\""), "{shown}");
+}
+
+#[test]
+fn a_slow_server_that_is_known_delays_nobody() {
+    let world = World::new()
+        .server_after("slow", r#"[ -e "$0.slow" ] && read line && read line && read line"#)
+        .own_servers(&[("slow", r#""command": "slow""#)]);
+    let live = world.run("tools --json");
+    assert!(live.contains("\"freshness\": \"live\""), "{live}");
+    std::fs::File::create(world.path("bin/slow.slow")).unwrap();
+    assert_snapshot!(world.run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME         SERVER  DESCRIPTION
+    mcp_slow_go  slow    Goes
+    --- stderr
+    1 tool from 1 server. "slow" is still connecting, so these tools are from an earlier time.
+    "#);
+    let cached = world.run("tools --json");
+    assert!(cached.contains("\"freshness\": \"cached\""), "{cached}");
+}
+
+#[test]
+fn a_server_that_sleeps_is_woken_only_when_it_is_needed() {
+    let world = World::new()
+        .server_after("lazy", r#"echo started >> "$0.seen""#)
+        .own_servers(&[("lazy", r#""command": "lazy", "lazy": true"#)]);
+    assert_snapshot!(world.run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME  SERVER  DESCRIPTION
+    --- stderr
+    0 tools from 0 servers. Not asked until needed: "lazy" (wharf tools --fresh).
+    "#);
+    assert!(!world.path("bin/lazy.seen").exists());
+    assert_snapshot!(world.run("tools --server lazy"), @"
+    exit 0
+    --- stdout
+    NAME         SERVER  DESCRIPTION
+    mcp_lazy_go  lazy    Goes
+    --- stderr
+    1 tool from 1 server.
+    ");
+    assert_snapshot!(world.run("tools"), @"
+    exit 0
+    --- stdout
+    NAME         SERVER  DESCRIPTION
+    mcp_lazy_go  lazy    Goes
+    --- stderr
+    1 tool from 1 server.
+    ");
+    assert_eq!(world.read("bin/lazy.seen"), "started\n");
+}
+
+#[test]
+fn what_cannot_be_found_at_all_is_an_error() {
+    let world = World::new().variable("WHARF_MCP_SERVERS", "no JSON");
+    assert_snapshot!(world.run("tools"), @"
+    exit 1
+    --- stderr
+    error: WHARF_MCP_SERVERS is not a JSON object of servers: a text must stand in double quotes; only `true`, `false` and `null` need none (line 1, column 1)
+      hint: correct the variable, or unset it to use your files
+    ");
+}

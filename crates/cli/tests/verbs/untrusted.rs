@@ -1,0 +1,125 @@
+//! What came with a project is neither started nor contacted by any verb before somebody agrees.
+
+use std::net::TcpListener;
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+const THEIRS: &str = r#"{ "mcpServers": { "theirs": { "command": "npx", "args": ["x"] } } }"#;
+
+#[test]
+fn an_untrusted_server_is_skipped_with_a_line() {
+    let world = World::new()
+        .programs(&["npx"])
+        .tool_server("box")
+        .own_servers(&[("box", r#""command": "box""#)])
+        .project(".mcp.json", THEIRS);
+    assert_snapshot!(world.run("resources"), @r#"
+    exit 0
+    --- stdout
+    URI  SERVER  KIND  NAME
+    --- stderr
+    skipped "theirs": it came with this project and is not trusted (wharf trust theirs)
+    0 resources.
+    "#);
+    assert_snapshot!(world.run("prompts --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "prompts": [],
+      "errors": [
+        {
+          "path": "mcp:theirs",
+          "error": "came with this project and is not trusted"
+        }
+      ]
+    }
+    --- stderr
+    skipped "theirs": it came with this project and is not trusted (wharf trust theirs)
+    "#);
+    assert!(world.run("tools").contains("skipped \"theirs\""));
+    assert_eq!(world.started(), "");
+}
+
+#[test]
+fn a_verb_that_names_it_exits_with_6() {
+    let world = World::new().programs(&["npx"]).project(".mcp.json", THEIRS);
+    assert_snapshot!(world.run("test theirs"), @r#"
+    exit 6
+    --- stderr
+    error: Server "theirs" came with this project and is not trusted
+      hint: wharf trust theirs
+    "#);
+    for line in [
+        "test theirs --json",
+        "reconnect theirs",
+        "tools --server theirs",
+        "tools theirs/x",
+        "call theirs/x",
+        "call mcp_theirs_x",
+        "resources --server theirs",
+        "prompts --server theirs",
+        "read --server theirs a:b",
+        "prompt --server theirs a",
+        "doctor theirs",
+    ] {
+        let shown = world.run(line);
+        assert!(shown.starts_with("exit 6\n--- stderr\n"), "{line}: {shown}");
+        assert!(shown.contains("hint: wharf trust theirs"), "{line}: {shown}");
+    }
+    assert_eq!(world.started(), "");
+}
+
+#[test]
+fn no_verb_starts_or_contacts_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let servers = format!(
+        r#"{{ "mcpServers": {{
+  "local": {{ "command": "npx", "args": ["x"], "env": {{ "A": "!helper", "B": "!npx b" }} }},
+  "remote": {{ "url": "http://{address}/mcp", "headers": {{ "X": "!helper" }} }},
+  "sse": {{ "type": "sse", "url": "http://{address}/sse" }} }} }}"#
+    );
+    let world = World::new()
+        .programs(&["npx", "helper", "sh"])
+        .project(".wharf/mcp.json", &servers)
+        .project(".mcp.json", &servers.replace("local", "other"));
+    for verb in [
+        "tools",
+        "tools --fresh",
+        "tools local/x",
+        "call local/x",
+        "call anything",
+        "test local",
+        "test remote",
+        "reconnect remote",
+        "resources",
+        "prompts",
+        "read a:b",
+        "prompt a",
+        "doctor",
+        "doctor remote",
+        "logs local",
+    ] {
+        for flags in ["", " --json", " -v"] {
+            let output = world.output(&format!("{verb}{flags}"));
+            assert!(matches!(output.status.code(), Some(0 | 1 | 6)), "{verb}{flags}");
+        }
+    }
+    assert_eq!(world.started(), "");
+    assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
+fn trust_can_be_given_for_one_run() {
+    let world = World::new()
+        .tool_server("box")
+        .project(".mcp.json", r#"{ "mcpServers": { "box": { "command": "box" } } }"#);
+    assert!(world.run("call box/echo text=a").starts_with("exit 6"));
+    assert!(world.run("call box/echo text=a --trust-project").starts_with("exit 0"));
+    assert!(world.run("call box/echo text=a").starts_with("exit 6"));
+    assert!(world.run("trust box -q").starts_with("exit 0"));
+    assert!(world.run("call box/echo text=a").starts_with("exit 0"));
+}
