@@ -46,7 +46,7 @@ fn troubled() -> World {
 
 #[test]
 fn all_is_well_on_an_empty_machine() {
-    assert_snapshot!(World::new().run("doctor"), @"
+    assert_snapshot!(World::new().run("doctor --offline"), @"
     exit 0
     --- stdout
     Wharf
@@ -70,7 +70,7 @@ fn all_is_well_on_an_empty_machine() {
 
 #[test]
 fn everything_that_is_wrong_has_a_fix() {
-    assert_snapshot!(troubled().run("doctor --trust-project"), @r#"
+    assert_snapshot!(troubled().run("doctor --offline --trust-project"), @r#"
     exit 1
     --- stdout
     Wharf
@@ -119,7 +119,7 @@ fn everything_that_is_wrong_has_a_fix() {
 
 #[test]
 fn one_server_can_be_checked() {
-    assert_snapshot!(troubled().run("doctor lost"), @r#"
+    assert_snapshot!(troubled().run("doctor --offline lost"), @r#"
     exit 1
     --- stdout
     Server
@@ -130,7 +130,7 @@ fn one_server_can_be_checked() {
 
     2 things to put right.
     "#);
-    assert_snapshot!(troubled().run("doctor near"), @"
+    assert_snapshot!(troubled().run("doctor --offline near"), @"
     exit 0
     --- stdout
     Server
@@ -138,7 +138,7 @@ fn one_server_can_be_checked() {
 
     Nothing to put right.
     ");
-    assert_snapshot!(troubled().run("doctor nobody"), @r#"
+    assert_snapshot!(troubled().run("doctor --offline nobody"), @r#"
     exit 1
     --- stderr
     error: Server "nobody" not found
@@ -147,13 +147,13 @@ fn one_server_can_be_checked() {
 
 #[test]
 fn an_untrusted_server_is_not_checked() {
-    assert_snapshot!(troubled().run("doctor theirs"), @r#"
+    assert_snapshot!(troubled().run("doctor --offline theirs"), @r#"
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
       hint: wharf trust theirs
     "#);
-    assert_snapshot!(troubled().run("doctor theirs --json"), @r#"
+    assert_snapshot!(troubled().run("doctor --offline theirs --json"), @r#"
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
@@ -164,7 +164,7 @@ fn an_untrusted_server_is_not_checked() {
 #[test]
 fn every_state_has_its_check() {
     let world = every_state();
-    assert_snapshot!(world.run("doctor"), @r#"
+    assert_snapshot!(world.run("doctor --offline"), @r#"
     exit 1
     --- stdout
     Wharf
@@ -197,7 +197,7 @@ fn every_state_has_its_check() {
 
     2 things to put right.
     "#);
-    assert_snapshot!(world.run("doctor off"), @r#"
+    assert_snapshot!(world.run("doctor --offline off"), @r#"
     exit 0
     --- stdout
     Server
@@ -211,7 +211,7 @@ fn every_state_has_its_check() {
 fn json_has_the_fields_of_the_contract() {
     let world =
         World::new().home(".wharf/mcp.json", r#"{ "mcpServers": { "a": { "command": "${X}" } } }"#);
-    assert_snapshot!(world.run("doctor --json"), @r#"
+    assert_snapshot!(world.run("doctor --offline --json"), @r#"
     exit 1
     --- stdout
     {
@@ -274,7 +274,7 @@ fn json_has_the_fields_of_the_contract() {
 #[test]
 fn a_machine_without_a_home_is_told() {
     let world = World::new();
-    let output = world.command(&["doctor"]).env_remove("HOME").output().unwrap();
+    let output = world.command(&["doctor", "--offline"]).env_remove("HOME").output().unwrap();
     assert_snapshot!(world.show(&output), @"
     exit 1
     --- stdout
@@ -298,7 +298,7 @@ fn a_machine_without_a_home_is_told() {
 #[test]
 fn the_settings_of_another_program_are_not_ours() {
     let world = World::new().home(".codex/config.toml/x", "");
-    assert_snapshot!(world.run("doctor -q"), @r#"
+    assert_snapshot!(world.run("doctor --offline -q"), @r#"
     exit 1
     --- stdout
     Wharf
@@ -330,7 +330,7 @@ fn a_home_that_cannot_be_written_to_is_found() {
         set_permissions(world.path("home/.wharf"), Permissions::from_mode(mode)).unwrap();
     };
     set_mode(0o500);
-    let shown = world.run("doctor");
+    let shown = world.run("doctor --offline");
     set_mode(0o700);
     let lines: Vec<&str> = shown.lines().skip(3).take(2).collect();
     assert_snapshot!(lines.join("\n"), @"
@@ -348,7 +348,7 @@ fn a_secret_in_an_argument_is_found() {
   "b": { "command": "npx", "args": ["pkg", "--token", "${KEY}", "--api-key=${KEY}", "--password"] },
   "c": { "command": "npx", "args": ["--always-auth", "pkg", "--token-file", "x", "--max-tokens=5"] } } }"#,
     );
-    assert_snapshot!(world.run("doctor --trust-project"), @"
+    assert_snapshot!(world.run("doctor --offline --trust-project"), @"
     exit 1
     --- stdout
     Wharf

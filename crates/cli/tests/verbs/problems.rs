@@ -47,7 +47,7 @@ fn each_file_says_what_is_wrong() {
 
 #[test]
 fn the_doctor_says_the_same() {
-    assert_snapshot!(broken().run("doctor"), @r#"
+    assert_snapshot!(broken().run("doctor --offline"), @r#"
     exit 1
     --- stdout
     Wharf
@@ -127,7 +127,7 @@ fn a_file_that_cannot_be_read_is_not_nothing() {
     3 servers: 3 enabled.
     Some files could not be read (see above) and no other has servers, so these are Wharf's defaults.
     ");
-    assert_snapshot!(world.run("doctor"), @"
+    assert_snapshot!(world.run("doctor --offline"), @"
     exit 1
     --- stdout
     Wharf

@@ -12,8 +12,8 @@ const LINES: [&str; 28] = [
     "get NAME",
     "explain NAME",
     "status",
-    "doctor",
-    "doctor NAME",
+    "doctor --offline",
+    "doctor NAME --offline",
     "trust NAME",
     "trust --all",
     "untrust NAME",
@@ -22,7 +22,7 @@ const LINES: [&str; 28] = [
     "config get",
     "get NAMEx",
     "explain NAMEx",
-    "doctor NAMEx",
+    "doctor NAMEx --offline",
     "trust NAMEx",
     "untrust NAMEx",
     "list -v",
@@ -229,7 +229,9 @@ fn adding_shows_no_secret() {
             check_words(&world, &["add-json", "j", entry, "--force"], "");
             check_words(&world, &["add-json", "k", "-", "--scope", "user"], entry);
         }
-        for line in ["list --all", "get a", "get j", "explain c", "status", "doctor", "remove a"] {
+        for line in
+            ["list --all", "get a", "get j", "explain c", "status", "doctor --offline", "remove a"]
+        {
             check_words(&world, &line.split(' ').collect::<Vec<_>>(), "");
         }
     }

@@ -1,9 +1,11 @@
-//! `wharf doctor`: everything that can be wrong and can be found out without connecting.
+//! `wharf doctor`: everything that can be wrong, first without and then with connecting.
 //!
 //! `own` looks at Wharf's own files, `files` at everybody's config files, `server` at each enabled
-//! server, `together` at what concerns several; `run` puts the checks in order and shows them.
+//! server, `together` at what concerns several, `connections` connects; `run` puts the checks in
+//! order and shows them.
 
 mod check;
+mod connections;
 mod files;
 mod own;
 mod pass_env;

@@ -3,35 +3,46 @@
 use clap::Args;
 use serde::Serialize;
 use wharf_config::text::clean;
-use wharf_config::{Catalog, Credentials, Problem, Server, State};
+use wharf_config::{Catalog, Credentials, Env, Problem, Server, State};
 
 use super::check::Check;
-use super::{files, own, server, together};
+use super::{connections, files, own, server, together};
 use crate::commands::invocation::{WhyDefaults, find, why_defaults};
-use crate::commands::{Exit, Failure, Invocation};
+use crate::commands::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, print_json, style};
 
 /// Check everything, and say how to put it right
 ///
 /// Looks at Wharf's own files, at every config file, and at each enabled server: whether its
-/// program and folder exist, which variables are missing, which secrets lie open. Nothing is
-/// started or contacted. The exit code is 1 if something has to be done.
+/// program and folder exist, which variables are missing, which secrets lie open. Then connects to
+/// the servers, except with --offline, and never to one that is not trusted. The exit code is 1 if
+/// something has to be done.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf doctor
   wharf doctor github            one server only
+  wharf doctor --offline         look only: start and contact nothing
   wharf doctor --json | jq '.checks[] | select(.ok | not)'")]
 pub(crate) struct DoctorArgs {
     /// Check only this server
     name: Option<String>,
+    /// Start and contact nothing
+    #[arg(long)]
+    offline: bool,
 }
 
 #[derive(Serialize)]
 struct Answer<'a> {
     ok: bool,
     checks: Vec<&'a Check>,
-    problems: Vec<&'a Problem>,
+    problems: &'a [Problem],
+}
+
+/// Everything that was looked at.
+struct Findings {
+    groups: Vec<Group>,
+    problems: Vec<Problem>,
 }
 
 /// Checks under a heading.
@@ -42,30 +53,40 @@ struct Group {
 
 /// Checks everything, or one server.
 pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = invocation.load()?;
-    match &args.name {
-        Some(name) => one(name, &catalog, invocation),
-        None => everything(&catalog, invocation),
+    let mut catalog = invocation.load()?;
+    let mut findings = match &args.name {
+        Some(name) => {
+            let findings = one(name, &catalog, &invocation.env)?;
+            connect::narrow(&mut catalog, |server| server.definition.name.as_str() == name);
+            findings
+        }
+        None => everything(&catalog, &invocation.env),
+    };
+    if args.offline {
+        return show(&findings, invocation);
     }
+    connections::with_checks(catalog, invocation, |checks| {
+        let title = if args.name.is_some() { "Connection" } else { "Connections" };
+        findings.groups.push(Group { title, checks });
+        show(&findings, invocation)
+    })
 }
 
-fn one(name: &str, catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
-    let env = &invocation.env;
+fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
     let found = find(catalog, name)?;
     if found.state == State::Untrusted {
         return Err(Failure::Untrusted { name: name.to_owned() });
     }
     let credentials = Credentials::load(env).unwrap_or_default();
     let of_file = files::check_one(&found.definition.source.path, catalog, env);
-    let groups = [
+    let groups = vec![
         Group { title: "Its file", checks: of_file },
         Group { title: "Server", checks: server::check(found, &credentials, env) },
     ];
-    show(&groups, found.problems.iter().collect(), invocation)
+    Ok(Findings { groups, problems: found.problems.clone() })
 }
 
-fn everything(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
-    let env = &invocation.env;
+fn everything(catalog: &Catalog, env: &Env) -> Findings {
     let credentials = Credentials::load(env).unwrap_or_default();
     let looked_at: Vec<&Server> =
         catalog.winners().into_iter().filter(|server| server.state != State::Disabled).collect();
@@ -84,20 +105,17 @@ fn everything(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failur
             ),
         }
     }));
-    let groups = [
+    let groups = vec![
         Group { title: "Wharf", checks: own::check(catalog, env) },
         Group { title: "Files", checks: files::check(catalog, env) },
         Group { title: "Servers", checks: servers },
     ];
     let own = looked_at.iter().flat_map(|server| &server.problems);
-    show(&groups, catalog.problems.iter().chain(own).collect(), invocation)
+    Findings { groups, problems: catalog.problems.iter().chain(own).cloned().collect() }
 }
 
-fn show(
-    groups: &[Group],
-    problems: Vec<&Problem>,
-    invocation: &Invocation,
-) -> Result<Exit, Failure> {
+fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {
+    let Findings { groups, problems } = findings;
     let checks: Vec<&Check> = groups.iter().flat_map(|group| &group.checks).collect();
     let wrong = checks.iter().filter(|check| !check.ok).count();
     if invocation.ui.json {

@@ -1,0 +1,99 @@
+//! Connects to the enabled servers, all at once, and says how that went.
+//!
+//! Only what is trusted is started, and nothing whose program is known to be missing.
+
+use std::collections::BTreeSet;
+
+use wharf::{Runtime, ServerView, Snapshot, Status};
+use wharf_config::{Catalog, Level, Problem, Server, State};
+
+use super::check::Check;
+use crate::commands::connect;
+use crate::commands::failure::tip;
+use crate::commands::status::look;
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::phrase;
+
+/// Connects to the servers of a catalog that can be started, and hands the checks on.
+pub(super) fn with_checks(
+    mut catalog: Catalog,
+    invocation: &Invocation,
+    show: impl FnOnce(Vec<Check>) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    let env = &invocation.env;
+    let is_worth_it =
+        |server: &Server| server.state == State::Enabled && look(server, env).is_usable();
+    connect::narrow(&mut catalog, is_worth_it);
+    if catalog.servers.is_empty() {
+        return show(Vec::new());
+    }
+    let known: BTreeSet<String> =
+        catalog.servers.iter().flat_map(|server| &server.problems).map(message).collect();
+    let work = async |runtime: &Runtime| connect::settled(runtime).await;
+    connect::with_servers(invocation, &catalog, work, |snapshot| show(checks(&snapshot, &known)))
+}
+
+fn checks(snapshot: &Snapshot, known: &BTreeSet<String>) -> Vec<Check> {
+    let mut checks: Vec<Check> =
+        snapshot.servers().flat_map(|server| of_server(server, known)).collect();
+    let collisions = snapshot.registry().problems().iter();
+    checks.extend(collisions.map(|problem| of_problem("tool names", problem)));
+    checks
+}
+
+fn of_server(server: &ServerView, known: &BTreeSet<String>) -> Vec<Check> {
+    let name = server.name.as_str();
+    let mut checks = vec![connection(server)];
+    let problems = server.problems();
+    // What was known before anything was connected has been told.
+    let news = problems.iter().filter(|problem| !known.contains(&message(problem)));
+    checks.extend(news.map(|problem| of_problem(name, problem)));
+    for warning in server.about.iter().flat_map(|about| &about.warnings) {
+        checks.push(Check::note(name, format!("does not keep to the protocol: {warning}")));
+    }
+    checks
+}
+
+fn connection(server: &ServerView) -> Check {
+    let name = server.name.as_str();
+    match (server.status, &server.failure) {
+        (Status::Connected, _) => Check::fine(name, connected(server)),
+        (_, Some(failure)) => {
+            let message = format!("failed to connect: {}", failure.message);
+            let check = match server.source.level {
+                Level::Builtin => Check::note(name, message),
+                _ => Check::wrong(name, message),
+            };
+            match tip(failure) {
+                Some(tip) => check.hint(tip),
+                None => check.hint(format!("wharf test {}", phrase::word(name))),
+            }
+        }
+        (status, None) => Check::note(name, format!("is {status}")),
+    }
+}
+
+fn connected(server: &ServerView) -> String {
+    let tools = phrase::count(server.tools(), "tool");
+    match &server.about {
+        Some(about) => {
+            let itself = format!("{} {}", about.name, about.version);
+            format!("connects ({}, {}), {tools}", itself.trim(), about.revision)
+        }
+        None => format!("connects, {tools}"),
+    }
+}
+
+fn of_problem(name: &str, problem: &Problem) -> Check {
+    let message = message(problem);
+    let breaks = problem.is_error() || problem.code == LEFT_OUT;
+    let check = if breaks { Check::wrong(name, message) } else { Check::note(name, message) };
+    Check { hint: problem.hint.clone(), ..check }
+}
+
+/// The code of values that were left out because they could not be resolved.
+const LEFT_OUT: &str = "left-out-value";
+
+fn message(problem: &Problem) -> String {
+    problem.message.clone()
+}
