@@ -9,5 +9,6 @@ mod runtime {
     mod exactly_once;
     mod extras;
     mod lifecycle;
+    mod remote;
     mod world;
 }

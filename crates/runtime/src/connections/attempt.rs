@@ -37,7 +37,6 @@ pub(crate) struct Live {
     pub(crate) peer: Peer,
     pub(crate) about: Arc<About>,
     pub(crate) tools: Tools,
-    pub(crate) problems: Vec<Problem>,
     pub(super) changes: Arc<Changes>,
 }
 
@@ -51,11 +50,15 @@ pub(crate) struct Tools {
 }
 
 impl Attempt<'_> {
-    /// Connects and lists.
-    pub(super) async fn run(&self) -> Result<Live, Failure> {
+    /// Connects and lists. What had to be left out is told before anything is sent: it may be the
+    /// reason why the rest fails.
+    pub(super) async fn run(&self, left_out: impl FnOnce(Vec<Problem>)) -> Result<Live, Failure> {
         let began = Instant::now();
         let resolved = self.shared.resolver.resolve(self.server).await;
         let resolved = resolved.map_err(|error| Failure::of_resolving(&error))?;
+        if !resolved.omissions.is_empty() {
+            left_out(resolved.omissions);
+        }
         let spec = &self.server.spec;
         let ports = self.shared.options.ports.clone();
         let (inbox, changes) = Inbox::new(spec.name.clone(), ports, self.shared.events.clone());
@@ -86,7 +89,7 @@ impl Attempt<'_> {
             }
         };
         let about = about(&peer, connect_time, listing.elapsed());
-        Ok(Live { peer, about, tools, problems: resolved.omissions, changes })
+        Ok(Live { peer, about, tools, changes })
     }
 
     /// Lists the tools of a server that is there.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use wharf_config::{ServerName, Source};
+use wharf_config::{Problem, ServerName, Source};
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::peer::{Ended, RequestOptions, Subscription};
 use wharf_protocol::view::SubscriptionFilter;
@@ -52,6 +52,8 @@ pub(super) enum News {
     Idle,
     /// An attempt began.
     Connecting,
+    /// Something had to be left out of the attempt.
+    LeftOut(Vec<Problem>),
     /// It is there.
     Connected(Box<Live>),
     /// Its tools were listed again.
@@ -145,7 +147,8 @@ impl Connection {
     async fn attempt(&mut self) -> Option<Result<Live, Failure>> {
         let Self { shared, rules, server, source, stop, .. } = &*self;
         let attempt = Attempt { shared, rules, server, source, remembered: self.remembered };
-        let outcome = stop.run_until_cancelled(attempt.run()).await?;
+        let left_out = |problems| self.report(News::LeftOut(problems));
+        let outcome = stop.run_until_cancelled(attempt.run(left_out)).await?;
         if let Ok(live) = &outcome {
             self.remembered = Some(live.about.revision);
             // Who woke or wanted it anew meanwhile has got it.

@@ -185,7 +185,9 @@ impl Slot {
         self.published = None;
         match news {
             News::Idle => self.view.status = Status::Disconnected,
+            News::LeftOut(problems) => self.view.omissions = problems.into(),
             News::Connecting => {
+                self.view.omissions = Arc::default();
                 if self.view.status != Status::Reconnecting {
                     self.view.status = Status::Connecting;
                 }
@@ -196,7 +198,6 @@ impl Slot {
                 self.view.failure = None;
                 self.view.about = Some(live.about);
                 self.view.peer = Some(live.peer);
-                self.view.omissions = live.problems.into();
                 return self.take_tools(live.tools);
             }
             News::Listed(tools) => return self.take_tools(tools),

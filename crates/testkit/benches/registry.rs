@@ -1,0 +1,117 @@
+//! From a list to tools that can be called: the runtime against `wharf-bare`, which only lists.
+//!
+//! Once with one server that has 10 000 tools, once with 500 servers that have 20 each. Ours makes a
+//! registry of them with names, schemas and pins; at most 3 times the bare time may go by. Nothing is
+//! cached. Run by `cargo xtask bench`; exits with 1 above a bar.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a bench starts programs, prints its numbers and stops where that fails"
+)]
+
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use wharf::config::{Env, LoadOptions, Platform, load};
+use wharf::{Options, Runtime};
+use wharf_testkit::driver::peak_kib;
+
+/// How many times the bare time ours may take.
+const MOST: f64 = 3.0;
+
+fn main() -> ExitCode {
+    println!("{:<24} {:>10} {:>10} {:>7} {:>6}", "", "bare", "ours", "ratio", "bar");
+    // The smaller peak comes first: it cannot be told afterwards.
+    let large = compare("10 000 tools, 1 server", 7, bare_listing, || ours(1, 10_000).listed);
+    println!("{:<24} {:>10} {:>6} KiB", "memory of both sides", "", peak_kib().unwrap_or_default());
+    let many =
+        compare("20 tools, 500 servers", 3, || bare_connecting(500), || ours(500, 20).in_all);
+    println!("{:<24} {:>10} {:>6} KiB", "memory of both sides", "", peak_kib().unwrap_or_default());
+    if large && many { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn compare(
+    name: &str,
+    rounds: usize,
+    bare: impl Fn() -> Duration,
+    ours: impl Fn() -> Duration,
+) -> bool {
+    // A disturbed machine gets a second chance; a slow program does not need one.
+    (0..2).any(|_| {
+        let (mut bare_times, mut our_times) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            bare_times.push(bare());
+            our_times.push(ours());
+        }
+        let (bare, ours) = (median(bare_times), median(our_times));
+        let ratio = ours.as_secs_f64() / bare.as_secs_f64();
+        println!("{name:<24} {bare:>10.2?} {ours:>10.2?} {ratio:>7.2} {MOST:>6.1}");
+        ratio <= MOST
+    })
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// How long the bare client takes for one list of 10 000 tools.
+fn bare_listing() -> Duration {
+    let numbers = bare(&["list", "3"], &[("ECHO_TOOLS", "10000")]);
+    Duration::from_secs_f64(numbers["p50_us"].as_f64().expect("a time") / 1e6)
+}
+
+/// How long the bare client takes to connect and list.
+fn bare_connecting(servers: usize) -> Duration {
+    let numbers = bare(&["connect", &servers.to_string()], &[]);
+    Duration::from_secs_f64(numbers["ready_ms"].as_f64().expect("a time") / 1e3)
+}
+
+fn bare(words: &[&str], variables: &[(&str, &str)]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_wharf-bare"))
+        .args(words)
+        .arg(env!("CARGO_BIN_EXE_wharf-echo"))
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .expect("wharf-bare runs");
+    serde_json::from_slice(&output.stdout).expect("wharf-bare prints numbers")
+}
+
+/// What our side took.
+struct Times {
+    /// From the question for the list to the registry, one server.
+    listed: Duration,
+    /// From the start of the runtime to the registry.
+    in_all: Duration,
+}
+
+fn ours(servers: usize, tools: usize) -> Times {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut entries = Map::new();
+    for at in 0..servers {
+        let name: String =
+            at.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect();
+        let env = json!({ "ECHO_TOOLS": tools.to_string() });
+        entries.insert(name, json!({ "command": env!("CARGO_BIN_EXE_wharf-echo"), "env": env }));
+    }
+    let env = Env::new(Platform::HOST, folder.path())
+        .with_home(folder.path())
+        .with_variable("WHARF_MCP_SERVERS", Value::Object(entries).to_string());
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    tokio.expect("a Tokio runtime").block_on(async {
+        let catalog = load(&env, LoadOptions::default()).expect("a catalog");
+        let began = Instant::now();
+        let wharf = Runtime::start(&catalog, Options::new(env).one_shot());
+        let snapshot = wharf.settled().await;
+        let naming = Instant::now();
+        assert_eq!(snapshot.registry().tools().len(), servers * tools);
+        let (naming, in_all) = (naming.elapsed(), began.elapsed());
+        let listing = snapshot.servers().filter_map(|it| Some(it.about.as_ref()?.list_time)).max();
+        wharf.shutdown().await;
+        Times { listed: listing.unwrap_or_default() + naming, in_all }
+    })
+}

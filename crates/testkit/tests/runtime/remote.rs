@@ -1,0 +1,135 @@
+//! Servers over HTTP: tokens, sign-in, and coming back after an outage.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use wharf::config::{Credentials, Secret};
+use wharf::{FailureKind, Status};
+use wharf_protocol::serve::{HttpOptions, Server, Token};
+use wharf_testkit::server::Sample;
+
+use super::world::{World, call, shown, until};
+
+/// A server at an address of its own, with a token if one is given; dropped, it is gone.
+struct Remote {
+    address: SocketAddr,
+    _tasks: JoinSet<()>,
+}
+
+impl Remote {
+    async fn start(token: Option<&str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on(listener, token)
+    }
+
+    fn on(listener: TcpListener, token: Option<&str>) -> Self {
+        let address = listener.local_addr().unwrap();
+        let token = token.map(Token::new);
+        let options = HttpOptions { token, ..HttpOptions::default() };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let server = Server::new(Sample::default());
+            server.serve_http(listener, options).await.unwrap();
+        });
+        Self { address, _tasks: tasks }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_wants_to_know_who_asks_needs_a_sign_in() {
+    let remote = Remote::start(Some("good")).await;
+    let mut world = World::new();
+    world.server("closed", json!({ "url": remote.url() }));
+    world.server(
+        "wrong",
+        json!({ "url": remote.url(), "headers": { "Authorization": "Bearer bad" } }),
+    );
+    world.server(
+        "open",
+        json!({ "url": remote.url(), "headers": { "Authorization": "Bearer good" } }),
+    );
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    let told = shown(&snapshot);
+    assert_snapshot!(told, @"
+    closed needs_auth 0: the server answered 401 Unauthorized
+    open connected 9
+    wrong needs_auth 0: the server answered 401 Unauthorized
+    ");
+    let failure = snapshot.server("closed").unwrap().failure.clone().unwrap();
+    assert_eq!(failure.kind, FailureKind::NeedsAuth);
+    assert_snapshot!(failure.hint.as_deref().unwrap_or_default(), @"sign in, or check the token in its headers");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_stored_token_goes_to_its_own_address_and_to_no_other() {
+    let (remote, other) = (Remote::start(Some("good")).await, Remote::start(Some("good")).await);
+    let mut world = World::new();
+    let mut credentials = Credentials::load(&world.env()).unwrap();
+    let id = credentials.add_bearer(&remote.url(), &Secret::new("good")).unwrap();
+    credentials.save().unwrap();
+    let auth = json!({ "type": "bearer", "credentialId": id });
+    world.server("own", json!({ "url": remote.url(), "auth": auth }));
+    world.server("thief", json!({ "url": other.url(), "auth": auth }));
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    let statuses = ["own", "thief"].map(|name| snapshot.server(name).unwrap().status);
+    assert_eq!(statuses, [Status::Connected, Status::NeedsAuth]);
+    let problems = snapshot.server("thief").unwrap().problems();
+    assert!(problems.iter().any(|problem| problem.message.contains("credential")), "{problems:?}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_expired_token_is_fetched_anew_and_the_call_goes_through_once() {
+    let remote = Remote::start(Some("second")).await;
+    let mut world = World::new();
+    // The first token is refused, the next one is right.
+    let counter = world.path("counter");
+    let script = format!(
+        "!n=$(cat {0} 2>/dev/null || echo 0); echo $((n+1)) > {0}; [ $n = 0 ] && echo Bearer first || echo Bearer second",
+        counter.display()
+    );
+    world.server("fresh", json!({ "url": remote.url(), "headers": { "Authorization": script } }));
+    let runtime = world.start();
+    assert_eq!(runtime.ready().await.server("fresh").unwrap().status, Status::Connected);
+    assert_eq!(std::fs::read_to_string(counter).unwrap().trim(), "2");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_remote_server_that_goes_away_is_an_error_with_its_reason_and_comes_back() {
+    let remote = Remote::start(None).await;
+    let address = remote.address;
+    let mut world = World::new();
+    world.server("far", json!({ "url": remote.url(), "approval": "never", "callTimeout": 5000 }));
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    let tool = snapshot.registry().tools()[0].name().to_owned();
+    drop(remote);
+    let said = call(&runtime, &tool, json!({ "text": "x", "a": 1, "b": 2 })).await;
+    assert!(!said.starts_with("MISUSE"), "{said}");
+    let _remote = Remote::on(TcpListener::bind(address).await.unwrap(), None);
+    let back = async {
+        loop {
+            let said = call(&runtime, &tool, json!({ "text": "x", "a": 1, "b": 2 })).await;
+            if !said.contains("known=") {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), back).await.expect("it comes back");
+    until(&runtime, "connected again", |it| it.server("far").unwrap().status == Status::Connected)
+        .await;
+    runtime.shutdown().await;
+}
