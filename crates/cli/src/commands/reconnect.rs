@@ -35,7 +35,10 @@ struct Answer<'a> {
 
 /// Reconnects a server.
 pub(crate) fn run(args: &ReconnectArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = connect::only(&args.name, invocation)?;
+    let catalog = match connect::only(&args.name, invocation) {
+        Ok(catalog) => catalog,
+        Err(failure) => return failed(&args.name, failure, invocation),
+    };
     let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
     connect::with_servers(invocation, &catalog, work, |result| show(&args.name, result, invocation))
 }
@@ -45,11 +48,10 @@ fn show(
     result: Result<Arc<ServerView>, Unavailable>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
-    let json = invocation.ui.json;
     match result {
         Ok(server) => {
             let message = message(&server);
-            if json {
+            if invocation.ui.json {
                 print_json(&Answer { ok: true, name, message })?;
             } else {
                 invocation.ui.data(&format!("{}\n", clean(&message)))?;
@@ -57,14 +59,15 @@ fn show(
             warn(&server, invocation);
             Ok(Exit::Fine)
         }
-        Err(why) => {
-            let failure = Failure::from(why);
-            if json {
-                print_json(&Answer { ok: false, name, message: failure.to_string() })?;
-            }
-            Err(failure)
-        }
+        Err(why) => failed(name, why.into(), invocation),
     }
+}
+
+fn failed(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit, Failure> {
+    if invocation.ui.json {
+        print_json(&Answer { ok: false, name, message: failure.to_string() })?;
+    }
+    Err(failure)
 }
 
 fn message(server: &ServerView) -> String {

@@ -63,7 +63,10 @@ struct Introduction<'a> {
 
 /// Tests a server.
 pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = connect::only(&args.name, invocation)?;
+    let catalog = match connect::only(&args.name, invocation) {
+        Ok(catalog) => catalog,
+        Err(failure) => return not_tried(&args.name, failure, invocation),
+    };
     let transport = catalog.winner(&args.name).and_then(|server| server.transport);
     let transport = transport.map_or("unknown", |kind| kind.word());
     let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
@@ -79,20 +82,7 @@ fn show(
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
-    let mut answer = Answer {
-        ok: result.is_ok(),
-        name,
-        transport,
-        server: None,
-        protocol_version: None,
-        era: None,
-        tools: None,
-        connect_ms: None,
-        list_ms: None,
-        error: None,
-        tip: None,
-        stderr: None,
-    };
+    let mut answer = Answer { ok: result.is_ok(), ..Answer::new(name, transport) };
     match result {
         Ok(server) => {
             if let Some(about) = &server.about {
@@ -118,7 +108,36 @@ fn show(
     }
 }
 
+/// Tells that a server was not even tried.
+fn not_tried(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit, Failure> {
+    let transport = invocation.load_quietly().ok().and_then(|catalog| {
+        catalog.winner(name).map(|server| server.transport.map_or("unknown", |kind| kind.word()))
+    });
+    if let (true, Some(transport)) = (invocation.ui.json, transport) {
+        let (error, tip) = (failure.to_string(), failure.hint());
+        print_json(&Answer { error: Some(&error), tip, ..Answer::new(name, transport) })?;
+    }
+    Err(failure)
+}
+
 impl<'a> Answer<'a> {
+    fn new(name: &'a str, transport: &'static str) -> Self {
+        Self {
+            ok: false,
+            name,
+            transport,
+            server: None,
+            protocol_version: None,
+            era: None,
+            tools: None,
+            connect_ms: None,
+            list_ms: None,
+            error: None,
+            tip: None,
+            stderr: None,
+        }
+    }
+
     fn introduce(&mut self, about: &'a About, tools: usize) {
         let milliseconds = |time: std::time::Duration| u64::try_from(time.as_millis()).ok();
         self.server = Some(Introduction { name: &about.name, version: &about.version });

@@ -149,6 +149,34 @@ fn a_tool_that_is_not_there_is_not_found() {
     error: Tool "box/ecko" not found
       hint: did you mean "mcp_box_echo"?
     "#);
+    assert_snapshot!(world.run("call box/ecko --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "isError": true,
+      "text": "MCP error: Tool \"box/ecko\" not found",
+      "content": [],
+      "details": {
+        "serverName": "",
+        "mcpToolName": "box/ecko",
+        "provider": "",
+        "providerName": "",
+        "durationMs": 0
+      },
+      "error": {
+        "kind": "MISUSE",
+        "phase": "send",
+        "message": "Tool \"box/ecko\" not found",
+        "retryable": false,
+        "outcomeKnown": true,
+        "hint": "did you mean \"mcp_box_echo\"?"
+      }
+    }
+    --- stderr
+    error: Tool "box/ecko" not found
+      hint: did you mean "mcp_box_echo"?
+    "#);
     assert_snapshot!(world.run("call mcp_other_thing"), @r#"
     exit 1
     --- stderr

@@ -168,8 +168,16 @@ fn every_shell_gets_a_script_and_everybody_a_manual() {
 #[test]
 fn a_reader_that_goes_away_ends_the_run_quietly() {
     let world = World::new();
-    for line in ["list", "list --json", "doctor", "explain thinking", "completions bash", "--help"]
-    {
+    for line in [
+        "list",
+        "list --json",
+        "doctor",
+        "tools",
+        "tools --json",
+        "explain thinking",
+        "completions bash",
+        "--help",
+    ] {
         let words: Vec<&str> = line.split(' ').collect();
         let mut child =
             world.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -162,6 +162,29 @@ fn programs_are_told_why_it_does_not_work() {
         no licence
         bye
     "#);
+    assert_snapshot!(world.run("test off --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "name": "off",
+      "transport": "stdio",
+      "error": "Server \"off\" is disabled. Run wharf enable off first."
+    }
+    --- stderr
+    error: Server "off" is disabled. Run wharf enable off first.
+    "#);
+    assert_snapshot!(world.run("reconnect off --json"), @r#"
+    exit 1
+    --- stdout
+    {
+      "ok": false,
+      "name": "off",
+      "message": "Server \"off\" is disabled. Run wharf enable off first."
+    }
+    --- stderr
+    error: Server "off" is disabled. Run wharf enable off first.
+    "#);
     assert_snapshot!(world.run("reconnect gone --json"), @r#"
     exit 3
     --- stdout

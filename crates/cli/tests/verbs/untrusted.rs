@@ -45,6 +45,48 @@ fn an_untrusted_server_is_skipped_with_a_line() {
 #[test]
 fn a_verb_that_names_it_exits_with_6() {
     let world = World::new().programs(&["npx"]).project(".mcp.json", THEIRS);
+    assert_snapshot!(world.run("test theirs --json"), @r#"
+    exit 6
+    --- stdout
+    {
+      "ok": false,
+      "name": "theirs",
+      "transport": "stdio",
+      "error": "Server \"theirs\" came with this project and is not trusted",
+      "tip": "wharf trust theirs"
+    }
+    --- stderr
+    error: Server "theirs" came with this project and is not trusted
+      hint: wharf trust theirs
+    "#);
+    assert_snapshot!(world.run("call theirs/x --json"), @r#"
+    exit 6
+    --- stdout
+    {
+      "ok": false,
+      "isError": true,
+      "text": "MCP error: Server \"theirs\" came with this project and is not trusted",
+      "content": [],
+      "details": {
+        "serverName": "",
+        "mcpToolName": "theirs/x",
+        "provider": "",
+        "providerName": "",
+        "durationMs": 0
+      },
+      "error": {
+        "kind": "TERMINAL",
+        "phase": "connect",
+        "message": "Server \"theirs\" came with this project and is not trusted",
+        "retryable": false,
+        "outcomeKnown": true,
+        "hint": "wharf trust theirs"
+      }
+    }
+    --- stderr
+    error: Server "theirs" came with this project and is not trusted
+      hint: wharf trust theirs
+    "#);
     assert_snapshot!(world.run("test theirs"), @r#"
     exit 6
     --- stderr
@@ -52,7 +94,6 @@ fn a_verb_that_names_it_exits_with_6() {
       hint: wharf trust theirs
     "#);
     for line in [
-        "test theirs --json",
         "reconnect theirs",
         "tools --server theirs",
         "tools theirs/x",

@@ -47,6 +47,14 @@ pub(crate) struct CallArgs {
 
 /// Calls a tool.
 pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let result = connect_and_call(args, invocation);
+    if let (true, Err(failure)) = (invocation.ui.json, &result) {
+        shown::show_failure(&args.tool, failure)?;
+    }
+    result
+}
+
+fn connect_and_call(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let given = Given::read(&args.words, args.args.as_deref())?;
     let catalog = connect::suspects(&args.tool, invocation)?;
     let work = async |runtime: &Runtime| call(args, &given, &catalog, runtime).await;

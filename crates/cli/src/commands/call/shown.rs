@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use wharf::call::{Outcome, Quota, ResultStore};
+use serde_json::{Value, json};
+use wharf::call::{ErrorKind, Outcome, Phase, Quota, ResultStore};
 use wharf_config::text::clean;
 
 use crate::commands::failure::exit_of_call;
@@ -29,6 +30,50 @@ pub(super) fn show(
         None if outcome.is_error || !all_saved => Exit::No,
         None => Exit::Fine,
     })
+}
+
+/// Tells a program why there was no call at all, in the shape of an outcome.
+pub(super) fn show_failure(tool: &str, failure: &Failure) -> Result<(), Failure> {
+    if failure.is_quiet() || matches!(failure, Failure::Output(_)) {
+        return Ok(());
+    }
+    let (kind, phase) = match failure.exit() {
+        Exit::Usage => (ErrorKind::Misuse, Phase::Send),
+        Exit::TimedOut => (ErrorKind::Transient, Phase::Connect),
+        Exit::NotConnected | Exit::SignIn | Exit::Untrusted => {
+            (ErrorKind::Terminal, Phase::Connect)
+        }
+        _ if matches!(failure, Failure::NotOffered { .. }) => (ErrorKind::Misuse, Phase::Send),
+        _ => (ErrorKind::Terminal, Phase::Send),
+    };
+    let message = failure.to_string();
+    let mut shown = json!({
+        "ok": false,
+        "isError": true,
+        "text": format!("MCP error: {message}"),
+        "content": [],
+        "details": {
+            "serverName": "",
+            "mcpToolName": tool,
+            "provider": "",
+            "providerName": "",
+            "durationMs": 0,
+        },
+        "error": {
+            "kind": kind,
+            "phase": phase,
+            "message": message,
+            "retryable": kind == ErrorKind::Transient,
+            "outcomeKnown": !matches!(failure, Failure::Cancelled),
+            "stderr": failure.stderr(),
+            "hint": failure.hint(),
+        },
+    });
+    // What there is nothing to say about is left out.
+    if let Some(error) = shown.get_mut("error").and_then(Value::as_object_mut) {
+        error.retain(|_, value| !value.is_null());
+    }
+    print_json(&shown)
 }
 
 /// Puts images and the like into files; tells whether all of them are there.

@@ -9,6 +9,9 @@ use crate::commands::invocation::find;
 use crate::commands::{Failure, Invocation, trust};
 use crate::ui::phrase;
 
+/// How many letters of a server's name are in the names of its tools, however long both are.
+const SURELY_KEPT: usize = 40;
+
 /// Finds every server, and asks about those that are not trusted.
 pub(crate) fn all(invocation: &Invocation) -> Result<Catalog, Failure> {
     let catalog = invocation.load()?;
@@ -76,13 +79,23 @@ pub(crate) fn narrow(catalog: &mut Catalog, is_wanted: impl Fn(&Server) -> bool)
 pub(super) fn may_have(server: &Server, tool: &str) -> bool {
     let definition = &server.definition;
     let prefix = definition.fields.policy.prefix.as_deref();
-    let tool = letters(tool);
+    begins_with(tool, definition.name.as_str())
+        || prefix.is_some_and(|prefix| begins_with(tool, prefix))
+}
+
+/// Tells whether the name or alias of a tool may begin with that of a server.
+fn begins_with(tool: &str, server: &str) -> bool {
+    if tool.strip_prefix(server).is_some_and(|rest| rest.starts_with(['/', '.'])) {
+        return true;
+    }
+    let (tool, server) = (letters(tool), letters(server));
     let tool = tool.strip_prefix("mcp_").unwrap_or(&tool);
-    [Some(definition.name.as_str()), prefix].into_iter().flatten().any(|name| {
-        let name = letters(name);
-        let name = if name.is_empty() { "server" } else { &name };
-        tool.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'))
-    })
+    let server = if server.is_empty() { "server" } else { &server };
+    // Names that are too long are cut, but never before this many letters of the server.
+    match server.get(..SURELY_KEPT) {
+        Some(beginning) => tool.starts_with(beginning),
+        None => tool.strip_prefix(server).is_some_and(|rest| rest.starts_with('_')),
+    }
 }
 
 /// Writes a name in small letters with single bars between, which is what all ways of writing a
@@ -134,6 +147,30 @@ fn named<'a>(catalog: &'a Catalog, name: &str, state: State) -> Vec<&'a Server> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_is_looked_for_where_its_name_begins() {
+        let long = "a".repeat(100);
+        let cases = [
+            ("mcp_context_query_docs", "context7", true),
+            ("mcp__context7__query_docs", "context7", true),
+            ("context7/query", "context7", true),
+            ("context7.query", "context7", true),
+            ("mcp_fs_read", "fs", true),
+            ("mcp_fs_read", "f", false),
+            ("mcp_fs_read", "fs_read", false),
+            ("mcp_a_b_c", "a-b", true),
+            ("mcp_server_bank", "123", true),
+            ("日本/box_x", "日本", true),
+            ("日本/box_x", "box", true),
+            ("anything", "box", false),
+            (&format!("mcp_{}_abcdef", "a".repeat(53)), &long, true),
+            ("mcp_a_x", &long, false),
+        ];
+        for (tool, server, expected) in cases {
+            assert_eq!(begins_with(tool, server), expected, "{tool} {server}");
+        }
+    }
 
     #[test]
     fn all_ways_to_write_a_name_have_their_letters_in_common() {

@@ -57,8 +57,17 @@ async fn wait(args: &ToolsArgs, runtime: &Runtime) -> Arc<Snapshot> {
         (false, Some(_), _) | (false, _, Some(_)) => connect::ready(runtime).await,
         (false, None, None) => runtime.ready().await,
     };
-    let is_awaited = snapshot.missing().any(|server| server.status.is_pending());
-    if is_awaited { runtime.settled().await } else { snapshot }
+    // A server that is required is waited for even if its tools are known.
+    let required = snapshot.missing().filter(|server| server.status.is_pending());
+    let required: Vec<&str> = required.map(|server| server.name.as_str()).collect();
+    if required.is_empty() {
+        return snapshot;
+    }
+    for server in required {
+        // What comes of it is in the snapshot.
+        drop(runtime.wait_for(server).await);
+    }
+    runtime.snapshot()
 }
 
 fn show(
