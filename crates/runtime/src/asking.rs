@@ -66,7 +66,11 @@ impl Runtime {
 
     /// Reads a resource.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult, CallError> {
-        self.ask(server, async |peer, options| peer.read_resource(uri, options).await).await
+        let question = async |peer: &Peer, options: &RequestOptions| {
+            can(peer, Kind::Resources)?;
+            peer.read_resource(uri, options).await
+        };
+        self.ask(server, question).await
     }
 
     /// Fetches a prompt with its arguments filled in.
@@ -76,8 +80,11 @@ impl Runtime {
         name: &str,
         arguments: &[(String, String)],
     ) -> Result<PromptResult, CallError> {
-        self.ask(server, async |peer, options| peer.get_prompt(name, arguments, options).await)
-            .await
+        let question = async |peer: &Peer, options: &RequestOptions| {
+            can(peer, Kind::Prompts)?;
+            peer.get_prompt(name, arguments, options).await
+        };
+        self.ask(server, question).await
     }
 
     /// Asks how an argument of a prompt or of a template could go on.
@@ -126,6 +133,10 @@ impl Runtime {
                 Ok(answer) => return Ok(answer),
                 Err(RequestError::Lost { .. } | RequestError::Cut) if !is_second => {
                     is_second = true;
+                }
+                // What helps with a tool does not help here.
+                Err(error @ RequestError::Refused(_)) => {
+                    return Err(CallError { hint: None, ..explain(&error, &peer.stderr()) });
                 }
                 Err(error) => return Err(explain(&error, &peer.stderr())),
             }
@@ -192,6 +203,18 @@ impl Runtime {
         offered.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
         offered
     }
+}
+
+/// Some servers never answer what they did not offer, so they are not asked.
+fn can(peer: &Peer, kind: Kind) -> Result<(), RequestError> {
+    let what = match kind {
+        Kind::Resources => "resources",
+        Kind::Prompts => "prompts",
+    };
+    if offers(peer, kind) {
+        return Ok(());
+    }
+    Err(RequestError::Unsendable(format!("the server has no {what}")))
 }
 
 fn offers(peer: &Peer, kind: Kind) -> bool {

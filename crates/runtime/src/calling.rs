@@ -83,12 +83,9 @@ impl Runtime {
         arguments: &Json,
         options: &CallOptions,
     ) -> Result<wharf_protocol::view::ToolResult, CallError> {
-        // What may not be called at all is not looked at any closer.
-        if tool.visibility() == Visibility::Offered {
-            tool.check(arguments)?;
-        }
-        self.approve(tool, arguments, options).await?;
-        let arguments = Object::try_from(arguments.clone())
+        let mut tool = Arc::clone(tool);
+        self.admit(&tool, arguments, options).await?;
+        let object = Object::try_from(arguments.clone())
             .map_err(|_| CallError::not_run(Reason::BadArguments, "the arguments are no object"))?;
         let cap = self.rules().call_cap;
         let until = Instant::now() + cap;
@@ -97,19 +94,54 @@ impl Runtime {
             let left = until.saturating_duration_since(Instant::now());
             let limit = options.timeout.unwrap_or(cap).min(left);
             let (server, peer) = self.peer(tool.server().as_str(), limit).await.map_err(absent)?;
+            // The tool may have come from the cache, or have changed while its server was away. What
+            // was agreed to is what was known then, so anything else is looked at anew.
+            let now = self.now(&tool)?;
+            if now.raw() != tool.raw() || now.visibility() != tool.visibility() {
+                tool = now;
+                self.admit(&tool, arguments, options).await?;
+                continue;
+            }
+            tool = now;
             let request = request_options(&server, options, left);
             let span = tracing::debug_span!("attempt", attempt, era = ?peer.era());
-            let call = peer.call_tool(tool.tool(), Some(&arguments), &request);
+            let call = peer.call_tool(tool.tool(), Some(&object), &request);
             let error = match call.instrument(span).await {
                 Ok(result) => return Ok(result),
                 Err(error) => error,
             };
             tracing::debug!(attempt, %error, "a call failed");
-            if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(tool, &server)) {
+            if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(&tool, &server)) {
                 return Err(explain(&error, &peer.stderr()));
             }
             attempt += 1;
             self.settle_after(&peer).await;
+        }
+    }
+
+    /// Says whether a call may be sent, as far as the tool and its arguments are concerned.
+    async fn admit(
+        &self,
+        tool: &Tool,
+        arguments: &Json,
+        options: &CallOptions,
+    ) -> Result<(), CallError> {
+        // What may not be called at all is not looked at any closer.
+        if tool.visibility() == Visibility::Offered {
+            tool.check(arguments)?;
+        }
+        self.approve(tool, arguments, options).await
+    }
+
+    /// Returns a tool as it stands now.
+    fn now(&self, tool: &Tool) -> Result<Arc<Tool>, CallError> {
+        match self.snapshot().registry().find(tool.name()) {
+            Found::Tool(now) | Found::Hidden(now)
+                if now.server() == tool.server() && now.tool() == tool.tool() =>
+            {
+                Ok(Arc::clone(now))
+            }
+            _ => Err(CallError::unknown_tool(tool.name(), None)),
         }
     }
 
@@ -122,7 +154,7 @@ impl Runtime {
 
     async fn approve(
         &self,
-        tool: &Arc<Tool>,
+        tool: &Tool,
         arguments: &Json,
         options: &CallOptions,
     ) -> Result<(), CallError> {
