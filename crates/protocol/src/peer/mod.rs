@@ -1,7 +1,7 @@
 //! The client's side of a connection: one cheap handle through which everything is asked.
 //!
-//! `core` routes what comes in, `pending` knows who waits, `request` sends and waits, and the rest is
-//! built on requests: `rounds` (a server that asks back), `lists` (pages), `ask` (one function per
+//! `core` routes what comes in, `pending` knows who waits, `patience` for how long, `wire` sends and
+//! waits, and the rest is built on requests: `rounds` (a server that asks back), `lists` (pages), `ask` (one function per
 //! method), `subscription` and `task`.
 
 mod ask;
@@ -12,6 +12,7 @@ mod handle;
 mod handler;
 mod limits;
 mod lists;
+mod patience;
 mod pending;
 mod rounds;
 mod skill;

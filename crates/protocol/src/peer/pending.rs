@@ -1,16 +1,20 @@
 //! Who waits for which answer.
 //!
 //! An entry is made before its request is written and removed by whoever is first: the answer, the
-//! end of the session, or the one who asked and gave up.
+//! end of the session, or the one who asked and gave up. The table also keeps the time of those who
+//! do not keep it themselves: one clock for all of them, because most are answered long before.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
+use super::patience::Patience;
 use super::{Ended, RequestError};
 use crate::Json;
 use crate::envelope::RpcError;
@@ -24,6 +28,8 @@ pub(crate) enum Answer {
     TooLarge { limit: usize },
     /// The session ended; a request that was never written is safe to repeat elsewhere.
     Lost { ended: Arc<Ended>, never_sent: bool },
+    /// A limit has passed. The entry is still there, for the one who waits to take back.
+    Overdue { limit: Duration },
 }
 
 impl Answer {
@@ -33,6 +39,7 @@ impl Answer {
             Self::Outcome(outcome) => outcome.map_err(RequestError::Refused),
             Self::TooLarge { limit } => Err(RequestError::TooLarge { limit }),
             Self::Lost { ended, never_sent } => Err(RequestError::Lost { ended, never_sent }),
+            Self::Overdue { limit } => Err(RequestError::TimedOut { limit, never_sent: false }),
         }
     }
 }
@@ -43,6 +50,16 @@ pub(crate) enum Observer {
     Progress(Progress),
     /// Wants the acknowledgement of a subscription.
     Acknowledgement(Mutex<Option<oneshot::Sender<Json>>>),
+}
+
+impl Observer {
+    /// Returns when the last sign of life came, if there is to be any.
+    pub(super) fn latest(&self) -> Option<Instant> {
+        match self {
+            Self::Progress(progress) => Some(progress.latest()),
+            Self::Acknowledgement(_) => None,
+        }
+    }
 }
 
 /// The sign of life that keeps a request from timing out.
@@ -67,14 +84,22 @@ impl Progress {
     }
 
     /// Returns when the last sign of life came.
-    pub(crate) fn latest(&self) -> Instant {
-        self.began + std::time::Duration::from_millis(self.last.load(Ordering::Relaxed))
+    fn latest(&self) -> Instant {
+        self.began + Duration::from_millis(self.last.load(Ordering::Relaxed))
     }
 }
 
 struct Entry {
-    answer: oneshot::Sender<Answer>,
+    /// Is gone once the entry is overdue.
+    answer: Option<oneshot::Sender<Answer>>,
     observer: Option<Arc<Observer>>,
+    patience: Option<Patience>,
+}
+
+impl Entry {
+    fn answer(self, answer: Answer) -> bool {
+        self.answer.is_some_and(|waiting| waiting.send(answer).is_ok())
+    }
 }
 
 /// Hashes ids, which we choose ourselves and in order: spreading their bits is enough.
@@ -99,28 +124,80 @@ impl Hasher for Spread {
 
 /// All requests of a session that have no answer yet.
 #[derive(Default)]
-pub(crate) struct Pending(Mutex<Table>);
+pub(crate) struct Pending {
+    table: Mutex<Table>,
+    /// Wakes the one who keeps the time, to look sooner than planned.
+    sooner: Notify,
+}
 
 #[derive(Default)]
 struct Table {
     entries: HashMap<u64, Entry, BuildHasherDefault<Spread>>,
     ended: Option<Arc<Ended>>,
+    /// When to look for requests that are overdue; there may be none by then.
+    look_at: Option<Instant>,
 }
 
 impl Pending {
     /// Enters a request; fails when the session is over. Returns also how many now wait.
-    pub(crate) fn enter(
+    ///
+    /// With `patience`, its time is kept here, as long as [`Pending::keep_time`] runs.
+    pub(super) fn enter(
         &self,
         id: u64,
         observer: Option<Arc<Observer>>,
+        patience: Option<Patience>,
     ) -> Result<(oneshot::Receiver<Answer>, usize), Arc<Ended>> {
         let (answer, receiver) = oneshot::channel();
         let mut table = self.table();
         if let Some(ended) = &table.ended {
             return Err(Arc::clone(ended));
         }
-        table.entries.insert(id, Entry { answer, observer });
+        if let Some(until) = patience.map(|patience| patience.until())
+            && table.look_at.is_none_or(|planned| until < planned)
+        {
+            table.look_at = Some(until);
+            self.sooner.notify_one();
+        }
+        table.entries.insert(id, Entry { answer: Some(answer), observer, patience });
         Ok((receiver, table.entries.len()))
+    }
+
+    /// Tells those who wait when a limit has passed. May be dropped at any time.
+    pub(crate) async fn keep_time(&self) -> Infallible {
+        loop {
+            let look_at = self.table().look_at;
+            match look_at {
+                None => self.sooner.notified().await,
+                Some(moment) => {
+                    if tokio::time::timeout_at(moment, self.sooner.notified()).await.is_err() {
+                        self.find_overdue(Instant::now());
+                    }
+                }
+            }
+        }
+    }
+
+    fn find_overdue(&self, now: Instant) {
+        let mut table = self.table();
+        let mut look_at: Option<Instant> = None;
+        for entry in table.entries.values_mut() {
+            let Some(patience) = &mut entry.patience else { continue };
+            if patience.until() <= now
+                && let Err(limit) =
+                    patience.renew(entry.observer.as_deref().and_then(Observer::latest))
+            {
+                entry.patience = None;
+                if let Some(waiting) = entry.answer.take() {
+                    // Whoever has stopped waiting is about to remove the entry.
+                    drop(waiting.send(Answer::Overdue { limit }));
+                }
+                continue;
+            }
+            let until = patience.until();
+            look_at = Some(look_at.map_or(until, |sooner| sooner.min(until)));
+        }
+        table.look_at = look_at;
     }
 
     /// Removes a request whose answer nobody wants any more; `false` if it is answered already.
@@ -131,7 +208,7 @@ impl Pending {
     /// Gives the answer to the one who waits; `false` if nobody does.
     pub(crate) fn answer(&self, id: u64, answer: Answer) -> bool {
         let entry = self.table().entries.remove(&id);
-        entry.is_some_and(|entry| entry.answer.send(answer).is_ok())
+        entry.is_some_and(|entry| entry.answer(answer))
     }
 
     /// Returns the id of the oldest request.
@@ -173,7 +250,7 @@ impl Pending {
         for (id, entry) in entries {
             let never_sent = unsent.contains(&id);
             // Whoever has stopped waiting does not need to know.
-            drop(entry.answer.send(Answer::Lost { ended: Arc::clone(ended), never_sent }));
+            entry.answer(Answer::Lost { ended: Arc::clone(ended), never_sent });
         }
     }
 
@@ -183,6 +260,77 @@ impl Pending {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Deadline;
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Lets the table keep the time until the answer is there.
+    async fn answer_of(pending: &Pending, answer: oneshot::Receiver<Answer>) -> String {
+        let began = Instant::now();
+        let answer = tokio::select! {
+            answer = answer => answer.unwrap(),
+            never = pending.keep_time() => match never {},
+        };
+        format!("{answer:?} after {:.1?}", began.elapsed())
+    }
+
+    fn enter(pending: &Pending, id: u64, deadline: Deadline) -> oneshot::Receiver<Answer> {
+        pending.enter(id, None, Patience::begin(deadline)).unwrap().0
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_too_long_is_told_and_can_still_take_the_request_back() {
+        let pending = Pending::default();
+        let patient = enter(&pending, 1, Deadline::within(5 * SECOND));
+        let hasty = enter(&pending, 2, Deadline::within(SECOND));
+        let first = answer_of(&pending, hasty).await;
+        assert_eq!(first, "Overdue { limit: 1s } after 1.0s");
+        assert!(pending.leave(2), "the entry was left");
+        let second = answer_of(&pending, patient).await;
+        assert_eq!(second, "Overdue { limit: 5s } after 4.0s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_later_request_with_less_patience_is_not_overlooked() {
+        let pending = Pending::default();
+        let patient = enter(&pending, 1, Deadline::within(9 * SECOND));
+        let later = async {
+            tokio::time::sleep(SECOND).await;
+            enter(&pending, 2, Deadline::within(SECOND)).await.unwrap()
+        };
+        let answer = tokio::select! {
+            answer = later => answer,
+            _ = answer_of(&pending, patient) => panic!("the wrong one was first"),
+        };
+        assert!(matches!(answer, Answer::Overdue { limit: SECOND }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sign_of_life_is_seen() {
+        let pending = Pending::default();
+        let observer = Arc::new(Observer::Progress(Progress::new(None)));
+        let patience = Patience::begin(Deadline { idle: 2 * SECOND, cap: 9 * SECOND });
+        let (answer, _) = pending.enter(1, Some(Arc::clone(&observer)), patience).unwrap();
+        tokio::time::advance(SECOND).await;
+        let Observer::Progress(progress) = &*observer else { panic!("another observer") };
+        progress.note(Json::object());
+        let answer = answer_of(&pending, answer).await;
+        assert_eq!(answer, "Overdue { limit: 2s } after 2.0s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_late_answer_ends_the_entry() {
+        let pending = Pending::default();
+        let answer = enter(&pending, 1, Deadline::within(SECOND));
+        answer_of(&pending, answer).await;
+        assert!(!pending.answer(1, Answer::Outcome(Ok(Json::null()))));
+        assert!(!pending.leave(1));
     }
 }

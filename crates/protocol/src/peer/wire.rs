@@ -6,13 +6,14 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
-use super::pending::{Answer, Observer, Progress};
+use super::patience::Patience;
+use super::pending::{Answer, Observer};
 use super::{Core, Deadline, RequestError};
 use crate::Json;
 use crate::envelope;
@@ -68,14 +69,17 @@ impl Wire {
 
     /// Sends the request and waits for its answer.
     pub(crate) async fn ask(&self, mut question: Question<'_>) -> Result<Json, RequestError> {
-        let (id, deadline) = (question.id, question.deadline);
+        let id = question.id;
+        let patience = Patience::begin(question.deadline);
         let observer = question.observer.take();
-        let progress = observer.as_deref().and_then(Observer::progress);
         let message = std::mem::take(&mut question.message);
+        // Over pipes the connection keeps the time; an HTTP request is dropped to give it up, so it
+        // keeps its own.
+        let is_pipe = matches!(self.link, Link::Pipe(_));
         let (answer, outstanding) = self
             .core
             .pending
-            .enter(id, observer.clone())
+            .enter(id, observer.clone(), patience.filter(|_| is_pipe))
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut ticket = Ticket { wire: self, id, method: question.method, is_open: true };
         let outcome = match &self.link {
@@ -83,21 +87,26 @@ impl Wire {
                 if let Err(why) = pipe.send(id, message, outstanding) {
                     return Err(self.unsent(why).await);
                 }
-                limited(awaited(answer), deadline, progress).await
+                match answer.await {
+                    Ok(Answer::Overdue { limit }) => Err(limit),
+                    Ok(answer) => Ok(answer.into_result()),
+                    Err(_) => Ok(Err(RequestError::Cut)),
+                }
             }
+            // Making a connection takes a large future; other requests need not carry it along.
             Link::Streamable(http) => {
-                // Making a connection takes a large future; other requests need not carry it along.
-                let exchange = Box::pin(http.exchange(&question, message.into(), answer));
-                limited(exchange, deadline, progress).await
+                let exchange = http.exchange(&question, message.into(), answer);
+                Box::pin(limited(exchange, patience, observer.as_deref())).await
             }
             Link::EventStream(http) => {
-                limited(Box::pin(http.exchange(message, answer)), deadline, progress).await
+                let exchange = http.exchange(message, answer);
+                Box::pin(limited(exchange, patience, observer.as_deref())).await
             }
         };
         match outcome {
             Ok(outcome) => {
                 ticket.is_open = false;
-                if !matches!(self.link, Link::Pipe(_)) {
+                if !is_pipe {
                     self.core.pending.leave(id);
                 }
                 outcome
@@ -142,45 +151,18 @@ pub(crate) async fn awaited(answer: oneshot::Receiver<Answer>) -> Result<Json, R
 }
 
 /// Runs `work` within its limits; the error is the limit that passed.
-pub(crate) async fn limited<T>(
+async fn limited<T>(
     work: impl Future<Output = T>,
-    deadline: Deadline,
-    progress: Option<&Progress>,
-) -> Result<T, std::time::Duration> {
-    if deadline == Deadline::never() {
-        return Ok(work.await);
-    }
+    patience: Option<Patience>,
+    observer: Option<&Observer>,
+) -> Result<T, Duration> {
+    let Some(mut patience) = patience else { return Ok(work.await) };
     let mut work = pin!(work);
-    let began = Instant::now();
-    let end = began.checked_add(deadline.cap);
-    let mut last = began;
     loop {
-        let idle = last.checked_add(deadline.idle);
-        let until = match (idle, end) {
-            (Some(idle), Some(end)) => idle.min(end),
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => return Ok(work.await),
-        };
-        if let Ok(done) = tokio::time::timeout_at(until, work.as_mut()).await {
+        if let Ok(done) = tokio::time::timeout_at(patience.until(), work.as_mut()).await {
             return Ok(done);
         }
-        let latest = progress.map_or(began, Progress::latest);
-        if end.is_some_and(|end| until >= end) {
-            return Err(deadline.cap);
-        }
-        if latest <= last {
-            return Err(deadline.idle);
-        }
-        last = latest;
-    }
-}
-
-impl Observer {
-    fn progress(&self) -> Option<&Progress> {
-        match self {
-            Self::Progress(progress) => Some(progress),
-            Self::Acknowledgement(_) => None,
-        }
+        patience.renew(observer.and_then(Observer::latest))?;
     }
 }
 

@@ -183,14 +183,25 @@ struct Driver {
 
 impl Driver {
     async fn run(mut self, output_over: oneshot::Receiver<EndReason>, grace: Grace) {
+        let core = Arc::clone(&self.core);
+        let (ended, unsent) = tokio::select! {
+            biased;
+            end = self.watch(output_over) => end,
+            never = core.pending.keep_time() => match never {},
+        };
+        core.end(ended, &unsent);
+        self.process.end(grace).await;
+    }
+
+    /// Works until the session is over; returns how it ended, and the requests never written.
+    async fn watch(&mut self, output_over: oneshot::Receiver<EndReason>) -> (Ended, Vec<u64>) {
         let reason = self.last(output_over).await;
         let unsent = self.writer.close();
         // What a dying server complained about may still be on its way.
         let patience =
             if matches!(reason, EndReason::Closed) { Duration::ZERO } else { LAST_WORDS };
         let stderr = self.process.last_words(patience).await;
-        self.core.end(Ended { reason, stderr }, &unsent);
-        self.process.end(grace).await;
+        (Ended { reason, stderr }, unsent)
     }
 
     /// Works until the session is over, and says why it is.
