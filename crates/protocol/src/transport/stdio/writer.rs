@@ -1,14 +1,13 @@
 //! The way into a server: lines in order, written by the caller when the way is free.
 //!
 //! One lock covers the queue and the pipe, so lines never mix. A caller that is alone writes at
-//! once and saves a task switch; otherwise the driver gathers what is queued into one write. A line
-//! of which no byte was written can be taken back, which is how we know what was never sent.
+//! once and saves a task switch; otherwise lines are gathered, and the driver writes them together.
+//! A line of which no byte was written can be taken back, which is how we know what was never sent.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::{Buf, Bytes};
 use tokio::sync::Notify;
 
 use super::outlet::Outlet;
@@ -18,6 +17,8 @@ use crate::transport::process::Stdin;
 const BATCH: usize = 64 << 10;
 /// How much may wait for a server that does not read.
 const BACKLOG: usize = 64 << 20;
+/// How many lines may have waited before the room for them is given back.
+const FEW: usize = 256;
 
 /// Why a line was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,20 +43,13 @@ pub(super) struct Writer {
 
 struct State {
     outlet: Option<Outlet>,
-    queue: VecDeque<Queued>,
-    bytes: usize,
-}
-
-struct Queued {
-    id: Option<u64>,
-    line: Bytes,
-    is_started: bool,
+    queue: Queue,
 }
 
 impl Writer {
     /// Makes a writer into a server's input; without one it is closed from the start.
     pub(super) fn new(stdin: Option<Stdin>) -> Self {
-        let state = State { outlet: stdin.map(Outlet::new), queue: VecDeque::new(), bytes: 0 };
+        let state = State { outlet: stdin.map(Outlet::new), queue: Queue::default() };
         Self { state: Mutex::new(state), wanted: Notify::new() }
     }
 
@@ -67,45 +61,41 @@ impl Writer {
         haste: Haste,
     ) -> Result<(), NotTaken> {
         let mut state = self.state();
-        let Some(outlet) = &state.outlet else { return Err(NotTaken::Closed) };
-        if state.bytes + line.len() > BACKLOG && !state.queue.is_empty() {
+        let State { outlet, queue } = &mut *state;
+        let Some(outlet) = outlet else { return Err(NotTaken::Closed) };
+        let was_idle = queue.is_empty();
+        if queue.bytes + line.len() > BACKLOG && !was_idle {
             return Err(NotTaken::Full);
         }
         let mut written = 0;
-        if haste == Haste::Now && state.queue.is_empty() {
+        if haste == Haste::Now && was_idle {
             // An error shows again in the driver, which ends the session in order.
             written = outlet.try_write(&line).unwrap_or(0);
             if written == line.len() {
                 return Ok(());
             }
         }
-        let mut line = Bytes::from(line);
-        line.advance(written);
-        state.bytes += line.len();
-        state.queue.push_back(Queued { id, line, is_started: written > 0 });
+        queue.add(id, line);
+        queue.remove(written);
         drop(state);
-        self.wanted.notify_one();
+        // Whoever came first has told the driver.
+        if was_idle {
+            self.wanted.notify_one();
+        }
         Ok(())
     }
 
     /// Takes a request back; `true` if not a byte of it was written.
     pub(super) fn take_back(&self, id: u64) -> bool {
-        let mut state = self.state();
-        let place = state.queue.iter().position(|it| it.id == Some(id) && !it.is_started);
-        let taken = place.and_then(|place| state.queue.remove(place));
-        if let Some(queued) = &taken {
-            state.bytes -= queued.line.len();
-        }
-        taken.is_some()
+        self.state().queue.take_back(id)
     }
 
     /// Closes the way in and returns the requests of which no byte was written.
     pub(super) fn close(&self) -> Vec<u64> {
         let mut state = self.state();
         state.outlet = None;
-        state.bytes = 0;
         let queue = std::mem::take(&mut state.queue);
-        queue.into_iter().filter(|it| !it.is_started).filter_map(|it| it.id).collect()
+        queue.lines.into_iter().filter(|it| !it.is_started).filter_map(|it| it.id).collect()
     }
 
     /// Writes whatever is queued, now and later; returns only when the server stops reading for good.
@@ -128,21 +118,16 @@ impl Writer {
 
     fn write_some(&self) -> io::Result<Progress> {
         let mut state = self.state();
-        let Some(outlet) = state.outlet.clone() else { return Ok(Progress::Idle) };
-        let Some(first) = state.queue.front() else { return Ok(Progress::Idle) };
-        let result = if state.queue.len() == 1 || first.line.len() >= BATCH {
-            outlet.try_write(&first.line)
-        } else {
-            outlet.try_write(&state.gathered())
-        };
-        match result {
+        let State { outlet, queue } = &mut *state;
+        let (Some(outlet), Some(next)) = (outlet, queue.next()) else { return Ok(Progress::Idle) };
+        match outlet.try_write(next) {
             Ok(0) => Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
-                state.remove(written);
+                queue.remove(written);
                 Ok(Progress::Written)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                Ok(Progress::Blocked(outlet))
+                Ok(Progress::Blocked(outlet.clone()))
             }
             Err(error) => Err(error),
         }
@@ -159,32 +144,176 @@ enum Progress {
     Blocked(Outlet),
 }
 
-impl State {
-    fn gathered(&self) -> Vec<u8> {
-        let mut batch = Vec::with_capacity(BATCH.min(self.bytes));
-        for queued in &self.queue {
-            if !batch.is_empty() && batch.len() + queued.line.len() > BATCH {
-                break;
-            }
-            batch.extend_from_slice(&queued.line);
-        }
-        batch
+/// The lines that wait, put together to what is written at once.
+#[derive(Default)]
+struct Queue {
+    /// Each holds whole lines, and none is empty.
+    batches: VecDeque<Vec<u8>>,
+    /// How much of the first batch is written.
+    written: usize,
+    /// All lines of all batches that are not written to their end.
+    lines: VecDeque<Queued>,
+    /// What all of them come to.
+    bytes: usize,
+    /// The size of the last batch, as the best guess for the next.
+    usual: usize,
+}
+
+struct Queued {
+    id: Option<u64>,
+    /// How much of it is to be written.
+    left: usize,
+    is_started: bool,
+}
+
+impl Queue {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty()
     }
 
+    fn add(&mut self, id: Option<u64>, line: Vec<u8>) {
+        self.bytes += line.len();
+        self.lines.push_back(Queued { id, left: line.len(), is_started: false });
+        match self.batches.back_mut() {
+            Some(batch) if batch.len() + line.len() <= BATCH => {
+                batch.reserve(line.len().max(self.usual.saturating_sub(batch.len())));
+                batch.extend_from_slice(&line);
+            }
+            _ => self.batches.push_back(line),
+        }
+    }
+
+    /// Returns what is to be written next.
+    fn next(&self) -> Option<&[u8]> {
+        self.batches.front().map(|batch| &batch[self.written..])
+    }
+
+    /// Removes so many bytes, which were written; no more than `next` returned.
     fn remove(&mut self, mut written: usize) {
         self.bytes -= written;
+        self.written += written;
         while written > 0 {
-            let Some(first) = self.queue.front_mut() else { return };
-            if first.line.len() > written {
-                first.line.advance(written);
+            let Some(first) = self.lines.front_mut() else { break };
+            if first.left > written {
+                first.left -= written;
                 first.is_started = true;
-                return;
+                break;
             }
-            written -= first.line.len();
-            self.queue.pop_front();
+            written -= first.left;
+            self.lines.pop_front();
+        }
+        self.drop_finished();
+    }
+
+    /// Takes a line out of the middle; `true` if it was there and not a byte of it was written.
+    fn take_back(&mut self, id: u64) -> bool {
+        let found = self.lines.iter().position(|it| it.id == Some(id) && !it.is_started);
+        let Some(index) = found else { return false };
+        let before: usize = self.lines.iter().take(index).map(|it| it.left).sum();
+        let left = self.lines.remove(index).map_or(0, |it| it.left);
+        self.bytes -= left;
+        let mut place = self.written + before;
+        for (index, batch) in self.batches.iter_mut().enumerate() {
+            if place < batch.len() {
+                batch.drain(place..place + left);
+                if batch.is_empty() {
+                    self.batches.remove(index);
+                }
+                break;
+            }
+            place -= batch.len();
+        }
+        self.drop_finished();
+        true
+    }
+
+    fn drop_finished(&mut self) {
+        if self.batches.front().is_some_and(|batch| batch.len() == self.written) {
+            self.usual = self.written.min(BATCH);
+            self.written = 0;
+            self.batches.pop_front();
+        }
+        if self.lines.is_empty() && self.lines.capacity() > FEW {
+            self.lines = VecDeque::new();
         }
     }
 }
 
 /// Lets the driver and the callers share one writer.
 pub(super) type SharedWriter = Arc<Writer>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What is queued, as text; every `write` takes at most so many bytes.
+    fn written(queue: &mut Queue, write: usize) -> String {
+        let mut text = Vec::new();
+        while let Some(next) = queue.next() {
+            let part = &next[..next.len().min(write)];
+            text.extend_from_slice(part);
+            let length = part.len();
+            queue.remove(length);
+        }
+        assert!(queue.is_empty() && queue.bytes == 0 && queue.written == 0);
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn lines_are_gathered_into_one_write() {
+        let mut queue = Queue::default();
+        for id in 0..5 {
+            queue.add(Some(id), format!("{id}\n").into_bytes());
+        }
+        assert_eq!(queue.next(), Some(&b"0\n1\n2\n3\n4\n"[..]));
+        queue.add(None, vec![b'x'; BATCH]);
+        assert_eq!(queue.batches.len(), 2);
+    }
+
+    #[test]
+    fn a_line_is_taken_back_only_if_no_byte_of_it_was_written() {
+        let mut queue = Queue::default();
+        for (id, line) in [(1, "one\n"), (2, "two\n"), (3, "three\n")] {
+            queue.add(Some(id), line.into());
+        }
+        queue.remove(1);
+        assert!(!queue.take_back(1) && queue.take_back(2) && !queue.take_back(2));
+        assert_eq!(written(&mut queue, 2), "ne\nthree\n");
+        assert!(!queue.take_back(3));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_not_taken_back_is_written_once_and_in_order(
+            lines in prop::collection::vec((0..BATCH / 3, any::<bool>()), 0..12),
+            first in 0..BATCH,
+            write in 1..BATCH,
+        ) {
+            let mut queue = Queue::default();
+            for (id, (length, _)) in lines.iter().enumerate() {
+                queue.add(Some(id as u64), format!("{id}{}\n", "x".repeat(*length)).into_bytes());
+            }
+            let mut text = String::new();
+            if let Some(next) = queue.next() {
+                let part = next[..next.len().min(first)].to_vec();
+                queue.remove(part.len());
+                text = String::from_utf8(part).unwrap();
+            }
+            let mut expected = String::new();
+            let mut begun = text.len();
+            for (id, (length, is_unwanted)) in lines.iter().enumerate() {
+                let line = format!("{id}{}\n", "x".repeat(*length));
+                let is_taken = *is_unwanted && queue.take_back(id as u64);
+                prop_assert_eq!(is_taken, *is_unwanted && begun == 0);
+                if !is_taken {
+                    expected.push_str(&line);
+                }
+                begun = begun.saturating_sub(line.len());
+            }
+            text.push_str(&written(&mut queue, write));
+            prop_assert_eq!(text, expected);
+        }
+    }
+}
