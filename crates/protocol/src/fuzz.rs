@@ -85,8 +85,12 @@ fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<Line> {
     let mut buffer = LineBuffer::new(limit);
     let mut lines = Vec::new();
     for piece in bytes.chunks(size) {
-        buffer.space().extend_from_slice(piece);
-        buffer.note_read(piece.len());
+        if buffer.is_between_lines() {
+            buffer.feed(piece, piece.len() == size);
+        } else {
+            buffer.space().extend_from_slice(piece);
+            buffer.note_read(piece.len());
+        }
         while let Some(line) = buffer.next_line() {
             lines.push(line);
         }

@@ -67,15 +67,16 @@ pub enum Flaw {
 ///
 /// Bytes that are no UTF-8 are replaced rather than refused: one broken character in a long
 /// answer is no reason to lose the answer.
+#[expect(clippy::needless_pass_by_value, reason = "the text is handed over; its parts share it")]
 pub fn read(text: Bytes) -> Result<Received, Malformed> {
     let mut flaws = Vec::new();
-    read_text(&decoded(text, &mut flaws), &mut flaws)
+    read_text(&decoded(&text, &mut flaws), &mut flaws)
 }
 
 /// Reads one text of a server, also with something around the message, and names the flaws.
 ///
 /// The flaws mean nothing if there is no message.
-pub(crate) fn read_leniently(text: Bytes, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+pub(crate) fn read_leniently(text: &Bytes, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
     let text = decoded(text, flaws);
     match read_text(&text, flaws) {
         Err(Malformed::NotJson) => read_surrounded(&text, flaws),
@@ -83,10 +84,10 @@ pub(crate) fn read_leniently(text: Bytes, flaws: &mut Vec<Flaw>) -> Result<Recei
     }
 }
 
-fn decoded(text: Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
-    ByteString::try_from(text.clone()).unwrap_or_else(move |_| {
+fn decoded(text: &Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
+    ByteString::try_from(text.clone()).unwrap_or_else(|_| {
         flaws.push(Flaw::Encoding);
-        String::from_utf8_lossy(&text).into_owned().into()
+        String::from_utf8_lossy(text).into_owned().into()
     })
 }
 
@@ -291,7 +292,7 @@ mod tests {
     /// Shows how many messages a server's text has, and what is wrong with it.
     fn flaws(text: &'static [u8]) -> String {
         let mut flaws = Vec::new();
-        match read_leniently(Bytes::from_static(text), &mut flaws) {
+        match read_leniently(&Bytes::from_static(text), &mut flaws) {
             Ok(Received::One(_)) => format!("1 {flaws:?}"),
             Ok(Received::Many { messages, .. }) => format!("{} {flaws:?}", messages.len()),
             Err(why) => why.to_string(),

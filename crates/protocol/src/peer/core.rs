@@ -98,7 +98,7 @@ impl Core {
     }
 
     /// Reads and routes one text of the server; `false` if it is no message.
-    pub(crate) fn take<S: Speaker>(self: &Arc<Self>, text: Bytes, speaker: &Arc<S>) -> bool {
+    pub(crate) fn take<S: Speaker>(self: &Arc<Self>, text: &Bytes, speaker: &Arc<S>) -> bool {
         let received = self.read(text);
         let is_message = received.is_some();
         if let Some(received) = received {
@@ -108,7 +108,7 @@ impl Core {
     }
 
     /// Reads one text of the server, and takes note of what is wrong with it.
-    pub(crate) fn read(&self, text: Bytes) -> Option<Received> {
+    pub(crate) fn read(&self, text: &Bytes) -> Option<Received> {
         let mut flaws = Vec::new();
         let Ok(received) = envelope::read_leniently(text, &mut flaws) else {
             self.warnings.add(Warning::JunkOutput);

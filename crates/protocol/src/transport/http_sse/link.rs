@@ -97,7 +97,7 @@ impl HttpSse {
         }
         // A few servers answer right here.
         if is_json && !body.is_empty() {
-            self.core.take(body, self);
+            self.core.take(&body, self);
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl HttpSse {
                 if event.name.as_deref() == Some("endpoint") || event.data.trim_ascii().is_empty() {
                     continue;
                 }
-                self.core.take(event.data, self);
+                self.core.take(&event.data, self);
             }
             match body.chunk().await {
                 Ok(Some(chunk)) => parser.push(chunk),

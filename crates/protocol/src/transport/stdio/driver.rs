@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
+use super::intake::read_more;
 use super::lines::{Line, LineBuffer};
 use super::scattered::Scattered;
 use super::writer::{Haste, NotTaken, SharedWriter, Writer};
@@ -121,8 +121,7 @@ impl Reader {
     async fn run(mut self, stdout: Option<Stdout>) -> EndReason {
         let Some(mut stdout) = stdout else { return EndReason::OutputClosed };
         loop {
-            let count = stdout.read_buf(self.lines.space()).await.unwrap_or(0);
-            self.lines.note_read(count);
+            let count = read_more(&mut stdout, &mut self.lines).await.unwrap_or(0);
             while let Some(line) = self.lines.next_line() {
                 self.take(line);
             }
@@ -148,11 +147,11 @@ impl Reader {
                 if line.trim_ascii().is_empty() {
                     return;
                 }
-                let is_message = self.core.take(line.clone(), &self.writer)
+                let is_message = self.core.take(&line, &self.writer)
                     || self
                         .scattered
                         .add(&line)
-                        .is_some_and(|text| self.core.take(text, &self.writer));
+                        .is_some_and(|text| self.core.take(&text, &self.writer));
                 self.junk = if is_message { 0 } else { self.junk + 1 };
             }
             Line::TooLong(start) => {

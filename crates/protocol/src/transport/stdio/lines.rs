@@ -1,11 +1,13 @@
 //! Cuts a stream of bytes into lines, whatever its pieces; a line over the limit is passed over.
 //!
-//! A line shares the buffer it was read into, so a large answer is never copied. Memory is bounded
-//! by the limit and given back when the stream falls silent.
+//! What comes between two lines is read elsewhere and fed to the buffer, which keeps no more than
+//! the bytes of it. A line of which a part is there already goes straight to where it stays, so the
+//! bulk of a large answer is never copied. Memory is bounded by the limit and given back when the
+//! stream falls silent.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
-/// The room a quiet connection keeps.
+/// The room for the rest of a line that is probably short.
 const QUIET: usize = 4 << 10;
 /// The room asked for while much is coming.
 const BUSY: usize = 256 << 10;
@@ -22,6 +24,9 @@ pub(crate) enum Line {
 /// Collects what was read and hands it out line by line.
 #[derive(Debug)]
 pub(crate) struct LineBuffer {
+    /// Whole lines, with an end behind each but the last.
+    ready: Option<Bytes>,
+    /// What follows them.
     buffer: BytesMut,
     /// Up to here there is no line end.
     searched: usize,
@@ -37,6 +42,7 @@ impl LineBuffer {
     /// Makes a buffer for lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
+            ready: None,
             buffer: BytesMut::new(),
             searched: 0,
             limit,
@@ -44,6 +50,32 @@ impl LineBuffer {
             last_read_was_full: false,
             longest: 0,
         }
+    }
+
+    /// Tells whether nothing of the next line is there yet; then [`LineBuffer::feed`] is cheaper
+    /// than reading into [`LineBuffer::space`].
+    pub(crate) fn is_between_lines(&self) -> bool {
+        self.buffer.is_empty() && self.skipped.is_none()
+    }
+
+    /// Adds what was read elsewhere; `is_full` if there was no room for more.
+    ///
+    /// All lines that were handed in before must have been taken out.
+    pub(crate) fn feed(&mut self, piece: &[u8], is_full: bool) {
+        let whole = if self.is_between_lines() { memchr::memrchr(b'\n', piece) } else { None };
+        let rest = match whole {
+            Some(end) => {
+                self.ready = Some(Bytes::copy_from_slice(&piece[..end]));
+                &piece[end + 1..]
+            }
+            None => piece,
+        };
+        if !rest.is_empty() {
+            let room = if is_full { self.longest.max(BUSY) } else { QUIET };
+            self.buffer.reserve(room.max(rest.len()));
+            self.buffer.extend_from_slice(rest);
+        }
+        self.last_read_was_full = is_full;
     }
 
     /// Returns the place to read into, with room.
@@ -70,24 +102,44 @@ impl LineBuffer {
 
     /// Returns the next line that is complete, or too long to wait for.
     pub(crate) fn next_line(&mut self) -> Option<Line> {
+        if let Some(line) = self.next_ready() {
+            return Some(self.judged(line));
+        }
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|offset| self.searched + offset) else {
                 self.searched = self.buffer.len();
                 return self.overflow();
             };
-            let line = self.buffer.split_to(end + 1).freeze().slice(..end);
+            let line = self.buffer.split_to(end).freeze();
+            self.buffer.advance(1);
             self.searched = 0;
-            // One long line is remembered for a while, as is the fact that there are none any more.
-            self.longest = line.len().max(self.longest - self.longest / 8);
             if self.skipped.take().is_some() {
                 continue;
             }
-            if line.len() > self.limit {
-                return Some(Line::TooLong(line.slice(..line.len().min(256))));
-            }
-            return Some(Line::Whole(line));
+            return Some(self.judged(line));
         }
+    }
+
+    fn next_ready(&mut self) -> Option<Bytes> {
+        let ready = self.ready.as_mut()?;
+        match memchr::memchr(b'\n', ready) {
+            Some(end) => {
+                let line = ready.split_to(end);
+                ready.advance(1);
+                Some(line)
+            }
+            None => self.ready.take(),
+        }
+    }
+
+    fn judged(&mut self, line: Bytes) -> Line {
+        // One long line is remembered for a while, as is the fact that there are none any more.
+        self.longest = line.len().max(self.longest - self.longest / 8);
+        if line.len() > self.limit {
+            return Line::TooLong(Bytes::copy_from_slice(&line[..line.len().min(256)]));
+        }
+        Line::Whole(line)
     }
 
     /// Returns what is left when the stream has ended: a last line without an end.
@@ -105,7 +157,7 @@ impl LineBuffer {
 
     /// Gives back memory that a quiet stream does not need.
     pub(crate) fn relax(&mut self) {
-        if self.buffer.is_empty() && self.buffer.capacity() > QUIET {
+        if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
         }
     }
@@ -132,12 +184,20 @@ mod tests {
 
     use super::*;
 
+    fn push(buffer: &mut LineBuffer, piece: &[u8]) {
+        if buffer.is_between_lines() {
+            buffer.feed(piece, piece.len() > 4);
+        } else {
+            buffer.space().extend_from_slice(piece);
+            buffer.note_read(piece.len());
+        }
+    }
+
     fn lines(pieces: &[&[u8]], limit: usize) -> Vec<Line> {
         let mut buffer = LineBuffer::new(limit);
         let mut lines = Vec::new();
         for piece in pieces {
-            buffer.space().extend_from_slice(piece);
-            buffer.note_read(piece.len());
+            push(&mut buffer, piece);
             while let Some(line) = buffer.next_line() {
                 lines.push(line);
             }
@@ -165,8 +225,7 @@ mod tests {
     fn a_flood_without_an_end_costs_no_memory() {
         let mut buffer = LineBuffer::new(1 << 16);
         for _ in 0..1000 {
-            buffer.space().extend_from_slice(&[b'x'; 10_000]);
-            buffer.note_read(10_000);
+            push(&mut buffer, &[b'x'; 10_000]);
             buffer.next_line();
             assert!(buffer.buffer.capacity() < 2 << 20);
         }
@@ -176,11 +235,20 @@ mod tests {
     #[test]
     fn a_quiet_stream_keeps_little() {
         let mut buffer = LineBuffer::new(1 << 20);
-        buffer.space().extend_from_slice(&vec![b'x'; 500_000]);
-        buffer.space().extend_from_slice(b"\n");
+        push(&mut buffer, &vec![b'x'; 500_000]);
+        push(&mut buffer, b"\n");
         drop(buffer.next_line());
         buffer.relax();
-        assert!(buffer.buffer.capacity() <= QUIET);
+        assert_eq!(buffer.buffer.capacity(), 0);
+    }
+
+    #[test]
+    fn lines_that_came_whole_keep_no_more_than_their_bytes() {
+        let mut buffer = LineBuffer::new(1 << 20);
+        buffer.feed(b"one\n\ntwo\n", true);
+        assert_eq!(buffer.buffer.capacity(), 0);
+        let found: Vec<_> = std::iter::from_fn(|| buffer.next_line()).collect();
+        assert_eq!(found, ["one", "", "two"].map(whole));
     }
 
     proptest! {

@@ -5,6 +5,7 @@
 //! the pipe; with many callers the driver gathers their lines into one write.
 
 mod driver;
+mod intake;
 mod lines;
 mod outlet;
 mod scattered;

@@ -69,7 +69,7 @@ impl Reading<'_> {
                 Err(RequestError::Nonsense("an empty body".into()))
             };
         }
-        if let Some(outcome) = self.outcome_in(body.clone(), Source::Body) {
+        if let Some(outcome) = self.outcome_in(&body, Source::Body) {
             if !is_json {
                 self.remark("sends JSON as something else");
             }
@@ -79,7 +79,7 @@ impl Reading<'_> {
         let mut parser = Parser::new(limit);
         parser.push(body);
         while let Ok(Some(event)) = parser.next_event() {
-            if let Some(outcome) = self.outcome_in(event.data, Source::Event) {
+            if let Some(outcome) = self.outcome_in(&event.data, Source::Event) {
                 return outcome.map(Some);
             }
         }
@@ -91,7 +91,7 @@ impl Reading<'_> {
     }
 
     /// Looks for our answer in one text, and routes everything else in it.
-    fn outcome_in(&self, text: Bytes, source: Source) -> Option<Result<Json, RequestError>> {
+    fn outcome_in(&self, text: &Bytes, source: Source) -> Option<Result<Json, RequestError>> {
         let core = &self.http.core;
         let mut found = None;
         let mut take = |message: Message, is_alone: bool| match message {
@@ -179,7 +179,7 @@ impl Reading<'_> {
             while let Some(event) =
                 parser.next_event().map_err(|_| RequestError::TooLarge { limit })?
             {
-                if let Some(outcome) = self.take_event(event, place) {
+                if let Some(outcome) = self.take_event(&event, place) {
                     return Ok(outcome);
                 }
             }
@@ -191,7 +191,7 @@ impl Reading<'_> {
         }
         // Some servers forget the empty line after their last event.
         if let Ok(Some(event)) = parser.finish()
-            && let Some(outcome) = self.take_event(event, place)
+            && let Some(outcome) = self.take_event(&event, place)
         {
             self.remark("does not end its last event");
             return Ok(outcome);
@@ -199,7 +199,7 @@ impl Reading<'_> {
         Err(RequestError::Cut)
     }
 
-    fn take_event(&self, event: Event, place: &mut Place) -> Option<Result<Json, RequestError>> {
+    fn take_event(&self, event: &Event, place: &mut Place) -> Option<Result<Json, RequestError>> {
         if let Some(id) = &event.id {
             place.last = Some(id.clone()).filter(|id| !id.is_empty());
         }
@@ -208,7 +208,7 @@ impl Reading<'_> {
             return None;
         }
         let is_message = event.is_message();
-        let outcome = self.outcome_in(event.data, Source::Event);
+        let outcome = self.outcome_in(&event.data, Source::Event);
         if outcome.is_some() && !is_message {
             self.remark("answers with events that are no messages");
         }

@@ -91,7 +91,7 @@ impl Streamable {
                 if event.data.trim_ascii().is_empty() {
                     continue;
                 }
-                self.core.take(event.data, self);
+                self.core.take(&event.data, self);
             }
         }
     }
