@@ -78,6 +78,9 @@ fn in_turn(connection: &mut Connection, request: &Request, calls: usize) -> io::
 
 /// Keeps many requests on the way from one thread: what one read brought is answered with as many
 /// new requests in one write.
+///
+/// Every answer makes its caller ask again at once, as the callers of a real client do, so that the
+/// times are those with all of them waiting: a time and the rate multiply to their number.
 fn pipelined(
     pipes: &mut Pipes,
     request: &Request,
@@ -88,22 +91,22 @@ fn pipelined(
     const FIRST: u64 = 1_000_000;
     let mut times = Times::default();
     let mut started = Vec::with_capacity(calls);
-    let mut room = outstanding;
+    while started.len() < outstanding.min(calls) {
+        pipes.queue(request, FIRST + started.len() as u64)?;
+        started.push(Instant::now());
+    }
     while times.len() < calls {
-        let now = Instant::now();
-        while room > 0 && started.len() < calls {
-            pipes.queue(request, FIRST + started.len() as u64)?;
-            started.push(now);
-            room -= 1;
-        }
         pipes.flush()?;
         pipes.fill()?;
-        let now = Instant::now();
         while let Some(id) = pipes.next_id()? {
             let index = id.checked_sub(FIRST).and_then(|index| usize::try_from(index).ok());
             let Some(start) = index.and_then(|index| started.get(index)) else { continue };
+            let now = Instant::now();
             times.push(now - *start);
-            room += 1;
+            if started.len() < calls {
+                pipes.queue(request, FIRST + started.len() as u64)?;
+                started.push(now);
+            }
         }
     }
     Ok(times)

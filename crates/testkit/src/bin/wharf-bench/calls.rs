@@ -61,9 +61,9 @@ async fn many(
     for _ in 0..outstanding {
         let (peer, arguments, left) = (peer.clone(), arguments.clone(), Arc::clone(&left));
         callers.spawn(async move {
-            while take_one(&left) {
-                let time = call(&peer, &arguments).await?;
-                left.lock().unwrap_or_else(PoisonError::into_inner).1.push(time);
+            let mut last = None;
+            while take_one(&left, last) {
+                last = Some(call(&peer, &arguments).await?);
             }
             Ok::<(), Failure>(())
         });
@@ -75,8 +75,12 @@ async fn many(
     Ok((times, started.elapsed()))
 }
 
-fn take_one(left: &Mutex<(usize, Times)>) -> bool {
+/// Notes how long the last call took, and tells whether there is another to make.
+fn take_one(left: &Mutex<(usize, Times)>, last: Option<Duration>) -> bool {
     let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(time) = last {
+        left.1.push(time);
+    }
     let is_left = left.0 > 0;
     left.0 -= usize::from(is_left);
     is_left
