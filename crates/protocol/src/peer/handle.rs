@@ -127,29 +127,32 @@ impl Peer {
         self.request_mirrored(method, params, options, &[]).await
     }
 
-    pub(super) async fn request_mirrored(
-        &self,
-        method: &str,
-        params: Option<&Json>,
+    pub(super) fn request_mirrored<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<&'a Json>,
         options: &RequestOptions,
-        headers: &[(HeaderName, HeaderValue)],
-    ) -> Result<Json, RequestError> {
+        headers: &'a [(HeaderName, HeaderValue)],
+    ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
         let progress = match &options.progress {
             ProgressReport::Off => None,
             ProgressReport::SignsOfLife => Some(Progress::new(None)),
             ProgressReport::To(listener) => Some(Progress::new(Some(Arc::clone(listener)))),
         };
         let observer = progress.map(|progress| Arc::new(Observer::Progress(progress)));
-        self.ask_observed(method, params, options, (observer, headers)).await
+        self.ask_observed(method, params, options, (observer, headers))
     }
 
-    pub(super) async fn ask_observed(
-        &self,
-        method: &str,
-        params: Option<&Json>,
+    /// Words a request, which is sent when the future is first polled.
+    ///
+    /// These two are no `async` functions: each would keep its arguments beside those of the next.
+    pub(super) fn ask_observed<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<&'a Json>,
         options: &RequestOptions,
-        (observer, headers): (Option<Arc<Observer>>, &[(HeaderName, HeaderValue)]),
-    ) -> Result<Json, RequestError> {
+        (observer, headers): (Option<Arc<Observer>>, &'a [(HeaderName, HeaderValue)]),
+    ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
         let Inner { wire, dialect, .. } = &*self.0;
         let id = wire.core.next_id();
         let wants_progress = !matches!(options.progress, ProgressReport::Off);
@@ -157,7 +160,7 @@ impl Peer {
         let message = dialect.request((id, method), params, token, &options.meta);
         let question =
             Question { id, method, params, message, deadline: options.deadline, observer, headers };
-        wire.ask(question).await
+        wire.ask(question)
     }
 
     /// Sends a notification.

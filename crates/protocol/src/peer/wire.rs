@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::Either;
 use http::{HeaderName, HeaderValue};
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
@@ -17,7 +18,7 @@ use super::pending::{Answer, Observer};
 use super::{Core, Deadline, RequestError};
 use crate::Json;
 use crate::envelope;
-use crate::transport::{Link, Unsent};
+use crate::transport::{Link, PipeLink, Unsent};
 
 /// A request that is ready to be sent.
 pub(crate) struct Question<'a> {
@@ -68,47 +69,74 @@ impl Wire {
     }
 
     /// Sends the request and waits for its answer.
-    pub(crate) async fn ask(&self, mut question: Question<'_>) -> Result<Json, RequestError> {
-        let id = question.id;
-        let patience = Patience::begin(question.deadline);
-        let observer = question.observer.take();
-        let message = std::mem::take(&mut question.message);
-        // Over pipes the connection keeps the time; an HTTP request is dropped to give it up, so it
-        // keeps its own.
-        let is_pipe = matches!(self.link, Link::Pipe(_));
+    ///
+    /// What HTTP needs to carry along is boxed, so that a call over pipes stays small: with many of
+    /// them in flight the processor's cache is what limits us.
+    pub(crate) fn ask<'a>(
+        &'a self,
+        question: Question<'a>,
+    ) -> impl Future<Output = Result<Json, RequestError>> + Send + 'a {
+        match &self.link {
+            Link::Pipe(pipe) => Either::Left(self.ask_pipe(pipe, question)),
+            Link::Streamable(_) | Link::EventStream(_) => {
+                Either::Right(Box::pin(self.ask_http(question)))
+            }
+        }
+    }
+
+    /// Asks over pipes, where the connection keeps the time of all requests.
+    async fn ask_pipe(
+        &self,
+        pipe: &PipeLink,
+        question: Question<'_>,
+    ) -> Result<Json, RequestError> {
+        let Question { id, method, message, deadline, observer, .. } = question;
         let (answer, outstanding) = self
             .core
             .pending
-            .enter(id, observer.clone(), patience.filter(|_| is_pipe))
+            .enter(id, observer, Patience::begin(deadline))
+            .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
+        let mut ticket = Ticket { wire: self, id, method, is_open: true };
+        if let Err(why) = pipe.send(id, message, outstanding) {
+            return Err(Box::pin(self.unsent(why)).await);
+        }
+        // An entry is removed without an answer only by the one who asks.
+        let answer = answer.await.map_err(|_| RequestError::Cut)?;
+        if let Answer::Overdue { limit } = answer {
+            return Err(RequestError::TimedOut { limit, never_sent: ticket.give_up() });
+        }
+        ticket.is_open = false;
+        answer.into_result()
+    }
+
+    /// Asks over HTTP, where a request is dropped to give it up and so keeps its own time.
+    async fn ask_http(&self, mut question: Question<'_>) -> Result<Json, RequestError> {
+        let id = question.id;
+        let patience = Patience::begin(question.deadline);
+        let observer = question.observer.take();
+        let observer = observer.as_ref();
+        let message = std::mem::take(&mut question.message);
+        let (answer, _) = self
+            .core
+            .pending
+            .enter(id, observer.cloned(), None)
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut ticket = Ticket { wire: self, id, method: question.method, is_open: true };
+        let watched = observer.map(|observer| &**observer);
         let outcome = match &self.link {
-            Link::Pipe(pipe) => {
-                if let Err(why) = pipe.send(id, message, outstanding) {
-                    return Err(self.unsent(why).await);
-                }
-                match answer.await {
-                    Ok(Answer::Overdue { limit }) => Err(limit),
-                    Ok(answer) => Ok(answer.into_result()),
-                    Err(_) => Ok(Err(RequestError::Cut)),
-                }
-            }
-            // Making a connection takes a large future; other requests need not carry it along.
+            Link::Pipe(_) => return Err(RequestError::Cut),
             Link::Streamable(http) => {
                 let exchange = http.exchange(&question, message.into(), answer);
-                Box::pin(limited(exchange, patience, observer.as_deref())).await
+                limited(exchange, patience, watched).await
             }
             Link::EventStream(http) => {
-                let exchange = http.exchange(message, answer);
-                Box::pin(limited(exchange, patience, observer.as_deref())).await
+                limited(http.exchange(message, answer), patience, watched).await
             }
         };
         match outcome {
             Ok(outcome) => {
                 ticket.is_open = false;
-                if !is_pipe {
-                    self.core.pending.leave(id);
-                }
+                self.core.pending.leave(id);
                 outcome
             }
             Err(limit) => Err(RequestError::TimedOut { limit, never_sent: ticket.give_up() }),

@@ -20,14 +20,14 @@ pub use client::{
 pub(crate) use door::Door;
 pub(crate) use events::check as check_events;
 
-pub(crate) use stdio::{Line, LineBuffer, Unsent};
+pub(crate) use stdio::{Line, LineBuffer, PipeLink, Unsent};
 
 use std::sync::Arc;
 
 /// One of the ways to reach a server.
 pub(crate) enum Link {
     /// The pipes of a child process.
-    Pipe(stdio::PipeLink),
+    Pipe(PipeLink),
     /// One exchange per request.
     Streamable(Arc<streamable::Streamable>),
     /// Requests one way, everything else on one stream.
