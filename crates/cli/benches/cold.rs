@@ -132,7 +132,11 @@ impl World {
         let name = |at: usize| -> String {
             at.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
         };
-        let entry = |at| format!(r#""{}":{{"command":"{}"}}"#, name(at), self.echo.display());
+        let entry = |at| {
+            // Each with a variable of its own: two that are the same would be one.
+            let command = self.echo.display();
+            format!(r#""{}":{{"command":"{command}","env":{{"AT":"{at}"}}}}"#, name(at))
+        };
         let entries: Vec<String> = (0..servers).map(entry).collect();
         format!("{{{}}}", entries.join(","))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use wharf_config::ServerName;
+use wharf_config::{Approval, ServerName};
 use wharf_protocol::Peer;
 use wharf_protocol::peer::{Deadline, Listing, RequestError, RequestOptions};
 use wharf_protocol::view::send::CompletionRequest;
@@ -18,7 +18,7 @@ use wharf_protocol::view::{
 
 use crate::call::CallError;
 use crate::call::explain::explain;
-use crate::calling::absent;
+use crate::calling::{absent, may_be_gone};
 use crate::connections::{ServerView, call_limit};
 use crate::runtime::Runtime;
 use crate::status::Status;
@@ -107,8 +107,12 @@ impl Runtime {
     pub fn instructions(&self) -> Vec<(ServerName, String)> {
         let snapshot = self.snapshot();
         let wanted = snapshot.servers().filter(|server| {
-            let ready = server.ready.as_ref();
-            ready.is_some_and(|ready| !ready.spec.policy.without_instructions)
+            let is_there = matches!(server.status, Status::Connected | Status::Reconnecting);
+            let policy = server.ready.as_ref().map(|ready| &ready.spec.policy);
+            is_there
+                && policy.is_some_and(|policy| {
+                    !policy.without_instructions && policy.approval != Approval::Deny
+                })
         });
         let told = wanted.filter_map(|server| {
             let text = server.about.as_ref()?.instructions.clone()?;
@@ -126,13 +130,18 @@ impl Runtime {
         let cap = self.rules().call_cap;
         let mut is_second = false;
         loop {
-            let (view, peer) = self.peer(server, cap).await.map_err(absent)?;
+            let limit = self.snapshot().server(server).map_or(cap, |view| limit_of(view, cap).idle);
+            let (view, peer) = self.peer(server, limit).await.map_err(absent)?;
             let options =
                 RequestOptions { deadline: limit_of(&view, cap), ..RequestOptions::default() };
             match question(&peer, &options).await {
                 Ok(answer) => return Ok(answer),
                 Err(RequestError::Lost { .. } | RequestError::Cut) if !is_second => {
                     is_second = true;
+                }
+                Err(error) if may_be_gone(&error) => {
+                    self.suspect(&view.name);
+                    return Err(explain(&error, &peer.stderr()));
                 }
                 // What helps with a tool does not help here.
                 Err(error @ RequestError::Refused(_)) => {
@@ -161,7 +170,11 @@ impl Runtime {
             offered.errors.push((ServerName::new(server), absent(why)));
             return offered;
         }
-        let snapshot = self.settled().await;
+        // Who names a server does not wait for the others.
+        let snapshot = match server {
+            Some(_) => self.snapshot(),
+            None => self.settled().await,
+        };
         let wanted =
             |view: &&Arc<ServerView>| server.is_none_or(|server| view.name.as_str() == server);
         let mut asked = JoinSet::new();
@@ -172,10 +185,14 @@ impl Runtime {
                         deadline: limit_of(view, cap),
                         ..RequestOptions::default()
                     };
+                    let limit = options.deadline.idle;
                     let listing = list(peer.clone(), options);
                     let (name, peer) = (view.name.clone(), peer.clone());
                     asked.spawn(async move {
-                        let listing = listing.await;
+                        // A server may answer each page in time and never come to an end.
+                        let late = RequestError::TimedOut { limit, never_sent: false };
+                        let listing =
+                            tokio::time::timeout(limit, listing).await.unwrap_or(Err(late));
                         (name, listing.map_err(|error| explain(&error, &peer.stderr())))
                     });
                 }

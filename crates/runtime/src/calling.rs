@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::Instrument;
-use wharf_protocol::peer::{Deadline, ProgressReport, RequestOptions};
+use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
 use wharf_protocol::view::send::Object;
 use wharf_protocol::{Json, Peer};
 
@@ -87,13 +87,14 @@ impl Runtime {
         self.admit(&tool, arguments, options).await?;
         let object = Object::try_from(arguments.clone())
             .map_err(|_| CallError::not_run(Reason::BadArguments, "the arguments are no object"))?;
-        let cap = self.rules().call_cap;
-        let until = Instant::now() + cap;
+        let until = Instant::now() + self.rules().call_cap;
+        let left = || until.saturating_duration_since(Instant::now());
         let mut attempt = 1;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let limit = options.timeout.unwrap_or(cap).min(left);
-            let (server, peer) = self.peer(tool.server().as_str(), limit).await.map_err(absent)?;
+            let name = tool.server().as_str();
+            let limit = self.snapshot().server(name).map(|it| silence(it, options, left()));
+            let limit = limit.unwrap_or_else(left);
+            let (server, peer) = self.peer(name, limit).await.map_err(absent)?;
             // The tool may have come from the cache, or have changed while its server was away. What
             // was agreed to is what was known then, so anything else is looked at anew.
             let now = self.now(&tool)?;
@@ -103,13 +104,18 @@ impl Runtime {
                 continue;
             }
             tool = now;
-            let request = request_options(&server, options, left);
+            let request = request_options(&server, options, left());
             let span = tracing::debug_span!("attempt", attempt, era = ?peer.era());
-            let call = peer.call_tool(tool.tool(), Some(&object), &request);
-            let error = match call.instrument(span).await {
-                Ok(result) => return Ok(result),
-                Err(error) => error,
+            let call = peer.call_tool(tool.tool(), Some(&object), &request).instrument(span);
+            // A server that keeps asking back is waited for no longer than one that answers.
+            let error = match tokio::time::timeout(left(), call).await {
+                Ok(Ok(result)) => return Ok(result),
+                Ok(Err(error)) => error,
+                Err(_) => RequestError::TimedOut { limit: left(), never_sent: false },
             };
+            if may_be_gone(&error) {
+                self.suspect(tool.server());
+            }
             tracing::debug!(attempt, %error, "a call failed");
             if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(&tool, &server)) {
                 return Err(explain(&error, &peer.stderr()));
@@ -181,9 +187,23 @@ impl Runtime {
     }
 }
 
-fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -> RequestOptions {
+/// How long a server may be silent, connecting included.
+fn silence(server: &ServerView, options: &CallOptions, left: Duration) -> Duration {
     let said = server.ready.as_ref().map(|ready| call_limit(&ready.spec, left));
-    let idle = options.timeout.or(said).unwrap_or(left).min(left);
+    options.timeout.or(said).unwrap_or(left).min(left)
+}
+
+/// Tells whether a failure is what one would see of a server that is gone, or wants to know who asks.
+pub(crate) fn may_be_gone(error: &RequestError) -> bool {
+    match error {
+        RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::Cut => true,
+        RequestError::Status { status, .. } => status.is_server_error(),
+        _ => false,
+    }
+}
+
+fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -> RequestOptions {
+    let idle = silence(server, options, left);
     RequestOptions {
         deadline: Deadline { idle, cap: left },
         progress: match &options.progress {
@@ -211,7 +231,9 @@ pub(crate) fn absent(why: Unavailable) -> CallError {
         Unavailable::Untrusted(_) => CallError::not_run(Reason::Untrusted, why.to_string()),
         Unavailable::Disabled(_) => CallError::not_run(Reason::Disabled, why.to_string()),
         Unavailable::TimedOut { limit, .. } => CallError::not_connected_in_time(limit),
-        Unavailable::ShutDown => CallError::not_run(Reason::Connect, why.to_string()),
+        Unavailable::ShutDown | Unavailable::Closed(_) => {
+            CallError::not_run(Reason::Connect, why.to_string())
+        }
         Unavailable::Failed { ref failure, .. } => {
             let reason = match failure.kind {
                 FailureKind::NeedsAuth => Reason::NeedsAuth,
@@ -224,7 +246,9 @@ pub(crate) fn absent(why: Unavailable) -> CallError {
                 None => error,
             };
             match failure.kind {
-                FailureKind::TimedOut | FailureKind::Lost => error.that_may_pass(),
+                FailureKind::TimedOut | FailureKind::Lost | FailureKind::Connect => {
+                    error.that_may_pass()
+                }
                 _ => error,
             }
         }

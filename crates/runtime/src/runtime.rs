@@ -14,6 +14,7 @@ use wharf_protocol::Peer;
 
 use crate::call::approval::Approvals;
 use crate::call::remembered::Remembered;
+use crate::call::{ModelText, Outcome, ResultStore};
 use crate::connections::{
     Applied, Channels, Command, Rules, ServerView, Shared, Snapshot, Supervisor,
 };
@@ -21,7 +22,7 @@ use crate::event::Events;
 use crate::gate;
 use crate::options::{Options, StartupMode};
 use crate::status::{Failure, FailureKind, Status};
-use crate::tools::names::{Names, NamesFile};
+use crate::tools::Tool;
 
 /// Servers that are kept connected, and their tools.
 ///
@@ -53,7 +54,6 @@ pub(crate) struct Inner {
     snapshot: watch::Receiver<Arc<Snapshot>>,
     /// Replaced as a whole by [`Runtime::apply`].
     rules: Mutex<Rules>,
-    names: Arc<Mutex<Names>>,
     startup: (StartupMode, Duration),
     began: Instant,
     tasks: TaskTracker,
@@ -85,6 +85,9 @@ pub enum Unavailable {
         /// Why.
         failure: Arc<Failure>,
     },
+    /// Somebody closed it.
+    #[error("server \"{0}\" was closed")]
+    Closed(ServerName),
     /// It did not come in time.
     #[error("server \"{server}\" was not connected within {limit:?}")]
     TimedOut {
@@ -106,8 +109,6 @@ impl Runtime {
     pub fn start(catalog: &Catalog, options: Options) -> Self {
         let startup = options.startup(&catalog.settings);
         let servers = gate::plan(catalog, &options.env);
-        let names = options.cache.as_ref().map(|cache| cache.join("names.json"));
-        let names = Arc::new(Mutex::new(Names::load(names.as_deref())));
         let rules = Rules::of(&catalog.settings);
         let remembered = Remembered::new(options.env.wharf_home().as_deref());
         let approvals = Approvals::new(remembered, options.approver.clone());
@@ -117,7 +118,7 @@ impl Runtime {
         };
         let shared = Arc::new(Shared::new(options));
         let (supervisor, Channels { commands, snapshot }) =
-            Supervisor::new(Arc::clone(&shared), rules.clone(), servers, Arc::clone(&names));
+            Supervisor::new(Arc::clone(&shared), rules.clone(), servers);
         let tasks = TaskTracker::new();
         drop(tasks.spawn(supervisor.run()));
         tasks.close();
@@ -129,7 +130,6 @@ impl Runtime {
             commands,
             snapshot,
             rules,
-            names,
             startup,
             began,
             tasks,
@@ -144,8 +144,8 @@ impl Runtime {
     /// Waits for the tools, but never for a server whose tools are known from an earlier time.
     ///
     /// Until the gate (250 ms after the start unless set otherwise) every server has its chance to
-    /// be live. After it, servers without cached tools are waited for only in the mode
-    /// [`StartupMode::Complete`], each within its own limit.
+    /// be live. After it, servers without cached tools, and required ones, are waited for only in the
+    /// mode [`StartupMode::Complete`], each within its own limit.
     pub async fn ready(&self) -> Arc<Snapshot> {
         let (mode, gate) = self.0.startup;
         let is_settled = |snapshot: &Snapshot| snapshot.pending().next().is_none();
@@ -156,12 +156,27 @@ impl Runtime {
         if mode == StartupMode::Background {
             return self.snapshot();
         }
-        self.when(|snapshot| snapshot.pending().all(|server| server.has_offer())).await
+        let may_be_late = |server: &Arc<ServerView>| server.has_offer() && !server.is_required;
+        self.when(|snapshot| snapshot.pending().all(may_be_late)).await
     }
 
     /// Waits until no server is on its way any more: what is listed then is live.
     pub async fn settled(&self) -> Arc<Snapshot> {
         self.when(|snapshot| snapshot.pending().next().is_none()).await
+    }
+
+    /// Returns the tools that can be called now, by name.
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        self.snapshot().registry().tools().to_vec()
+    }
+
+    /// Returns the text of an outcome as a model should get it: what is longer than the setting
+    /// `call.max_result_chars` allows is cut to head and tail, and is whole in a file.
+    ///
+    /// Blocks for as long as writing that file takes.
+    pub fn text_for_model(&self, outcome: &Outcome) -> ModelText {
+        let store = self.0.shared.options.results.as_ref().map(ResultStore::new);
+        outcome.for_model(self.rules().most_result_chars, store.as_ref())
     }
 
     /// Returns how a server stands.
@@ -228,7 +243,6 @@ impl Runtime {
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
         self.0.shared.keep();
-        self.0.keep_names();
     }
 
     /// Waits until a server is connected, and returns the way to it.
@@ -258,6 +272,12 @@ impl Runtime {
             .unwrap_or(Err(Unavailable::TimedOut { server, limit }))
     }
 
+    /// Has a server looked at that behaves as if it were gone.
+    pub(crate) fn suspect(&self, server: &ServerName) {
+        // If there are so many commands already, the next failure will do.
+        drop(self.0.commands.try_send(Command::Suspect { server: server.clone() }));
+    }
+
     pub(crate) fn rules(&self) -> Rules {
         self.0.rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
@@ -284,7 +304,8 @@ impl Runtime {
             (_, Some(failure)) => {
                 Err(Unavailable::Failed { server: name, failure: Arc::clone(failure) })
             }
-            (_, None) => Err(Unavailable::ShutDown),
+            (_, None) if self.0.commands.is_closed() => Err(Unavailable::ShutDown),
+            (_, None) => Err(Unavailable::Closed(name)),
         }
     }
 
@@ -312,16 +333,5 @@ impl Runtime {
         let (sender, done) = oneshot::channel();
         self.0.commands.send(command(sender)).await.ok()?;
         done.await.ok()
-    }
-}
-
-impl Inner {
-    /// Writes down which tool has which name, if that is news.
-    fn keep_names(&self) {
-        let names =
-            self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take_unsaved();
-        if let Some(Err(error)) = names.map(NamesFile::save) {
-            tracing::debug!(%error, "could not write down the names of tools");
-        }
     }
 }

@@ -12,6 +12,7 @@ use wharf_protocol::peer::{EndReason, Ended, RequestError};
 use wharf_protocol::transport::HttpError;
 use wharf_protocol::transport::process::StartError;
 
+use crate::gate::Place;
 use crate::resolve::ResolveError;
 
 /// How long a reason may be; it is a stranger's text as often as not.
@@ -115,19 +116,61 @@ impl Failure {
     }
 
     /// Says why a server could not be connected to.
-    pub(crate) fn of_connecting(error: &ConnectError) -> Self {
+    pub(crate) fn of_connecting(error: &ConnectError, place: &Place) -> Self {
+        if let ConnectError::Start(error) = error {
+            return Self::of_starting(error, place);
+        }
         let kind = match error {
-            ConnectError::Start(_) => FailureKind::Start,
             ConnectError::TimedOut { .. } => FailureKind::TimedOut,
             _ if error.needs_auth() => FailureKind::NeedsAuth,
             _ => FailureKind::Connect,
         };
         let hint = match error {
-            ConnectError::Start(error) => start_hint(error),
             ConnectError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
             _ => error.request().and_then(request_hint),
         };
         Self { kind, message: reason(error), hint, stderr: error.stderr().to_owned() }
+    }
+
+    /// Says why a program did not start, in the words of its entry: what they stand for may be secret.
+    fn of_starting(error: &StartError, place: &Place) -> Self {
+        let (command, folder) = (&place.command, &place.folder);
+        let (message, hint) = match error {
+            StartError::NotFound { .. } => (
+                format!("{command} not found"),
+                format!("install {command}, or give its full path in \"command\""),
+            ),
+            StartError::NoInterpreter { .. } => (
+                format!("{command} was found, but not the interpreter that it names"),
+                format!("install what the first line of {command} names"),
+            ),
+            StartError::PermissionDenied { .. } => (
+                format!("{command} may not be executed"),
+                format!("check that {command} is a program you may execute"),
+            ),
+            StartError::FolderMissing { .. } => (
+                format!("no such folder: {folder}"),
+                "create the folder, or correct \"cwd\"".to_owned(),
+            ),
+            _ => {
+                let cause = error.source().map(ToString::to_string).unwrap_or_default();
+                (
+                    format!("could not start {command}: {cause}"),
+                    "check the system's limits".to_owned(),
+                )
+            }
+        };
+        Self::new(FailureKind::Start, message).hint(hint)
+    }
+
+    /// Says why a server that was there does not answer any more.
+    pub(crate) fn of_request(error: &RequestError, stderr: String) -> Self {
+        let kind = match error {
+            RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
+            RequestError::TimedOut { .. } => FailureKind::TimedOut,
+            _ => FailureKind::Lost,
+        };
+        Self { kind, message: reason(error), hint: request_hint(error), stderr }
     }
 
     /// Says why a server that answered did not list its tools.
@@ -157,10 +200,6 @@ impl Failure {
 }
 
 const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
-
-fn start_hint(error: &StartError) -> Option<String> {
-    error.hint()
-}
 
 fn request_hint(error: &RequestError) -> Option<String> {
     match error {

@@ -95,7 +95,8 @@ fn ours(servers: usize, tools: usize) -> Times {
     for at in 0..servers {
         let name: String =
             at.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect();
-        let env = json!({ "ECHO_TOOLS": tools.to_string() });
+        // Two that are the same would be one.
+        let env = json!({ "ECHO_TOOLS": tools.to_string(), "AT": at.to_string() });
         entries.insert(name, json!({ "command": env!("CARGO_BIN_EXE_wharf-echo"), "env": env }));
     }
     let env = Env::new(Platform::HOST, folder.path())

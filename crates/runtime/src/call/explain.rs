@@ -61,13 +61,11 @@ impl Claims {
 /// An expired session is not among the cases, because the wire renews it by itself.
 pub(crate) fn may_repeat(error: &RequestError, claims: Claims) -> bool {
     match error {
-        // It will be impossible the next time, too.
-        RequestError::Unsendable(_) => false,
+        // It will be impossible the next time, too; or the time that the caller gave is over.
+        RequestError::Unsendable(_) | RequestError::TimedOut { .. } => false,
         // Who is known and not allowed will not be allowed the next time.
         RequestError::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
         _ if error.was_turned_away() => true,
-        // The time that the caller gave is over.
-        RequestError::TimedOut { .. } => false,
         _ => {
             let unknown = judge(error).outcome == Ran::Unknown;
             unknown && claims.allow_repeating() && may_pass_later(error)
@@ -295,7 +293,7 @@ mod tests {
         408                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
         429                  TRANSIENT protocol Refused      known   repeat no  on hints no
         503                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        late before sending  TRANSIENT send     TimedOut     known   repeat yes on hints yes
+        late before sending  TRANSIENT send     TimedOut     known   repeat no  on hints no
         late after sending   TERMINAL  receive  TimedOut     UNKNOWN repeat no  on hints no
         lost before sending  TRANSIENT send     Lost         known   repeat yes on hints yes
         lost after sending   TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes

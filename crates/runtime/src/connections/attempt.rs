@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use wharf_config::Problem;
+use wharf_config::{Problem, ServerName};
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Listing, RequestOptions};
+use wharf_protocol::transport::process::TaskTracker;
 use wharf_protocol::{HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view};
 
 use super::inbox::{Changes, Inbox};
-use super::shared::{Rules, Shared, connect_limit};
+use super::shared::{Shared, Terms, connect_limit};
 use super::snapshot::About;
-use crate::gate::Ready;
 use crate::logs;
 use crate::resolve::ResolvedTransport;
 use crate::status::Failure;
@@ -23,12 +23,16 @@ use crate::tools::cache::CachedServer;
 use crate::tools::offer::{Listed, Offer, OfferedBy};
 use crate::tools::{Freshness, ToolChange};
 
+/// How many characters of a server's name and version are kept.
+const MOST_NAME: usize = 200;
+
+/// How many characters of a server's instructions are kept.
+const MOST_INSTRUCTIONS: usize = 64 * 1024;
+
 /// What it takes to connect to one server.
 pub(super) struct Attempt<'a> {
     pub(super) shared: &'a Shared,
-    pub(super) rules: &'a Rules,
-    pub(super) server: &'a Arc<Ready>,
-    pub(super) source: &'a Arc<wharf_config::Source>,
+    pub(super) terms: &'a Arc<Terms>,
     pub(super) remembered: Option<Revision>,
 }
 
@@ -43,6 +47,10 @@ pub(crate) struct Live {
 /// A server's tools as they were listed just now.
 pub(crate) struct Tools {
     pub(crate) offer: Arc<Offer>,
+    /// By what they were prepared; others may hold by now.
+    pub(super) terms: Arc<Terms>,
+    /// Why there are not all of them.
+    pub(super) problem: Option<Problem>,
     /// What is not as it was when it was first seen.
     pub(crate) differences: Arc<[ToolChange]>,
     /// How long the list holds by the server's own word.
@@ -52,18 +60,27 @@ pub(crate) struct Tools {
 impl Attempt<'_> {
     /// Connects and lists. What had to be left out is told before anything is sent: it may be the
     /// reason why the rest fails.
-    pub(super) async fn run(&self, left_out: impl FnOnce(Vec<Problem>)) -> Result<Live, Failure> {
+    ///
+    /// Everything that it starts is in `tasks`: when those have ended, nothing of it is left.
+    pub(super) async fn run(
+        &self,
+        tasks: &TaskTracker,
+        left_out: impl FnOnce(Vec<Problem>),
+    ) -> Result<Live, Failure> {
         let began = Instant::now();
-        let resolved = self.shared.resolver.resolve(self.server).await;
+        let server = &self.terms.server;
+        let resolved = self.shared.resolver.resolve(server).await;
         let resolved = resolved.map_err(|error| Failure::of_resolving(&error))?;
         if !resolved.omissions.is_empty() {
             left_out(resolved.omissions);
         }
-        let spec = &self.server.spec;
+        let spec = &server.spec;
         let ports = self.shared.options.ports.clone();
         let (inbox, changes) = Inbox::new(spec.name.clone(), ports, self.shared.events.clone());
-        let mut options = self.shared.connect_options(spec, self.rules.call_cap);
+        let mut options = self.shared.connect_options(spec);
         options.remembered = self.remembered;
+        // PENDING: options.tasks = tasks.clone();
+        let _ = tasks;
         let peer = match resolved.transport {
             ResolvedTransport::Stdio(launch) => {
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
@@ -77,7 +94,7 @@ impl Attempt<'_> {
                 connect_http(&http, &options, inbox).await
             }
         };
-        let peer = peer.map_err(|error| Failure::of_connecting(&error))?;
+        let peer = peer.map_err(|error| Failure::of_connecting(&error, &server.place))?;
         changes.settle(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
@@ -94,7 +111,7 @@ impl Attempt<'_> {
 
     /// Lists the tools of a server that is there.
     pub(super) async fn list(&self, peer: &Peer) -> Result<Tools, Failure> {
-        let limit = connect_limit(&self.server.spec, self.rules.call_cap);
+        let limit = connect_limit(&self.terms.server.spec);
         let listing = if has_tools(peer) {
             let options = RequestOptions::within(limit);
             // A server may answer each page in time and never come to an end.
@@ -110,9 +127,10 @@ impl Attempt<'_> {
     }
 
     fn prepare(&self, peer: &Peer, listing: Listing<view::Tool>) -> Tools {
-        let (shared, spec) = (self.shared, &self.server.spec);
-        let (cache_key, pin_key) = shared.keys(self.server);
-        let (pins, to_pin) = shared.pins.check(&pin_key, &listing.items, self.rules.pinning);
+        let (shared, terms) = (self.shared, self.terms);
+        let spec = &terms.server.spec;
+        let (cache_key, pin_key) = shared.keys(&terms.server);
+        let pins = shared.pins.check(&pin_key, &listing.items, terms.rules.pinning);
         let profile = peer.profile();
         let cached = CachedServer {
             revision: Some(peer.revision()),
@@ -120,12 +138,19 @@ impl Attempt<'_> {
             instructions: profile.instructions.clone(),
             saved: std::time::SystemTime::now(),
         };
-        shared.keeper.keep(&spec.name, (cache_key, cached.clone()), to_pin);
-        let by = OfferedBy { name: &spec.name, source: self.source, policy: &spec.policy };
+        shared.keeper.keep(cache_key, cached.clone());
+        let by = OfferedBy { name: &spec.name, source: &terms.source, policy: &spec.policy };
         let differences = pins.changes().into();
         let listed = Listed { tools: cached.tools, rejected: listing.rejected, pins: Some(pins) };
-        let offer = Offer::prepare(&by, listed, Freshness::Live, self.rules.tools);
-        Tools { offer: Arc::new(offer), differences, holds: listing.cache.ttl }
+        let offer = Offer::prepare(&by, listed, Freshness::Live, terms.rules.tools);
+        let problem = listing.is_cut.then(|| cut(&spec.name));
+        Tools {
+            offer: Arc::new(offer),
+            terms: Arc::clone(terms),
+            differences,
+            problem,
+            holds: listing.cache.ttl,
+        }
     }
 }
 
@@ -134,6 +159,12 @@ impl Attempt<'_> {
 fn has_tools(peer: &Peer) -> bool {
     let can = &peer.profile().capabilities;
     can.tools().is_some() || (can.resources().is_none() && can.prompts().is_none())
+}
+
+fn cut(server: &ServerName) -> Problem {
+    Problem::warning("list-cut", "its list of tools never came to an end and was cut")
+        .of_server(server.as_str())
+        .hint("only the tools up to there can be used; tell its author")
 }
 
 fn nothing() -> Listing<view::Tool> {
@@ -147,12 +178,16 @@ fn nothing() -> Listing<view::Tool> {
 
 fn about(peer: &Peer, connect_time: Duration, list_time: Duration) -> Arc<About> {
     let profile = peer.profile();
-    let text = |text: Option<bytestring::ByteString>| text.unwrap_or_default().to_string();
+    let text = |text: Option<bytestring::ByteString>| {
+        text.unwrap_or_default().chars().take(MOST_NAME).collect()
+    };
+    let instructions = profile.instructions.as_ref();
+    let instructions = instructions.map(|text| text.chars().take(MOST_INSTRUCTIONS).collect());
     Arc::new(About {
         name: text(profile.server.name()),
         version: text(profile.server.version()),
         revision: profile.revision,
-        instructions: profile.instructions.clone(),
+        instructions,
         warnings: peer.warnings().iter().map(ToString::to_string).collect(),
         connect_time,
         list_time,

@@ -6,36 +6,38 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use wharf_config::{Problem, ServerName, Source};
-use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::peer::{Ended, RequestOptions, Subscription};
-use wharf_protocol::view::SubscriptionFilter;
+use wharf_config::{Problem, ServerName};
+use wharf_protocol::Peer;
+use wharf_protocol::era::Revision;
+use wharf_protocol::peer::{Ended, RequestError};
+use wharf_protocol::transport::process::TaskTracker;
 
 use super::attempt::{Attempt, Live, Tools};
 use super::backoff::{Breaker, Ladder, Place, STABLE};
-use super::shared::{Rules, Shared, connect_limit, is_local};
-use crate::gate::Ready;
+use super::hearing;
+use super::inbox::Changes;
+use super::pace::Pace;
+use super::shared::{Shared, Terms, connect_limit};
 use crate::status::{Failure, FailureKind};
 
-/// How long changes of a list are collected before it is asked for.
-const DEBOUNCE: Duration = Duration::from_millis(100);
-
-/// A list is not asked for more often than this, whatever the server says about how long it holds.
-const SHORTEST_HOLD: Duration = Duration::from_secs(10);
-
-/// How long to wait before a subscription that ended is asked for again.
-const RESUBSCRIBE: Duration = Duration::from_secs(30);
+/// How long a server that is suspected to be gone may take to prove that it is not.
+const PROOF: Duration = Duration::from_secs(5);
 
 /// What somebody wants of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// A call needs it: try now, if nothing is under way.
     Wake,
-    /// A person wants it anew: forget all failures, end what is there, connect.
-    Reconnect,
+    /// A person wants it anew: forget all failures, end what is there, connect. The number tells
+    /// what happened before the order from what happened because of it.
+    Reconnect(u64),
+    /// A request went wrong in a way that a server which is gone would explain.
+    Check,
+    /// The rules for its tools are others now: list them again.
+    Relist,
 }
 
 /// What happened to a server.
@@ -43,13 +45,13 @@ pub(super) struct Report {
     pub(super) server: ServerName,
     /// Which connection says so; reports of a replaced one are ignored.
     pub(super) generation: u64,
+    /// The last order to reconnect that it has followed.
+    pub(super) epoch: u64,
     pub(super) news: News,
 }
 
 /// What happened.
 pub(super) enum News {
-    /// It is waiting to be needed.
-    Idle,
     /// An attempt began.
     Connecting,
     /// Something had to be left out of the attempt.
@@ -67,21 +69,36 @@ pub(super) enum News {
 /// One server and what it takes to keep it connected.
 pub(super) struct Connection {
     pub(super) shared: Arc<Shared>,
-    pub(super) rules: Rules,
-    pub(super) server: Arc<Ready>,
-    pub(super) source: Arc<Source>,
+    pub(super) server: ServerName,
+    /// What its definition and the settings say; a reload may bring others.
+    pub(super) terms: watch::Receiver<Arc<Terms>>,
+    pub(super) place: Place,
     pub(super) generation: u64,
+    pub(super) epoch: u64,
+    pub(super) start: Start,
     pub(super) remembered: Option<Revision>,
     pub(super) reports: mpsc::UnboundedSender<Report>,
     pub(super) orders: mpsc::UnboundedReceiver<Order>,
     pub(super) stop: CancellationToken,
+    /// The connection that this one replaces: two of one server must not run at a time.
+    pub(super) after: Option<CancellationToken>,
+    /// Tells when this one has ended.
+    pub(super) _gone: tokio_util::sync::DropGuard,
 }
 
-/// Why an attended server is not attended any more.
+/// When a connection makes its first attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Now,
+    WhenNeeded,
+}
+
+/// Why something was left off.
 enum Left {
     Stopped,
     Asked,
     Ended(Arc<Ended>),
+    Failed(Failure),
 }
 
 /// Why a wait is over.
@@ -94,206 +111,259 @@ enum Woken {
 impl Connection {
     /// Keeps the server connected until it is told to stop.
     pub(super) async fn run(mut self) {
-        let place = if is_local(&self.server.spec) { Place::Local } else { Place::Remote };
-        let mut ladder = Ladder::new(place);
-        let mut breaker = Breaker::default();
-        if self.server.spec.policy.lazy {
-            self.report(News::Idle);
-            if matches!(self.wait(None).await, Woken::Stopped) {
-                return;
-            }
+        if let Some(after) = self.after.take()
+            && self.stop.run_until_cancelled(after.cancelled()).await.is_none()
+        {
+            return;
         }
+        if self.start == Start::WhenNeeded && matches!(self.wait(None).await, Woken::Stopped) {
+            return;
+        }
+        let mut ladder = Ladder::new(self.place);
+        let mut breaker = Breaker::default();
         let mut was_there = false;
+        let mut is_asked = true;
         loop {
-            let failure = if place == Place::Local && !breaker.admits(Instant::now()) {
-                stopped()
+            let left = if self.place == Place::Local && !breaker.admits(Instant::now()) {
+                Left::Failed(stopped())
             } else {
-                self.report(News::Connecting);
-                let Some(outcome) = self.attempt().await else { return };
-                match outcome {
+                if is_asked {
+                    self.report(News::Connecting);
+                }
+                match self.attempt().await {
                     Ok(live) => {
                         was_there = true;
                         let began = Instant::now();
-                        match self.attend(live).await {
-                            Left::Stopped => return,
-                            Left::Asked => {
-                                ladder.reset();
-                                breaker.reset();
-                                continue;
-                            }
-                            Left::Ended(ended) => {
-                                if began.elapsed() >= STABLE {
-                                    ladder.reset();
-                                }
-                                Failure::of_end(&ended)
-                            }
+                        let left = self.attend(live).await;
+                        if began.elapsed() >= STABLE {
+                            ladder.reset();
                         }
+                        left
                     }
-                    Err(failure) => failure,
+                    Err(left) => left,
                 }
+            };
+            let failure = match left {
+                Left::Stopped => return,
+                Left::Asked => {
+                    (was_there, is_asked) = (false, true);
+                    ladder.reset();
+                    breaker.reset();
+                    continue;
+                }
+                Left::Ended(ended) => Failure::of_end(&ended),
+                Left::Failed(failure) => failure,
             };
             match self.recover(failure, was_there, &mut ladder).await {
                 Woken::Stopped => return,
-                Woken::ByOrder(Order::Reconnect) => {
+                Woken::ByOrder(Order::Reconnect(_)) => {
+                    (was_there, is_asked) = (false, true);
                     ladder.reset();
                     breaker.reset();
                 }
-                Woken::ByOrder(Order::Wake) | Woken::ByTime => {}
+                Woken::ByOrder(_) => is_asked = true,
+                // Nobody waits for an attempt that is made by itself.
+                Woken::ByTime => is_asked = false,
             }
         }
     }
 
-    /// Makes one attempt; `None` if it was told to stop.
-    async fn attempt(&mut self) -> Option<Result<Live, Failure>> {
-        let Self { shared, rules, server, source, stop, .. } = &*self;
-        let attempt = Attempt { shared, rules, server, source, remembered: self.remembered };
-        let left_out = |problems| self.report(News::LeftOut(problems));
-        let outcome = stop.run_until_cancelled(attempt.run(left_out)).await?;
+    /// Makes one attempt. Whatever ends it, nothing of a failed one is left running.
+    async fn attempt(&mut self) -> Result<Live, Left> {
+        let terms = Arc::clone(&self.terms.borrow_and_update());
+        let tasks = TaskTracker::new();
+        let attempt = Attempt { shared: &self.shared, terms: &terms, remembered: self.remembered };
+        let reporter = self.reporter();
+        let outcome = {
+            let running = attempt.run(&tasks, |problems| reporter(News::LeftOut(problems)));
+            let mut running = std::pin::pin!(running);
+            loop {
+                tokio::select! {
+                    biased;
+                    () = self.stop.cancelled() => break Err(Left::Stopped),
+                    order = self.orders.recv() => match order {
+                        None => break Err(Left::Stopped),
+                        Some(Order::Reconnect(epoch)) => {
+                            self.epoch = epoch;
+                            break Err(Left::Asked);
+                        }
+                        // The attempt is what they want.
+                        Some(Order::Wake | Order::Check | Order::Relist) => {}
+                    },
+                    outcome = &mut running => break outcome.map_err(Left::Failed),
+                }
+            }
+        };
         if let Ok(live) = &outcome {
             self.remembered = Some(live.about.revision);
-            // Who woke or wanted it anew meanwhile has got it.
-            while self.orders.try_recv().is_ok() {}
+        } else {
+            tasks.close();
+            tasks.wait().await;
         }
-        Some(outcome)
+        outcome
     }
 
     /// Looks after a server that is there, until it is not.
     async fn attend(&mut self, live: Live) -> Left {
         let (peer, changes) = (live.peer.clone(), Arc::clone(&live.changes));
-        let mut holds = live.tools.holds;
+        let mut pace = Pace::new(live.tools.holds);
         self.report(News::Connected(Box::new(live)));
-        let mut hearing = std::pin::pin!(listen(&peer, &self.server));
-        let left = loop {
-            let due = (holds > Duration::ZERO).then(|| holds.max(SHORTEST_HOLD));
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => break Left::Stopped,
-                order = self.orders.recv() => match order {
-                    Some(Order::Reconnect) => break Left::Asked,
-                    Some(Order::Wake) => {}
-                    None => break Left::Stopped,
-                },
-                ended = peer.ended() => return Left::Ended(ended),
-                () = changed(&changes, due) => {
-                    let Self { shared, rules, server, source, .. } = &*self;
-                    let attempt = Attempt { shared, rules, server, source, remembered: None };
-                    let Some(listed) = self.stop.run_until_cancelled(attempt.list(&peer)).await
-                    else {
-                        break Left::Stopped;
-                    };
-                    match listed {
-                        Ok(tools) => {
-                            holds = tools.holds;
-                            self.report(News::Listed(tools));
+        if self.terms.has_changed().unwrap_or_default() {
+            pace.hurry();
+        }
+        let limit = connect_limit(&self.terms.borrow().server.spec);
+        let left = {
+            let mut hearing = std::pin::pin!(hearing::listen(&peer, &changes, limit));
+            loop {
+                tokio::select! {
+                    biased;
+                    () = self.stop.cancelled() => break Left::Stopped,
+                    order = self.orders.recv() => match order {
+                        None => break Left::Stopped,
+                        Some(Order::Reconnect(epoch)) => {
+                            self.epoch = epoch;
+                            break Left::Asked;
                         }
-                        // The old tools are better than none; the next change asks again.
-                        Err(failure) => {
-                            tracing::warn!(server = %self.server.spec.name, reason = failure.message,
-                                "could not list the changed tools");
-                        }
-                    }
+                        Some(Order::Wake) => {}
+                        Some(Order::Relist) => pace.hurry(),
+                        Some(Order::Check) => if let Some(left) = self.check(&peer).await {
+                            break left;
+                        },
+                    },
+                    ended = peer.ended() => break Left::Ended(ended),
+                    () = changes.tools(), if pace.is_calm() => pace.changed(),
+                    () = pace.due() => if let Some(left) = self.list_again(&peer, &changes, &mut pace).await {
+                        break left;
+                    },
+                    () = &mut hearing => {}
                 }
-                () = &mut hearing => {}
             }
         };
+        if let Left::Ended(ended) = &left {
+            self.report(News::Lost(Failure::of_end(ended)));
+        }
         peer.close().await;
         left
     }
 
+    /// Lists the tools again; tells if the server has to be left.
+    async fn list_again(
+        &mut self,
+        peer: &Peer,
+        changes: &Changes,
+        pace: &mut Pace,
+    ) -> Option<Left> {
+        changes.seen();
+        let terms = Arc::clone(&self.terms.borrow_and_update());
+        let attempt = Attempt { shared: &self.shared, terms: &terms, remembered: None };
+        let listed = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return Some(Left::Stopped),
+            ended = peer.ended() => return Some(Left::Ended(ended)),
+            listed = attempt.list(peer) => listed,
+        };
+        match listed {
+            Ok(tools) => {
+                pace.listed(tools.holds);
+                self.report(News::Listed(tools));
+            }
+            Err(failure) if failure.kind == FailureKind::NeedsAuth => {
+                return Some(Left::Failed(failure));
+            }
+            // The old tools are better than none.
+            Err(failure) => {
+                tracing::warn!(server = %self.server, reason = failure.message,
+                    "could not list the changed tools");
+                pace.failed();
+            }
+        }
+        None
+    }
+
+    /// Asks a server that is suspected to be gone whether it is; tells if it has to be left.
+    async fn check(&self, peer: &Peer) -> Option<Left> {
+        let options = wharf_protocol::peer::RequestOptions::within(PROOF);
+        let asked = self.stop.run_until_cancelled(peer.ping(&options)).await;
+        match asked {
+            None => Some(Left::Stopped),
+            // Any answer is a sign of life.
+            Some(Ok(()) | Err(RequestError::Refused(_) | RequestError::Nonsense(_))) => None,
+            Some(Err(error)) => Some(Left::Failed(Failure::of_request(&error, peer.stderr()))),
+        }
+    }
+
     /// Says what went wrong and waits until it is worth trying again.
     async fn recover(&mut self, failure: Failure, was_there: bool, ladder: &mut Ladder) -> Woken {
-        let is_final = matches!(
-            failure.kind,
-            FailureKind::Config
-                | FailureKind::Start
-                | FailureKind::NeedsAuth
-                | FailureKind::Stopped
-        );
+        // What is wrong with the entry does not pass by itself, but a program may be just being
+        // replaced under a server that was there.
+        let is_final = match failure.kind {
+            FailureKind::NeedsAuth | FailureKind::Stopped => true,
+            FailureKind::Config | FailureKind::Start => !was_there,
+            _ => false,
+        };
         if !was_there {
             ladder.skip_first();
         }
         let wait = if is_final { None } else { ladder.next(chance()) };
         let is_stopped = failure.kind == FailureKind::Stopped;
+        // Whoever woke it meanwhile has the answer in this failure.
+        while let Ok(order) = self.orders.try_recv() {
+            if let Order::Reconnect(epoch) = order {
+                self.epoch = epoch;
+                return Woken::ByOrder(order);
+            }
+        }
         let news = if was_there && wait.is_some() { News::Lost } else { News::Failed };
         self.report(news(failure));
+        let until = wait.map(|wait| Instant::now() + wait);
         loop {
-            match self.wait(wait).await {
+            match self.wait(until).await {
                 // Calls do not bring back what was stopped for coming back too often.
                 Woken::ByOrder(Order::Wake) if is_stopped => self.report(News::Failed(stopped())),
+                Woken::ByOrder(Order::Check | Order::Relist) => {}
                 woken => return woken,
             }
         }
     }
 
-    async fn wait(&mut self, limit: Option<Duration>) -> Woken {
+    async fn wait(&mut self, until: Option<Instant>) -> Woken {
         let time = async {
-            match limit {
-                Some(limit) => tokio::time::sleep(limit).await,
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let woken = tokio::select! {
             biased;
             () = self.stop.cancelled() => Woken::Stopped,
             order = self.orders.recv() => order.map_or(Woken::Stopped, Woken::ByOrder),
             () = time => Woken::ByTime,
+        };
+        if let Woken::ByOrder(Order::Reconnect(epoch)) = woken {
+            self.epoch = epoch;
         }
+        woken
     }
 
     fn report(&self, news: News) {
-        let server = self.server.spec.name.clone();
-        let report = Report { server, generation: self.generation, news };
-        // Nobody listens any more only when everything ends.
-        drop(self.reports.send(report));
+        self.reporter()(news);
+    }
+
+    /// Returns a way to report while something else of this connection is in use.
+    fn reporter(&self) -> impl Fn(News) + use<> {
+        let (server, generation, epoch) = (self.server.clone(), self.generation, self.epoch);
+        let reports = self.reports.clone();
+        move |news| {
+            let report = Report { server: server.clone(), generation, epoch, news };
+            // Nobody listens any more only when everything ends.
+            drop(reports.send(report));
+        }
     }
 }
 
 fn stopped() -> Failure {
     Failure::new(FailureKind::Stopped, "it was started more than five times within 30 s")
         .hint("look at its log, then reconnect it")
-}
-
-/// Waits until the list of tools should be asked for again.
-async fn changed(changes: &super::inbox::Changes, due: Option<Duration>) {
-    let expired = async {
-        match due {
-            Some(due) => tokio::time::sleep(due).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = changes.tools() => tokio::time::sleep(DEBOUNCE).await,
-        () = expired => {}
-    }
-}
-
-/// Keeps a modern server telling us about changes; a legacy one does so by itself.
-async fn listen(peer: &wharf_protocol::Peer, server: &Ready) {
-    let can = &peer.profile().capabilities;
-    let tells = |feature: Option<wharf_protocol::view::Feature>| {
-        feature.is_some_and(|feature| feature.list_changed)
-    };
-    let filter = SubscriptionFilter {
-        tools_list_changed: tells(can.tools()),
-        prompts_list_changed: tells(can.prompts()),
-        resources_list_changed: tells(can.resources()),
-        ..SubscriptionFilter::default()
-    };
-    if peer.era() == Era::Legacy || filter.is_empty() {
-        return std::future::pending().await;
-    }
-    let options = RequestOptions::within(connect_limit(&server.spec, Duration::from_secs(3600)));
-    loop {
-        let subscription: Result<Subscription, _> = peer.listen(&filter, &options).await;
-        let outcome = match subscription {
-            Ok(subscription) => subscription.await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = outcome {
-            tracing::debug!(server = %server.spec.name, %error, "a subscription ended");
-        }
-        tokio::time::sleep(RESUBSCRIBE).await;
-    }
 }
 
 /// A number between 0 and 1 that differs from server to server.

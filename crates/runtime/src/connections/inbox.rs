@@ -20,6 +20,9 @@ use crate::ports::Ports;
 /// How many characters a line of a server's log may have.
 const MOST_LOG: usize = 8 * 1024;
 
+/// How many bytes an address may have that is told to observers.
+const MOST_URI: usize = 8 * 1024;
+
 /// Receives what one server says.
 pub(super) struct Inbox {
     server: ServerName,
@@ -38,11 +41,16 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Waits until the tools have changed, and takes the mark away.
+    /// Waits until the tools have changed since [`Changes::seen`].
     pub(super) async fn tools(&self) {
-        while !self.tools.swap(false, Ordering::AcqRel) {
+        while !self.tools.load(Ordering::Acquire) {
             self.noticed.notified().await;
         }
+    }
+
+    /// Takes the mark away; what changes from now on makes a new one.
+    pub(super) fn seen(&self) {
+        self.tools.store(false, Ordering::Release);
     }
 
     /// Says what the server speaks, once that is known.
@@ -54,7 +62,8 @@ impl Changes {
         *self.revision.get().unwrap_or(&Revision::LATEST)
     }
 
-    fn tools_changed(&self) {
+    /// Makes a mark that the tools have changed.
+    pub(super) fn tools_changed(&self) {
         self.tools.store(true, Ordering::Release);
         self.noticed.notify_one();
     }
@@ -86,7 +95,8 @@ impl Handler for Inbox {
             "notifications/resources/list_changed" => self.tell(Event::ResourcesChanged { server }),
             "notifications/prompts/list_changed" => self.tell(Event::PromptsChanged { server }),
             "notifications/resources/updated" => {
-                if let Some(uri) = params.get("uri").and_then(|uri| uri.to_text()) {
+                let uri = params.get("uri").filter(|uri| uri.as_str().len() <= MOST_URI);
+                if let Some(uri) = uri.and_then(|uri| uri.to_text()) {
                     self.tell(Event::ResourceUpdated { server, uri });
                 }
             }

@@ -7,6 +7,8 @@
 //! connection   the task of one server: connect, attend, bring back
 //! attempt      one try to connect: resolve, reach, list
 //! backoff      when to try again, and when not to
+//! pace         when to list again
+//! hearing      keeps a modern server telling us about changes
 //! inbox        what a server says on its own
 //! keeper       what is written to disk, when nobody waits for it
 //! snapshot     how everything stands
@@ -15,8 +17,10 @@
 mod attempt;
 mod backoff;
 mod connection;
+mod hearing;
 mod inbox;
 mod keeper;
+mod pace;
 mod shared;
 mod slot;
 mod snapshot;

@@ -1,20 +1,21 @@
 //! What all connections of a runtime share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::broadcast;
-use wharf_config::{ServerSpec, Settings, Transport};
+use wharf_config::{ServerSpec, Settings, Source, Transport};
 use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
 use wharf_protocol::{ConnectOptions, peer};
 
 use super::keeper::Keeper;
 use crate::event::{self, Event};
 use crate::gate::Ready;
-use crate::options::{Options, milliseconds};
+use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::tools::Pinning;
 use crate::tools::cache::{CacheKey, ToolCache};
+use crate::tools::names::{Names, NamesFile};
 use crate::tools::offer::ToolRules;
 use crate::tools::pins::{PinKey, Pins};
 
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) cache: ToolCache,
     pub(crate) pins: Pins,
     pub(crate) keeper: Keeper,
+    pub(crate) names: Arc<Mutex<Names>>,
     pub(crate) events: broadcast::Sender<Event>,
 }
 
@@ -35,6 +37,15 @@ pub(crate) struct Rules {
     pub(crate) tools: ToolRules,
     pub(crate) pinning: Pinning,
     pub(crate) call_cap: Duration,
+    pub(crate) most_result_chars: usize,
+}
+
+/// What a server's definition and the settings say about it at one time.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    pub(crate) server: Arc<Ready>,
+    pub(crate) source: Arc<Source>,
+    pub(crate) rules: Rules,
 }
 
 impl Rules {
@@ -43,6 +54,9 @@ impl Rules {
             tools: ToolRules::from(settings),
             pinning: Pinning::from(settings),
             call_cap: milliseconds(settings, "call.max_ms", 3_600_000),
+            most_result_chars: number(settings, "call.max_result_chars")
+                .and_then(|number| usize::try_from(number).ok())
+                .unwrap_or(50_000),
         }
     }
 }
@@ -52,8 +66,10 @@ impl Shared {
         let env = &options.env;
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
-        let lookup = |name: &str| env.filled_variable(name).map(str::to_owned);
-        let roots = ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().filter_map(lookup);
+        // An empty variable switches a proxy off, so it is not the same as none.
+        let lookup = |name: &str| env.variable(name).map(str::to_owned);
+        let roots = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+        let roots = roots.into_iter().filter_map(|name| env.filled_variable(name));
         let http = HttpOptions {
             proxies: Proxies::from_variables(lookup),
             extra_roots: roots.map(Into::into).collect(),
@@ -61,12 +77,14 @@ impl Shared {
             header_timeout: None,
             ..HttpOptions::default()
         };
+        let names = options.cache.as_ref().map(|cache| cache.join("names.json"));
         Self {
             resolver,
             http: HttpClient::new(&http),
             cache: ToolCache::open(options.cache.clone()),
             pins: Pins::open(options.pins.clone()),
             keeper: Keeper::default(),
+            names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
             events: broadcast::Sender::new(event::KEPT),
             options,
         }
@@ -85,18 +103,28 @@ impl Shared {
         self.keys(server).1.to_string()
     }
 
-    pub(super) fn connect_options(&self, spec: &ServerSpec, cap: Duration) -> ConnectOptions {
+    pub(super) fn connect_options(&self, spec: &ServerSpec) -> ConnectOptions {
         ConnectOptions {
             capabilities: self.options.ports.capabilities(),
-            timeout: connect_limit(spec, cap),
+            timeout: connect_limit(spec),
             limits: peer::Limits::default(),
             ..ConnectOptions::new(self.options.client.clone())
         }
     }
 
+    /// Tells whether something is worth writing to disk.
+    pub(super) fn has_work(&self) -> bool {
+        self.keeper.has_work() || self.pins.has_pending()
+    }
+
     /// Writes to disk what is worth keeping. Blocks for as long as the disk takes.
     pub(crate) fn keep(&self) {
         self.keeper.write(&self.cache);
+        self.pins.write_pending();
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner).take_unsaved();
+        if let Some(Err(error)) = names.map(NamesFile::save) {
+            tracing::debug!(%error, "could not write down the names of tools");
+        }
     }
 
     pub(crate) fn tell(&self, event: Event) {
@@ -105,11 +133,15 @@ impl Shared {
     }
 }
 
+/// The longest that connecting may take where the entry sets no limit.
+const LONGEST_CONNECT: Duration = Duration::from_secs(3600);
+
 /// How long connecting, and listing, may take.
-pub(super) fn connect_limit(spec: &ServerSpec, cap: Duration) -> Duration {
+pub(super) fn connect_limit(spec: &ServerSpec) -> Duration {
     let timeouts = spec.timeouts;
     let said = timeouts.connect.or(timeouts.both).unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
-    if said == 0 { cap } else { Duration::from_millis(said).min(cap) }
+    let limit = if said == 0 { LONGEST_CONNECT } else { Duration::from_millis(said) };
+    limit.min(LONGEST_CONNECT)
 }
 
 /// How long a call may be silent.

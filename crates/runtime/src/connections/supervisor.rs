@@ -5,27 +5,28 @@
 //! that shows its effect.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use wharf_config::ServerName;
 
-use super::connection::{Connection, News, Order, Report};
-use super::shared::{Rules, Shared};
+use super::backoff::Place;
+use super::connection::{Connection, News, Report, Start};
+use super::shared::{Rules, Shared, is_local};
 use super::slot::{Doing, Slot};
 use super::snapshot::Snapshot;
 use crate::event::Event;
 use crate::gate::{Entry, Planned};
 use crate::status::{Failure, FailureKind, Status};
-use crate::tools::names::Names;
 
 /// How many reports are taken in before the snapshot is published.
 const BATCH: usize = 256;
 
-/// How long nothing must have happened before things are written to disk.
+/// How long after it came up something is written to disk.
 const QUIET: Duration = Duration::from_millis(500);
 
 /// What somebody asks of the supervisor.
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Apply { servers: Vec<Planned>, rules: Rules, done: oneshot::Sender<Applied> },
     /// A call needs a server.
     Wake { server: ServerName, done: oneshot::Sender<()> },
+    /// A request went wrong in a way that a server which is gone would explain.
+    Suspect { server: ServerName },
     /// A person wants a server connected anew.
     Reconnect { server: ServerName, done: oneshot::Sender<()> },
     /// A server is to be closed, and its tools are to go.
@@ -60,7 +63,6 @@ pub(crate) struct Supervisor {
     shared: Arc<Shared>,
     rules: Rules,
     slots: BTreeMap<ServerName, Slot>,
-    names: Arc<Mutex<Names>>,
     commands: mpsc::Receiver<Command>,
     reports: mpsc::UnboundedReceiver<Report>,
     reporter: mpsc::UnboundedSender<Report>,
@@ -68,6 +70,8 @@ pub(crate) struct Supervisor {
     tasks: JoinSet<()>,
     owners: BTreeMap<tokio::task::Id, (ServerName, u64)>,
     generations: u64,
+    /// When things are written to disk; nobody can put that off.
+    keep_at: Option<Instant>,
     /// Events that wait for the snapshot that shows what they tell.
     events: Vec<Event>,
     /// Who waits for connections to end.
@@ -86,17 +90,15 @@ impl Supervisor {
         shared: Arc<Shared>,
         rules: Rules,
         servers: Vec<Planned>,
-        names: Arc<Mutex<Names>>,
     ) -> (Self, Channels) {
         let (command_sender, commands) = mpsc::channel(64);
         let (reporter, reports) = mpsc::unbounded_channel();
-        let empty = Arc::new(Snapshot::new(BTreeMap::new(), Arc::clone(&names)));
+        let empty = Arc::new(Snapshot::new(BTreeMap::new(), Arc::clone(&shared.names)));
         let (snapshot, watcher) = watch::channel(empty);
         let mut supervisor = Self {
             shared,
             rules,
             slots: BTreeMap::new(),
-            names,
             commands,
             reports,
             reporter,
@@ -104,11 +106,12 @@ impl Supervisor {
             tasks: JoinSet::new(),
             owners: BTreeMap::new(),
             generations: 0,
+            keep_at: None,
             events: Vec::new(),
             leaving: Vec::new(),
         };
         for planned in servers {
-            supervisor.add(planned);
+            supervisor.add(planned, None);
         }
         supervisor.publish();
         (supervisor, Channels { commands: command_sender, snapshot: watcher })
@@ -130,14 +133,16 @@ impl Supervisor {
                 },
                 Some(report) = self.reports.recv() => self.take_all(report),
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
-                () = tokio::time::sleep(QUIET), if self.shared.keeper.has_work() => self.keep(),
+                () = at(self.keep_at) => self.keep(),
             }
         }
         self.shut_down().await;
+        self.shared.keep();
     }
 
     /// Writes what is worth keeping, on a thread that may wait for the disk.
     fn keep(&mut self) {
+        self.keep_at = None;
         let shared = Arc::clone(&self.shared);
         self.tasks.spawn_blocking(move || shared.keep());
     }
@@ -150,18 +155,24 @@ impl Supervisor {
                 answer(done, applied);
             }
             Command::Wake { server, done } => {
-                self.order(&server, Order::Wake);
+                self.order(&server, Slot::wake);
                 self.publish();
                 answer(done, ());
             }
+            Command::Suspect { server } => {
+                if let Some(slot) = self.slots.get(&server) {
+                    slot.suspect();
+                }
+            }
             Command::Reconnect { server, done } => {
-                self.order(&server, Order::Reconnect);
+                self.order(&server, Slot::reconnect);
                 self.publish();
                 answer(done, ());
             }
             Command::Disconnect { server, done } => {
                 let generation = self.slots.get_mut(&server).and_then(Slot::disconnect);
                 self.note(&server);
+                self.events.push(Event::ToolsChanged { server: server.clone() });
                 self.publish();
                 match generation {
                     Some(generation) => self.leaving.push((generation, done)),
@@ -173,84 +184,92 @@ impl Supervisor {
     }
 
     /// Gives an order, and starts a connection that was closed.
-    fn order(&mut self, server: &ServerName, order: Order) {
+    fn order(&mut self, server: &ServerName, order: impl FnOnce(&mut Slot) -> bool) {
         let Some(slot) = self.slots.get_mut(server) else { return };
-        let has_status = slot.order(order);
+        let stands_differently = order(slot);
         if slot.needs_connection() {
-            self.connect(server, None);
+            self.connect(server, Start::Now, None);
         }
-        if has_status {
+        if stands_differently {
             self.note(server);
         }
     }
 
     fn apply(&mut self, servers: Vec<Planned>, rules: Rules) -> Applied {
         let mut applied = Applied::default();
-        let has_new_rules = self.rules != rules;
         self.rules = rules;
         let mut before = std::mem::take(&mut self.slots);
         for planned in servers {
             let name = planned.name.clone();
-            match before.remove(&name) {
-                None => {
-                    applied.added.push(name);
-                    self.add(planned);
-                }
-                Some(mut slot) if slot.is_same_connection(&planned) => {
-                    if slot.adopt(planned, &self.rules, has_new_rules) {
-                        applied.changed.push(name.clone());
-                        self.events.push(Event::ToolsChanged { server: name.clone() });
-                    } else {
-                        applied.unchanged += 1;
-                    }
-                    self.slots.insert(name, slot);
-                }
-                Some(slot) => {
-                    slot.stop();
-                    applied.changed.push(name);
-                    self.add(planned);
-                }
+            let Some(mut slot) = before.remove(&name) else {
+                applied.added.push(name);
+                self.add(planned, None);
+                continue;
+            };
+            if !slot.is_same_connection(&planned) {
+                self.events.push(Event::ToolsChanged { server: name.clone() });
+                applied.changed.push(name);
+                self.add(planned, slot.stop());
+                continue;
             }
+            if slot.adopt(planned, &self.rules) {
+                self.events.push(Event::ToolsChanged { server: name.clone() });
+                applied.changed.push(name.clone());
+            } else {
+                applied.unchanged += 1;
+            }
+            self.slots.insert(name.clone(), slot);
+            // Who reloads wants what failed to be tried again.
+            self.order(&name, Slot::try_again);
         }
         for (name, slot) in before {
-            slot.stop();
+            drop(slot.stop());
             self.events.push(Event::ToolsChanged { server: name.clone() });
             applied.removed.push(name);
         }
         applied
     }
 
-    fn add(&mut self, planned: Planned) {
+    /// Takes a new server; `after` is the end of the connection that it replaces.
+    fn add(&mut self, planned: Planned, after: Option<CancellationToken>) {
         let name = planned.name.clone();
-        let (slot, remembered) = Slot::new(planned, &self.shared, &self.rules);
+        let slot = Slot::new(planned, &self.shared, &self.rules);
+        let start = if slot.is_lazy() { Start::WhenNeeded } else { Start::Now };
         let needs_connection = slot.needs_connection();
         self.slots.insert(name.clone(), slot);
         if needs_connection {
-            self.connect(&name, remembered);
+            self.connect(&name, start, after);
         }
         self.note(&name);
     }
 
-    fn connect(&mut self, name: &ServerName, remembered: Option<wharf_protocol::era::Revision>) {
+    fn connect(&mut self, name: &ServerName, start: Start, after: Option<CancellationToken>) {
         let Some(slot) = self.slots.get_mut(name) else { return };
-        let Some(server) = slot.view.ready.clone() else { return };
+        let Some(terms) = slot.terms.clone() else { return };
         self.generations += 1;
+        let place = if is_local(&terms.server.spec) { Place::Local } else { Place::Remote };
         let (orders, receiver) = mpsc::unbounded_channel();
-        let stop = CancellationToken::new();
+        let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
+        let (terms, watcher) = watch::channel(terms);
         let connection = Connection {
             shared: Arc::clone(&self.shared),
-            rules: self.rules.clone(),
-            server,
-            source: Arc::clone(&slot.view.source),
+            server: name.clone(),
+            terms: watcher,
+            place,
             generation: self.generations,
-            remembered,
+            epoch: slot.epoch,
+            start,
+            remembered: slot.remembered,
             reports: self.reporter.clone(),
             orders: receiver,
             stop: stop.clone(),
+            after: after.or_else(|| slot.leaving.take()),
+            _gone: gone.clone().drop_guard(),
         };
         let task = self.tasks.spawn(connection.run());
         self.owners.insert(task.id(), (name.clone(), self.generations));
-        slot.begin(Doing { generation: self.generations, orders, stop: stop.drop_guard() });
+        let stop = stop.drop_guard();
+        slot.begin(Doing { generation: self.generations, orders, terms, stop, gone });
     }
 
     /// Takes in a report and all others that are there already, then publishes once.
@@ -266,20 +285,26 @@ impl Supervisor {
     }
 
     fn take(&mut self, report: Report) {
-        let Report { server, generation, news } = report;
-        let Some(slot) = self.slots.get_mut(&server).filter(|slot| slot.is_doing(generation))
+        let Report { server, generation, epoch, news } = report;
+        let slot = self.slots.get_mut(&server);
+        let Some(slot) = slot.filter(|slot| slot.is_doing(generation) && slot.epoch == epoch)
         else {
             return;
         };
-        let has_tools = matches!(news, News::Connected(_) | News::Listed(_));
+        if let News::LeftOut(problems) = &news {
+            let told = problems.iter().cloned();
+            self.events
+                .extend(told.map(|problem| Event::Problem { server: server.clone(), problem }));
+        }
         let before = slot.view.status;
-        if let Some(changes) = slot.take(news) {
+        let taken = slot.take(news);
+        if let Some(changes) = taken.differences {
             self.events.push(Event::ToolsDiffer { server: server.clone(), changes });
         }
         if slot.view.status != before {
             self.note(&server);
         }
-        if has_tools {
+        if taken.has_new_tools {
             self.events.push(Event::ToolsChanged { server });
         }
     }
@@ -330,11 +355,21 @@ impl Supervisor {
 
     fn publish(&mut self) {
         let servers = self.slots.iter_mut().map(|(name, slot)| (name.clone(), slot.shared()));
-        let snapshot = Snapshot::new(servers.collect(), Arc::clone(&self.names));
+        let snapshot = Snapshot::new(servers.collect(), Arc::clone(&self.shared.names));
         self.snapshot.send_replace(Arc::new(snapshot));
         for event in self.events.drain(..) {
             self.shared.tell(event);
         }
+        if self.keep_at.is_none() && self.shared.has_work() {
+            self.keep_at = Some(Instant::now() + QUIET);
+        }
+    }
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

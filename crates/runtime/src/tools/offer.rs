@@ -147,6 +147,12 @@ impl Offer {
         self.problems.iter().cloned().chain(changed.unwrap_or_default()).collect()
     }
 
+    /// Tells whether another offer says exactly the same, from the same freshness on.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (own, new) = (&self.origin, &other.origin);
+        own.freshness == new.freshness && own.listed.tools == new.listed.tools
+    }
+
     /// Returns the tools as they were listed, whatever became of them.
     pub(crate) fn listed(&self) -> &[view::Tool] {
         &self.origin.listed.tools

@@ -176,6 +176,31 @@ async fn a_server_that_keeps_dying_is_stopped_until_a_person_reconnects_it() {
 }
 
 #[tokio::test]
+async fn many_calls_that_wait_for_a_broken_server_do_not_use_up_its_starts() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &echo(), json!({ "callTimeout": 3000 }));
+    let runtime = world.start();
+    runtime.ready().await;
+    Script { exit: Some(1), ..echo() }.write(diary.folder());
+    kill(diary.starts()[0]);
+    until(&runtime, "the loss is noticed", |it| {
+        it.server("fs").unwrap().status != Status::Connected
+    })
+    .await;
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let runtime = runtime.clone();
+        calls.spawn(async move { call(&runtime, "mcp_fs_echo", json!({})).await });
+    }
+    while let Some(said) = calls.join_next().await {
+        assert!(said.unwrap().contains("known=true"));
+    }
+    let starts = diary.starts().len();
+    assert!(starts <= 4, "{starts} starts within three seconds");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_lazy_server_starts_with_its_first_call() {
     let mut world = World::new();
     let diary = world.actor("fs", &echo(), json!({}));

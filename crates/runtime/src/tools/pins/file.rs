@@ -34,7 +34,7 @@ const MOST_GONE: usize = 1000;
 const DEEPEST: usize = 64;
 
 /// The pinned tools of one definition.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PinFile {
     digest: String,
     tools: BTreeMap<String, Pin>,

@@ -8,10 +8,11 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
@@ -40,6 +41,7 @@ impl From<&Settings> for Pinning {
 #[derive(Debug)]
 pub(crate) struct Pins {
     files: KeyedFolder,
+    pending: Mutex<HashMap<PathBuf, Pending>>,
 }
 
 /// Which definition is meant.
@@ -135,7 +137,7 @@ impl PinError {
 impl Pins {
     /// Uses a folder, or pins nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
-        Self { files: KeyedFolder::new(folder) }
+        Self { files: KeyedFolder::new(folder), pending: Mutex::default() }
     }
 
     /// Returns the key of a definition. Accounts that see different tools have pins of their own.
@@ -143,25 +145,20 @@ impl Pins {
         PinKey(self.files.file(&["pins", server, identity.expose(), credential]))
     }
 
-    /// Compares a live list with the pins; what may be pinned is for the caller to write.
-    pub(crate) fn check(
-        &self,
-        key: &PinKey,
-        tools: &[Tool],
-        mode: Pinning,
-    ) -> (PinReport, Option<PinWrite>) {
-        let Some(path) = self.files.path(key.0.as_deref()) else {
-            return (PinReport::default(), None);
-        };
+    /// Compares a live list with the pins, and pins what may be pinned. That counts at once; it is
+    /// written by [`Pins::write_pending`].
+    pub(crate) fn check(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
+        let Some(path) = self.files.path(key.0.as_deref()) else { return PinReport::default() };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
-        let pinned = match file::read(&path) {
-            Read::Pinned(pinned) if pinned.is_exactly(tools) => return (report, None),
-            Read::Pinned(pinned) => pinned,
-            Read::Missing => {
+        let pinned = match self.read(&path, tools) {
+            Known::Same => return report,
+            Known::File(Read::Pinned(pinned)) if pinned.is_exactly(tools) => return report,
+            Known::File(Read::Pinned(pinned)) => pinned,
+            Known::File(Read::Missing) => {
                 report.is_first = true;
                 PinFile::default()
             }
-            Read::Damaged => {
+            Known::File(Read::Damaged) => {
                 report.damaged(mode);
                 PinFile::default()
             }
@@ -170,10 +167,44 @@ impl Pins {
             report.compare(&pinned, tools);
         }
         report.withhold(mode);
-        if report.withheld != Withheld::None {
-            return (report, None);
+        if report.withheld == Withheld::None {
+            self.pending().insert(path, Pending { pinned, tools: tools.to_vec() });
         }
-        (report, Some(PinWrite { path, pinned, tools: tools.to_vec() }))
+        report
+    }
+
+    /// Tells whether there are pins to write.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending().is_empty()
+    }
+
+    /// Writes the pins. Blocks for as long as the disk takes. What cannot be written counts as long
+    /// as this process lasts.
+    pub(crate) fn write_pending(&self) {
+        let paths: Vec<PathBuf> = self.pending().keys().cloned().collect();
+        for path in paths {
+            let Some(pinned) = self.pending().get(&path).map(Pending::merged) else { continue };
+            match pinned.write(&path) {
+                Ok(()) => drop(self.pending().remove(&path)),
+                Err(error) => {
+                    tracing::warn!(%error, "could not write down what tools look like");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns what is known of a definition's tools, written or not.
+    fn read(&self, path: &Path, tools: &[Tool]) -> Known {
+        match self.pending().get(path) {
+            Some(pending) if pending.is_exactly(tools) => Known::Same,
+            Some(pending) => Known::File(Read::Pinned(pending.merged())),
+            None => Known::File(file::read(path)),
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, HashMap<PathBuf, Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares a remembered list with the pins and changes nothing: what is withheld must not come
@@ -181,11 +212,12 @@ impl Pins {
     pub(crate) fn look(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
         let Some(path) = self.files.path(key.0.as_deref()) else { return PinReport::default() };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
-        match file::read(&path) {
-            Read::Pinned(pinned) if pinned.is_exactly(tools) => {}
-            Read::Pinned(pinned) => report.compare(&pinned, tools),
-            Read::Missing => report.is_pinned = false,
-            Read::Damaged => report.damaged(mode),
+        match self.read(&path, tools) {
+            Known::Same => {}
+            Known::File(Read::Pinned(pinned)) if pinned.is_exactly(tools) => {}
+            Known::File(Read::Pinned(pinned)) => report.compare(&pinned, tools),
+            Known::File(Read::Missing) => report.is_pinned = false,
+            Known::File(Read::Damaged) => report.damaged(mode),
         }
         report.withhold(mode);
         report
@@ -194,26 +226,40 @@ impl Pins {
     /// Pins tools as they are, because the person has accepted them.
     pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), PinError> {
         let Some(path) = self.files.path(key.0.as_deref()) else { return Ok(()) };
-        let pinned = match file::read(&path) {
-            Read::Pinned(pinned) => pinned,
-            Read::Missing | Read::Damaged => PinFile::default(),
+        let pinned = match self.read(&path, tools) {
+            Known::Same => return Ok(()),
+            Known::File(Read::Pinned(pinned)) => pinned,
+            Known::File(Read::Missing | Read::Damaged) => PinFile::default(),
         };
-        pinned.with(tools).write(&path)
+        pinned.with(tools).write(&path)?;
+        self.pending().remove(&path);
+        Ok(())
     }
 }
 
-/// Tools that are to be pinned as they are; until it is written, the next start sees the old pins.
+/// What is known of a definition's tools.
+enum Known {
+    /// They are pinned exactly like that.
+    Same,
+    File(Read),
+}
+
+/// Tools that are pinned and not yet written. Taking them apart is left for when nobody waits.
 #[derive(Debug)]
-pub(crate) struct PinWrite {
-    path: PathBuf,
+struct Pending {
     pinned: PinFile,
     tools: Vec<Tool>,
 }
 
-impl PinWrite {
-    /// Writes the pins. Blocks for as long as the disk takes.
-    pub(crate) fn write(self) -> Result<(), PinError> {
-        self.pinned.with(&self.tools).write(&self.path)
+impl Pending {
+    fn is_exactly(&self, tools: &[Tool]) -> bool {
+        let texts =
+            |tools: &[Tool]| tools.iter().map(|tool| tool.raw().clone()).collect::<Vec<_>>();
+        self.tools.len() == tools.len() && texts(&self.tools) == texts(tools)
+    }
+
+    fn merged(&self) -> PinFile {
+        self.pinned.clone().with(&self.tools)
     }
 }
 

@@ -22,10 +22,8 @@ impl Place {
     }
 
     fn check(&self, tools: &str, mode: Pinning) -> PinReport {
-        let (report, to_pin) = self.pins.check(&self.key, &list(tools), mode);
-        if let Some(to_pin) = to_pin {
-            to_pin.write().unwrap();
-        }
+        let report = self.pins.check(&self.key, &list(tools), mode);
+        self.pins.write_pending();
         report
     }
 
@@ -213,8 +211,8 @@ fn many_changes_make_few_problems() {
 fn without_a_folder_nothing_is_pinned() {
     let pins = Pins::open(None);
     let key = pins.key("server", &Secret::new("identity"), "");
-    let (report, to_pin) = pins.check(&key, &list(FIRST), Pinning::Enforce);
-    assert!(to_pin.is_none());
+    let report = pins.check(&key, &list(FIRST), Pinning::Enforce);
+    assert!(!pins.has_pending());
     assert!(!report.is_first() && !report.is_unchanged("a") && !report.withholds("a"));
     pins.accept(&key, &list(FIRST)).unwrap();
 }

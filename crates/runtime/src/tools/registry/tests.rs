@@ -254,11 +254,7 @@ fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_p
     let key = pins.key("s", &wharf_config::Secret::new("i"), "");
     let build = |list: &str, freshness| {
         let page = page(list);
-        let (pins, to_pin) = pins.check(&key, &page.items, Pinning::Enforce);
-        if let Some(to_pin) = to_pin {
-            to_pin.write().unwrap();
-        }
-        let pins = Some(pins);
+        let pins = Some(pins.check(&key, &page.items, Pinning::Enforce));
         let listed = Listed { tools: page.items, rejected: page.rejected, pins };
         let policy = Policy::default();
         let by = OfferedBy { name: &ServerName::new("s"), source: &source(), policy: &policy };
