@@ -75,10 +75,31 @@ pub enum RequestError {
     /// The request itself is not possible, for example with this revision.
     #[error("cannot be sent: {0}")]
     Unsendable(String),
+    /// A later request of something that takes several failed, after the server had begun.
+    ///
+    /// Whatever is known about that request, the whole must not be sent again as if it had not run.
+    #[error(transparent)]
+    Midway(Box<Self>),
 }
 
 impl RequestError {
-    /// Tells whether the request provably never reached the server.
+    /// Marks the error of a later request of something that the server has begun.
+    pub(crate) fn midway(self) -> Self {
+        match self {
+            Self::Midway(_) => self,
+            error => Self::Midway(Box::new(error)),
+        }
+    }
+
+    /// Returns the failure itself, however far the server had got.
+    pub fn itself(&self) -> &Self {
+        match self {
+            Self::Midway(error) => error.itself(),
+            error => error,
+        }
+    }
+
+    /// Tells whether the request provably never reached the server; `false` if any part of it did.
     pub fn never_sent(&self) -> bool {
         match self {
             Self::TimedOut { never_sent, .. } | Self::Lost { never_sent, .. } => *never_sent,
@@ -100,7 +121,7 @@ impl RequestError {
         }
     }
 
-    /// Returns the error the server answered with.
+    /// Returns the error the server answered with, if it answered at once.
     pub fn refusal(&self) -> Option<&RpcError> {
         match self {
             Self::Refused(error) => Some(error),

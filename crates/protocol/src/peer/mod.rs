@@ -18,6 +18,8 @@ mod rounds;
 mod skill;
 mod subscription;
 mod task;
+#[cfg(test)]
+mod tests;
 mod warning;
 mod wire;
 

@@ -18,7 +18,8 @@ static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"resultT
 impl Peer {
     /// Asks, answers what the server asks back, and returns the final result.
     ///
-    /// A result of the kind `task` is returned as it is.
+    /// A result of the kind `task` is returned as it is. What goes wrong after the first answer is
+    /// [`RequestError::Midway`].
     pub(super) async fn ask_in_rounds(
         &self,
         method: &str,
@@ -33,7 +34,8 @@ impl Peer {
         if self.era() == Era::Legacy || kind(&result) == ResultType::Complete {
             return Ok(result);
         }
-        Box::pin(self.go_on(method, params, options, (headers, result))).await
+        let rest = Box::pin(self.go_on(method, params, options, (headers, result)));
+        rest.await.map_err(RequestError::midway)
     }
 
     /// Answers and asks again, until there is a result.

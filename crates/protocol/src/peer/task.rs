@@ -65,6 +65,8 @@ impl Peer {
     }
 
     /// Returns the result itself, or waits for the task that it promises.
+    ///
+    /// The server has the task by then, so every error is [`RequestError::Midway`].
     pub(super) async fn finished(
         &self,
         method: &str,
@@ -81,10 +83,10 @@ impl Peer {
         let waiting = Box::pin(self.wait_for(method, task, options));
         let cap = options.deadline.cap;
         let Ok(outcome) = tokio::time::timeout(cap, waiting).await else {
-            return Err(RequestError::TimedOut { limit: cap, never_sent: false });
+            return Err(RequestError::TimedOut { limit: cap, never_sent: false }.midway());
         };
         abandoned.id = None;
-        outcome
+        outcome.map_err(RequestError::midway)
     }
 
     async fn wait_for(

@@ -100,7 +100,7 @@ impl From<&RequestError> for Problem {
 }
 
 fn kind(error: &RequestError) -> Failure {
-    match error {
+    match error.itself() {
         RequestError::Refused(_) | RequestError::Status { .. } => Failure::Refused,
         RequestError::TimedOut { .. } => Failure::TimedOut,
         RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::Endless) => {

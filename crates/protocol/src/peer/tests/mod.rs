@@ -1,0 +1,4 @@
+//! The client's side against servers that follow a script.
+
+mod once;
+mod stage;

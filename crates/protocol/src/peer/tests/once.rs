@@ -1,0 +1,84 @@
+//! What went wrong after a call had begun never looks as if it had not.
+
+use axum::response::Response;
+use serde_json::json;
+
+use super::super::RequestError;
+use super::stage::{Asked, Stage, call, status};
+use crate::envelope::code;
+
+/// Calls a tool of a server whose answer is not final; returns the error and what was asked.
+async fn failed(
+    script: impl Fn(&Asked) -> Option<Response> + Send + Sync + 'static,
+) -> (RequestError, String) {
+    let stage = Stage::open(script).await;
+    let peer = stage.connect().await;
+    let error = call(&peer).await.unwrap_err();
+    peer.close().await;
+    let asked = ["tools/call", "tools/list", "tasks/get"].map(|name| stage.count(name));
+    (error, format!("{} calls, {} lists, {} looks", asked[0], asked[1], asked[2]))
+}
+
+fn input_required(asked: &Asked) -> Response {
+    asked.answer(&json!({"resultType": "input_required", "requestState": "s"}))
+}
+
+#[tokio::test]
+async fn who_is_turned_away_in_the_second_round_has_begun() {
+    let (error, asked) = failed(|asked| match (asked.name().as_str(), asked.times) {
+        ("tools/call", 1) => Some(input_required(asked)),
+        ("tools/call", _) => Some(status(401)),
+        _ => None,
+    })
+    .await;
+    assert!(!error.was_turned_away() && !error.never_sent(), "{error:?}");
+    assert_eq!(error.to_string(), "the server answered 401 Unauthorized");
+    assert_eq!(asked, "2 calls, 0 lists, 0 looks");
+}
+
+#[tokio::test]
+async fn wrong_headers_in_the_second_round_do_not_begin_the_call_anew() {
+    let (error, asked) = failed(|asked| match (asked.name().as_str(), asked.times) {
+        ("tools/call", 1) => Some(input_required(asked)),
+        ("tools/call", _) => Some(asked.refuse(400, None, code::HEADER_MISMATCH)),
+        _ => None,
+    })
+    .await;
+    assert!(!error.was_turned_away() && error.refusal().is_none(), "{error:?}");
+    assert_eq!(asked, "2 calls, 0 lists, 0 looks");
+}
+
+#[tokio::test]
+async fn wrong_headers_in_the_first_round_are_corrected_once() {
+    let (error, asked) = failed(|asked| {
+        let is_call = asked.name() == "tools/call";
+        is_call.then(|| asked.refuse(400, None, code::HEADER_MISMATCH))
+    })
+    .await;
+    assert!(error.was_turned_away() && error.refusal().is_some(), "{error:?}");
+    assert_eq!(asked, "2 calls, 1 lists, 0 looks");
+}
+
+#[tokio::test]
+async fn who_is_turned_away_while_waiting_for_a_task_has_begun() {
+    let (error, asked) = failed(|asked| match asked.name().as_str() {
+        "tools/call" => Some(asked.answer(&json!({
+            "resultType": "task",
+            "taskId": "t",
+            "status": "working",
+            "pollIntervalMs": 10,
+        }))),
+        "tasks/get" => Some(status(401)),
+        _ => None,
+    })
+    .await;
+    assert!(!error.was_turned_away() && !error.never_sent(), "{error:?}");
+    assert_eq!(asked, "1 calls, 0 lists, 1 looks");
+}
+
+#[tokio::test]
+async fn who_is_turned_away_at_once_has_not_begun() {
+    let (error, asked) = failed(|asked| (asked.name() == "tools/call").then(|| status(401))).await;
+    assert!(error.was_turned_away(), "{error:?}");
+    assert_eq!(asked, "1 calls, 0 lists, 0 looks");
+}
