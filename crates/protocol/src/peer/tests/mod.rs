@@ -1,4 +1,5 @@
 //! The client's side against servers that follow a script.
 
 mod once;
+mod sessions;
 mod stage;

@@ -100,7 +100,7 @@ impl Streamable {
                 };
             }
             let failure = Failure::read(response).await;
-            if !has_renewed && seen.id.is_some() && failure.means_no_session() {
+            if !has_renewed && seen.id.is_some() && failure.means_no_session(question.id) {
                 has_renewed = true;
                 self.renew(seen.generation).await?;
                 continue;
@@ -261,30 +261,35 @@ pub(super) fn failed(error: HttpError) -> RequestError {
 /// An answer with a status that says no.
 struct Failure {
     status: StatusCode,
-    body: Bytes,
+    /// Is missing if it is long or broke off.
+    body: Option<Bytes>,
 }
 
 impl Failure {
     async fn read(response: Response) -> Self {
         let status = response.status;
-        Self { status, body: response.body.collect(EXCERPT).await.unwrap_or_default() }
+        Self { status, body: response.body.collect(EXCERPT).await.ok() }
     }
 
-    /// Tells whether the server does not know our session (any more), so did nothing.
-    fn means_no_session(&self) -> bool {
-        let speaks_of_session = || {
-            let text = String::from_utf8_lossy(&self.body).to_lowercase();
-            text.contains("session")
+    /// Tells whether the server does not know our session (any more), so did nothing with `id`.
+    ///
+    /// An answer under that id comes from a server that has taken the request, whatever its status,
+    /// and what could not be read may be one. Some servers put a word in place of the id.
+    fn means_no_session(&self, id: u64) -> bool {
+        let Some(body) = self.body.as_ref().filter(|body| !reply::answers(body, id)) else {
+            return false;
         };
+        let speaks_of_session = || String::from_utf8_lossy(body).to_lowercase().contains("session");
         self.status == StatusCode::NOT_FOUND
             || (self.status == StatusCode::BAD_REQUEST && speaks_of_session())
     }
 
     fn into_error(self, id: u64) -> RequestError {
-        if let Some(error) = reply::refusal(&self.body, id) {
+        let body = self.body.unwrap_or_default();
+        if let Some(error) = reply::refusal(&body, id) {
             return RequestError::Refused(error);
         }
-        let text = String::from_utf8_lossy(&self.body);
+        let text = String::from_utf8_lossy(&body);
         let is_page = text.trim_start().starts_with('<');
         let excerpt = if is_page { String::new() } else { text.trim().chars().take(200).collect() };
         RequestError::Status { status: self.status, excerpt }

@@ -254,3 +254,16 @@ pub(super) fn refusal(body: &Bytes, id: u64) -> Option<RpcError> {
         _ => None,
     }
 }
+
+/// Tells whether a body with a status that says no holds the answer to this very request.
+pub(super) fn answers(body: &Bytes, id: u64) -> bool {
+    let is_ours = |message: &Message| match message {
+        Message::Response(answer) => answer.id.as_ref().and_then(Id::as_ours) == Some(id),
+        _ => false,
+    };
+    match envelope::read(body.clone()) {
+        Ok(Received::One(message)) => is_ours(&message),
+        Ok(Received::Many { messages, .. }) => messages.iter().any(is_ours),
+        Err(_) => false,
+    }
+}
