@@ -1,10 +1,12 @@
 //! Legacy sessions over HTTP that a server forgets.
 
+use std::sync::{Arc, Mutex};
+
 use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::super::RequestError;
-use super::stage::{Asked, Stage, call, status};
+use super::stage::{Asked, Stage, call, status, stream};
 
 /// Begins sessions, called `s1`, `s2` and so on.
 fn hello(asked: &Asked) -> Option<Response> {
@@ -72,4 +74,58 @@ async fn an_error_about_the_session_begins_another() {
     let (error, counts) = begun_and_called(|_| status(404)).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(counts, [2, 2]);
+}
+
+/// A server with a stream, which forgets the first session at the second call.
+async fn forgetful() -> (Stage, Arc<Mutex<Vec<tokio::sync::mpsc::UnboundedSender<String>>>>) {
+    let streams = Arc::new(Mutex::new(Vec::new()));
+    let opened = Arc::clone(&streams);
+    let is_forgotten = Arc::new(Mutex::new(false));
+    let stage = Stage::open(move |asked| {
+        let mut is_forgotten = is_forgotten.lock().unwrap();
+        let is_first = asked.session.as_deref() == Some("s1");
+        *is_forgotten |= is_first && asked.name() == "tools/call" && asked.times == 2;
+        if asked.name() == "GET s1" && asked.times == 2 {
+            *is_forgotten = true;
+        }
+        if is_first && *is_forgotten {
+            return Some(status(404));
+        }
+        if asked.verb == http::Method::GET {
+            let (sender, response) = stream();
+            sender.send("retry: 100\ndata:\n\n".to_owned()).unwrap();
+            opened.lock().unwrap().push(sender);
+            return Some(response);
+        }
+        hello(asked)
+    })
+    .await;
+    (stage, streams)
+}
+
+#[tokio::test]
+async fn a_stream_that_ended_with_its_session_is_opened_in_the_next() {
+    let (stage, streams) = forgetful().await;
+    let peer = stage.connect().await;
+    call(&peer).await.unwrap();
+    stage.until("GET s1", 1).await;
+    streams.lock().unwrap().clear();
+    // The stream is gone for good before anybody begins another session.
+    stage.until("GET s1", 2).await;
+    call(&peer).await.unwrap();
+    stage.until("GET s2", 1).await;
+    peer.close().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_survives_its_session_is_replaced() {
+    let (stage, streams) = forgetful().await;
+    let peer = stage.connect().await;
+    call(&peer).await.unwrap();
+    stage.until("GET s1", 1).await;
+    call(&peer).await.unwrap();
+    stage.until("GET s2", 1).await;
+    assert!(streams.lock().unwrap().iter().any(|stream| !stream.is_closed()));
+    peer.close().await;
+    assert_eq!([stage.count("GET s1"), stage.count("GET s2")], [1, 1]);
 }

@@ -186,6 +186,13 @@ impl Streamable {
         Ok(response)
     }
 
+    /// Returns the generation of the session, once nobody is busy with beginning one.
+    pub(super) async fn settled(&self) -> u64 {
+        // Closing the semaphore is nowhere done, so the permit is only a turn.
+        let _turn = self.renewal.acquire().await;
+        self.session.seen().generation
+    }
+
     /// Begins a new session in place of one that the server has forgotten.
     async fn renew(self: &Arc<Self>, lost: u64) -> Result<(), RequestError> {
         // Closing the semaphore is nowhere done, so the permit is only a turn.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::sync::Notify;
 
 use crate::Json;
 use crate::era::{Era, Revision};
@@ -12,7 +13,11 @@ const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-versi
 
 /// The state that requests share.
 #[derive(Default)]
-pub(super) struct Session(Mutex<State>);
+pub(super) struct Session {
+    state: Mutex<State>,
+    /// Wakes those who wait for another session.
+    begun: Notify,
+}
 
 #[derive(Default, Clone)]
 struct State {
@@ -48,6 +53,19 @@ impl Session {
         state.id = headers.get(SESSION_ID).cloned();
         state.introduction = introduction.map(Json::detached);
         state.generation += 1;
+        drop(state);
+        self.begun.notify_waiters();
+    }
+
+    /// Waits until another session than this one has begun.
+    pub(super) async fn replaced(&self, generation: u64) {
+        loop {
+            let begun = self.begun.notified();
+            if self.seen().generation != generation {
+                return;
+            }
+            begun.await;
+        }
     }
 
     /// Takes over a session id that a server changes while it is used.
@@ -64,7 +82,7 @@ impl Session {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,15 +1,17 @@
 //! The legacy stream for what a server says outside of any answer, opened with GET.
 //!
 //! A server that has no such stream says so once (405 and the like) and is left alone. A stream that
-//! breaks off is opened again, from the last event that was seen.
+//! breaks off is opened again, from the last event that was seen. It belongs to a session: when that
+//! is forgotten, the stream ends with it, and the next session gets one of its own.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::header::ACCEPT;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tokio::sync::oneshot;
 
 use super::exchange::{EVENTS, Streamable, Wrapping};
@@ -42,8 +44,30 @@ impl Streamable {
         drop(tokio::time::timeout(limit, is_open).await);
     }
 
+    /// Keeps a stream for one session after the other.
     async fn keep_stream(self: &Arc<Self>, opened: oneshot::Sender<()>) {
         let mut opened = Some(opened);
+        loop {
+            let generation = self.settled().await;
+            let mut replaced = pin!(self.session.replaced(generation));
+            tokio::select! {
+                // Looked at first, so that nothing is opened in a session that is only beginning.
+                biased;
+                () = &mut replaced => continue,
+                end = self.keep_stream_of_session(&mut opened) => match end {
+                    NoStream::Ever => return,
+                    NoStream::InThisSession => {}
+                },
+            }
+            replaced.await;
+        }
+    }
+
+    /// Keeps the stream of one session; returns when the server does not give it.
+    async fn keep_stream_of_session(
+        self: &Arc<Self>,
+        opened: &mut Option<oneshot::Sender<()>>,
+    ) -> NoStream {
         let mut last: Option<ByteString> = None;
         let mut retry = Duration::from_secs(1);
         let mut failures = 0_u32;
@@ -59,8 +83,15 @@ impl Streamable {
                     self.read_stream(&mut body, &mut last, &mut retry).await;
                 }
                 // A server in trouble may come back; one without a stream will not get one.
-                Err(RequestError::Status { status, .. }) if status.is_client_error() => return,
-                Err(RequestError::Unauthorized { .. } | RequestError::Nonsense(_)) => return,
+                Err(RequestError::Status { status: StatusCode::METHOD_NOT_ALLOWED, .. }) => {
+                    return NoStream::Ever;
+                }
+                Err(RequestError::Status { status, .. }) if status.is_client_error() => {
+                    return NoStream::InThisSession;
+                }
+                Err(RequestError::Unauthorized { .. } | RequestError::Nonsense(_)) => {
+                    return NoStream::InThisSession;
+                }
                 Err(_) => failures += 1,
             }
             let wait = retry.saturating_mul(1 << failures.min(6));
@@ -118,4 +149,10 @@ impl Streamable {
         }
         Ok(response.body)
     }
+}
+
+/// For how long a server gives no stream.
+enum NoStream {
+    InThisSession,
+    Ever,
 }
