@@ -255,6 +255,9 @@ impl Core {
         self.tasks.spawn(async move {
             let outcome = tokio::select! {
                 () = token.cancelled() => return,
+                // A question that comes while the session ends is too late to be cancelled with
+                // the others.
+                () = core.over.cancelled() => return,
                 outcome = reply => outcome,
             };
             core.inbound().remove(&id);
