@@ -3,14 +3,15 @@
 //! Transports hand everything they read to [`Core::take`]; answers find the one who waits,
 //! questions of the server become tasks, everything else goes to the handler.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::inbound::Inbound;
 use super::pending::{Answer, Observer, Pending};
 use super::warning::{Warning, Warnings};
 use super::{Ended, Handler, Limits};
@@ -42,8 +43,7 @@ pub(crate) struct Core {
     /// Notifications that the server has not complained about.
     told: AtomicU64,
     is_modern: AtomicBool,
-    /// Questions of the server that are being answered.
-    inbound: Mutex<HashMap<Id, CancellationToken>>,
+    inbound: Inbound,
 }
 
 impl Core {
@@ -59,7 +59,7 @@ impl Core {
             ids: AtomicU64::new(1),
             told: AtomicU64::new(0),
             is_modern: AtomicBool::new(false),
-            inbound: Mutex::default(),
+            inbound: Inbound::default(),
         })
     }
 
@@ -77,9 +77,12 @@ impl Core {
     pub(crate) fn end(&self, ended: Ended, unsent: &[u64]) {
         self.pending.end(&Arc::new(ended), unsent);
         self.over.cancel();
-        for (_, token) in self.inbound().drain() {
-            token.cancel();
-        }
+        self.inbound.end();
+    }
+
+    /// Returns when the server last waited for us, if it ever did.
+    pub(crate) fn last_question(&self) -> Option<Instant> {
+        self.inbound.latest()
     }
 
     /// Tells the handler that a new session has replaced one that the server forgot.
@@ -217,7 +220,7 @@ impl Core {
     /// A server takes back its own question, or tears down a subscription of ours.
     fn cancelled(&self, params: &Json) {
         let Some(id) = id_at(params, "requestId") else { return };
-        if let Some(token) = self.inbound().remove(&id) {
+        if let Some(token) = self.inbound.leave(&id) {
             token.cancel();
             return;
         }
@@ -239,17 +242,11 @@ impl Core {
             Arc::clone(speaker).say(envelope::success(&id, &Json::object()));
             return;
         }
-        let token = CancellationToken::new();
-        {
-            let mut inbound = self.inbound();
-            if inbound.len() >= self.limits.inbound {
-                drop(inbound);
-                let busy = RpcError::new(code::INTERNAL, "Too many requests at once");
-                Arc::clone(speaker).say(envelope::failure(Some(&id), &busy));
-                return;
-            }
-            inbound.insert(id.clone(), token.clone());
-        }
+        let Some(token) = self.inbound.enter(id.clone(), self.limits.inbound) else {
+            let busy = RpcError::new(code::INTERNAL, "Too many requests at once");
+            Arc::clone(speaker).say(envelope::failure(Some(&id), &busy));
+            return;
+        };
         let reply = self.handler.asked(&method, params);
         let (core, speaker) = (Arc::clone(self), Arc::clone(speaker));
         self.tasks.spawn(async move {
@@ -260,7 +257,7 @@ impl Core {
                 () = core.over.cancelled() => return,
                 outcome = reply => outcome,
             };
-            core.inbound().remove(&id);
+            core.inbound.leave(&id);
             speaker.say(match &outcome {
                 Ok(result) => envelope::success(&id, result),
                 Err(error) => envelope::failure(Some(&id), error),
@@ -271,10 +268,6 @@ impl Core {
     /// Asks the handler on behalf of a server that asks inside a result.
     pub(crate) fn ask_handler(&self, method: &str, params: Option<Json>) -> super::Reply {
         self.handler.asked(method, params)
-    }
-
-    fn inbound(&self) -> MutexGuard<'_, HashMap<Id, CancellationToken>> {
-        self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

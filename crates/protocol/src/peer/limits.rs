@@ -35,7 +35,8 @@ impl Default for Limits {
 /// How long to wait for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadline {
-    /// The longest silence; a progress notification starts it anew.
+    /// The longest silence; a progress notification starts it anew, and so does a question of the
+    /// server, until it is answered.
     pub idle: Duration,
     /// The longest wait in all, whatever progress is made.
     pub cap: Duration,

@@ -1,7 +1,7 @@
 //! The client's side of a connection: one cheap handle through which everything is asked.
 //!
-//! `core` routes what comes in, `pending` knows who waits, `patience` for how long, `wire` sends and
-//! waits, and the rest is built on requests: `rounds` (a server that asks back), `lists` (pages), `ask` (one function per
+//! `core` routes what comes in, `pending` knows who waits, `patience` for how long, `inbound` what the
+//! server waits for, `wire` sends and waits, and the rest is built on requests: `rounds` (a server that asks back), `lists` (pages), `ask` (one function per
 //! method), `subscription` and `task`.
 
 mod ask;
@@ -10,6 +10,7 @@ mod dialect;
 mod error;
 mod handle;
 mod handler;
+mod inbound;
 mod limits;
 mod lists;
 mod patience;

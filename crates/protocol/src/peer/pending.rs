@@ -164,28 +164,30 @@ impl Pending {
     }
 
     /// Tells those who wait when a limit has passed. May be dropped at any time.
-    pub(crate) async fn keep_time(&self) -> Infallible {
+    ///
+    /// `sign` is the last sign of life that counts for all requests.
+    pub(crate) async fn keep_time(&self, sign: impl Fn() -> Option<Instant>) -> Infallible {
         loop {
             let look_at = self.table().look_at;
             match look_at {
                 None => self.sooner.notified().await,
                 Some(moment) => {
                     if tokio::time::timeout_at(moment, self.sooner.notified()).await.is_err() {
-                        self.find_overdue(Instant::now());
+                        self.find_overdue(Instant::now(), sign());
                     }
                 }
             }
         }
     }
 
-    fn find_overdue(&self, now: Instant) {
+    fn find_overdue(&self, now: Instant, sign: Option<Instant>) {
         let mut table = self.table();
         let mut look_at: Option<Instant> = None;
         for entry in table.entries.values_mut() {
             let Some(patience) = &mut entry.patience else { continue };
+            let latest = || entry.observer.as_deref().and_then(Observer::latest).max(sign);
             if patience.until() <= now
-                && let Err(limit) =
-                    patience.renew(entry.observer.as_deref().and_then(Observer::latest))
+                && let Err(limit) = patience.renew(latest())
             {
                 entry.patience = None;
                 if let Some(waiting) = entry.answer.take() {
@@ -276,7 +278,7 @@ mod tests {
         let began = Instant::now();
         let answer = tokio::select! {
             answer = answer => answer.unwrap(),
-            never = pending.keep_time() => match never {},
+            never = pending.keep_time(|| None) => match never {},
         };
         format!("{answer:?} after {:.1?}", began.elapsed())
     }
@@ -323,6 +325,25 @@ mod tests {
         progress.note(Json::object());
         let answer = answer_of(&pending, answer).await;
         assert_eq!(answer, "Overdue { limit: 2s } after 2.0s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn while_the_server_waits_for_us_only_the_cap_counts() {
+        let pending = Pending::default();
+        let deadline = Deadline { idle: 2 * SECOND, cap: 9 * SECOND };
+        let began = Instant::now();
+        let check = async |asked: Duration, expected: &str| {
+            let answer = enter(&pending, 1, deadline);
+            let sign = || Some(Instant::now().min(began + asked));
+            let answer = tokio::select! {
+                answer = answer => answer.unwrap(),
+                never = pending.keep_time(sign) => match never {},
+            };
+            assert!(pending.leave(1));
+            assert_eq!(format!("{answer:?} after {:.1?}", began.elapsed()), expected);
+        };
+        check(5 * SECOND, "Overdue { limit: 2s } after 7.0s").await;
+        check(99 * SECOND, "Overdue { limit: 9s } after 16.0s").await;
     }
 
     #[tokio::test(start_paused = true)]

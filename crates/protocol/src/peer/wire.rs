@@ -1,7 +1,8 @@
 //! Sends one request and waits for its answer, over whatever transport there is.
 //!
 //! Dropping the future takes the request back: off the queue if it is still there, else by telling
-//! the server. Every wait has a limit; a sign of life from the server starts the idle limit anew.
+//! the server. Every wait has a limit; a sign of life from the server starts the idle limit anew, and
+//! so does the server's waiting for an answer of ours.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use futures_util::future::Either;
 use http::{HeaderName, HeaderValue};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
 use super::patience::Patience;
@@ -122,15 +124,18 @@ impl Wire {
             .enter(id, observer.cloned(), None)
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut ticket = Ticket { wire: self, id, method: question.method, is_open: true };
-        let watched = observer.map(|observer| &**observer);
+        let sign = || {
+            let progress = observer.and_then(|observer| observer.latest());
+            progress.max(self.core.last_question())
+        };
         let outcome = match &self.link {
             Link::Pipe(_) => return Err(RequestError::Cut),
             Link::Streamable(http) => {
                 let exchange = http.exchange(&question, message.into(), answer);
-                limited(exchange, patience, watched).await
+                limited(exchange, patience, sign).await
             }
             Link::EventStream(http) => {
-                limited(http.exchange(message, answer), patience, watched).await
+                limited(http.exchange(message, answer), patience, sign).await
             }
         };
         match outcome {
@@ -178,11 +183,11 @@ pub(crate) async fn awaited(answer: oneshot::Receiver<Answer>) -> Result<Json, R
     answer.await.map_or(Err(RequestError::Cut), Answer::into_result)
 }
 
-/// Runs `work` within its limits; the error is the limit that passed.
+/// Runs `work` within its limits; the error is the limit that passed. `sign` is the last of life.
 async fn limited<T>(
     work: impl Future<Output = T>,
     patience: Option<Patience>,
-    observer: Option<&Observer>,
+    sign: impl Fn() -> Option<Instant>,
 ) -> Result<T, Duration> {
     let Some(mut patience) = patience else { return Ok(work.await) };
     let mut work = pin!(work);
@@ -190,7 +195,7 @@ async fn limited<T>(
         if let Ok(done) = tokio::time::timeout_at(patience.until(), work.as_mut()).await {
             return Ok(done);
         }
-        patience.renew(observer.and_then(Observer::latest))?;
+        patience.renew(sign())?;
     }
 }
 
@@ -234,4 +239,25 @@ impl Drop for Ticket<'_> {
 pub(crate) fn cancellation(id: u64) -> Vec<u8> {
     let params = Json::trusted(format!(r#"{{"requestId":{id},"reason":"no longer awaited"}}"#));
     envelope::notification("notifications/cancelled", Some(&params))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn while_the_server_waits_for_us_only_the_cap_counts() {
+        let check = async |asked: Duration, expected: Duration| {
+            let began = Instant::now();
+            let patience = Patience::begin(Deadline { idle: 2 * SECOND, cap: 9 * SECOND });
+            let sign = || Some(Instant::now().min(began + asked));
+            limited(std::future::pending::<()>(), patience, sign).await.unwrap_err();
+            assert_eq!(began.elapsed().as_secs(), expected.as_secs());
+        };
+        check(Duration::ZERO, 2 * SECOND).await;
+        check(5 * SECOND, 7 * SECOND).await;
+        check(99 * SECOND, 9 * SECOND).await;
+    }
 }

@@ -186,7 +186,7 @@ impl Driver {
         let (ended, unsent) = tokio::select! {
             biased;
             end = self.watch(output_over) => end,
-            never = core.pending.keep_time() => match never {},
+            never = core.pending.keep_time(|| core.last_question()) => match never {},
         };
         core.end(ended, &unsent);
         self.process.end(grace).await;
