@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
+#[path = "process_tree/connecting.rs"]
+mod connecting;
 #[path = "process_tree/trial.rs"]
 mod trial;
 

@@ -43,7 +43,7 @@ async fn streamable_first(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
 ) -> Result<Peer, RequestError> {
-    let core = Core::new(Arc::clone(handler), options.limits);
+    let core = Core::new(Arc::clone(handler), options.limits, options.tasks.clone());
     let http = Streamable::new(Arc::clone(&core), door(spec), spec.target.clone());
     let wire = Wire::new(core, Link::Streamable(Arc::clone(&http)));
     let (mut negotiation, first) = Negotiation::begin(options.remembered);
@@ -75,7 +75,7 @@ async fn event_stream(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
 ) -> Result<Peer, RequestError> {
-    let core = Core::new(Arc::clone(handler), options.limits);
+    let core = Core::new(Arc::clone(handler), options.limits, options.tasks.clone());
     let http = HttpSse::open(Arc::clone(&core), door(spec), &spec.target).await?;
     let wire = Wire::new(core, Link::EventStream(http));
     let (mut negotiation, first) = legacy(options);

@@ -1,6 +1,7 @@
 //! Makes a [`Peer`] of an address: opens the transport and finds out what the server speaks.
 //!
-//! Both functions may be dropped at any await; what they started ends with them.
+//! Both functions may be dropped at any await. What they started then ends by itself, and
+//! [`ConnectOptions::tasks`] tells when it has.
 
 mod error;
 mod http;

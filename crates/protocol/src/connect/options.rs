@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::era::Revision;
 use crate::peer::Limits;
-use crate::transport::process::{Grace, Launch, LogSink};
+use crate::transport::process::{Grace, Launch, LogSink, TaskTracker};
 use crate::transport::{Authorizer, HttpClient, Target};
 use crate::view::send::{ClientCapabilities, ClientInfo};
 
@@ -24,10 +24,15 @@ pub struct ConnectOptions {
     pub timeout: Duration,
     /// How long a server may be silent on the modern question until it is asked the legacy one, too.
     pub silence: Duration,
+    /// Gets every task that connecting starts, those that end its processes included.
+    ///
+    /// Whoever drops an attempt can close it and wait, and then nothing of the attempt runs any
+    /// more. Closing a peer waits for all of it, so every attempt needs a tracker of its own.
+    pub tasks: TaskTracker,
 }
 
 impl ConnectOptions {
-    /// Connects as `client`, with nothing to offer to servers.
+    /// Connects as `client`, with nothing to offer to servers and a tracker of its own.
     pub fn new(client: ClientInfo) -> Self {
         Self {
             client,
@@ -36,6 +41,7 @@ impl ConnectOptions {
             limits: Limits::default(),
             timeout: Duration::from_secs(60),
             silence: Duration::from_secs(3),
+            tasks: TaskTracker::new(),
         }
     }
 }

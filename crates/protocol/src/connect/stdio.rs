@@ -12,6 +12,7 @@ use crate::transport::{Link, stdio};
 /// Starts a server and connects to it.
 ///
 /// A server that ends on the modern question is started a second time and asked the legacy one.
+/// Dropped, it ends the server with the grace of `spec`.
 pub async fn connect_stdio(
     spec: &StdioSpec,
     options: &ConnectOptions,
@@ -46,8 +47,24 @@ async fn start(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
 ) -> Result<Wire, ConnectError> {
-    let core = Core::new(Arc::clone(handler), options.limits);
-    let process = Process::start(spec.launch.clone(), &core.tasks, spec.log.clone()).await?;
-    let link = stdio::open(&core, process, spec.grace);
-    Ok(Wire::new(core, Link::Pipe(link)))
+    let core = Core::new(Arc::clone(handler), options.limits, options.tasks.clone());
+    let unwanted = core.stop.clone().drop_guard();
+    let (StdioSpec { launch, grace, log }, owner) = (spec.clone(), Arc::clone(&core));
+    // A task of its own, because whoever gives up now must be able to wait for the end of a process
+    // that is just being born.
+    let starting = core.tasks.spawn(async move {
+        let process = Process::start(launch, &owner.tasks, log).await?;
+        Ok(stdio::open(&owner, process, grace))
+    });
+    let link = match starting.await {
+        Ok(started) => started.map_err(ConnectError::Start)?,
+        Err(failure) => match failure.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Nobody aborts it, so the runtime is going down, and we with it.
+            Err(_) => std::future::pending().await,
+        },
+    };
+    let wire = Wire::new(core, Link::Pipe(link));
+    unwanted.disarm();
+    Ok(wire)
 }

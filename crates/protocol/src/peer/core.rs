@@ -47,12 +47,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(handler: Arc<dyn Handler>, limits: Limits) -> Arc<Self> {
+    pub(crate) fn new(handler: Arc<dyn Handler>, limits: Limits, tasks: TaskTracker) -> Arc<Self> {
         Arc::new(Self {
             pending: Pending::default(),
             warnings: Warnings::default(),
             limits,
-            tasks: TaskTracker::new(),
+            tasks,
             stop: CancellationToken::new(),
             over: CancellationToken::new(),
             handler,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio_util::task::TaskTracker;
 
 use super::super::{Core, EndReason, Ended, Handler, Limits, Reply, Speaker};
 use crate::Json;
@@ -39,7 +40,7 @@ async fn check_that_nothing_is_left(core: &Core) {
 #[tokio::test(start_paused = true)]
 async fn a_question_ends_with_the_session_even_if_it_comes_after() {
     for comes_after in [false, true] {
-        let core = Core::new(Arc::new(Absent), Limits::default());
+        let core = Core::new(Arc::new(Absent), Limits::default(), TaskTracker::new());
         if !comes_after {
             ask(&core);
         }
