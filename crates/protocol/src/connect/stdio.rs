@@ -1,11 +1,12 @@
 //! Connects to a server that is started as a process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::probing::{Found, peer, probe};
 use super::{ConnectError, ConnectOptions, StdioSpec};
 use crate::era::Negotiation;
-use crate::peer::{Core, Handler, Peer, Wire};
+use crate::peer::{Core, EndReason, Ended, Handler, Peer, RequestError, Wire};
 use crate::transport::process::Process;
 use crate::transport::{Link, stdio};
 
@@ -35,11 +36,21 @@ pub async fn connect_stdio(
             Ok(Ok(Found::EventStream(error)) | Err(error)) => {
                 ConnectError::failed(error, wire.stderr())
             }
-            Err(_) => ConnectError::TimedOut { limit: options.timeout, stderr: wire.stderr() },
+            Err(_) => late(&wire, options.timeout),
         };
         wire.close().await;
         return Err(failure);
     }
+}
+
+/// Says why there was no answer in time: a program that only chats will not answer later either.
+fn late(wire: &Wire, limit: Duration) -> ConnectError {
+    let stderr = wire.stderr();
+    if !wire.core.heard_only_junk() {
+        return ConnectError::TimedOut { limit, stderr };
+    }
+    let ended = Arc::new(Ended { reason: EndReason::NotMcp, stderr });
+    ConnectError::failed(RequestError::Lost { ended, never_sent: false }, String::new())
 }
 
 async fn start(

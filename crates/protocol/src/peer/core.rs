@@ -43,6 +43,8 @@ pub(crate) struct Core {
     /// Notifications that the server has not complained about.
     told: AtomicU64,
     is_modern: AtomicBool,
+    /// Whether the server has sent any message at all.
+    has_spoken: AtomicBool,
     inbound: Inbound,
 }
 
@@ -59,6 +61,7 @@ impl Core {
             ids: AtomicU64::new(1),
             told: AtomicU64::new(0),
             is_modern: AtomicBool::new(false),
+            has_spoken: AtomicBool::new(false),
             inbound: Inbound::default(),
         })
     }
@@ -71,6 +74,11 @@ impl Core {
     /// Notes that the server is of the modern era, which has no requests of servers.
     pub(crate) fn set_modern(&self) {
         self.is_modern.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells whether the server has written something, and not one message among it.
+    pub(crate) fn heard_only_junk(&self) -> bool {
+        !self.has_spoken.load(Ordering::Relaxed) && self.warnings.has(&Warning::JunkOutput)
     }
 
     /// Ends the session: everybody who waits learns why.
@@ -119,6 +127,10 @@ impl Core {
         };
         for flaw in flaws {
             self.warnings.add(Warning::Flawed(flaw));
+        }
+        // Written once: all who send requests share this line of the cache.
+        if !self.has_spoken.load(Ordering::Relaxed) {
+            self.has_spoken.store(true, Ordering::Relaxed);
         }
         Some(received)
     }

@@ -47,6 +47,10 @@ impl Warnings {
         }
     }
 
+    pub(crate) fn has(&self, warning: &Warning) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(warning)
+    }
+
     pub(crate) fn all(&self) -> Vec<Warning> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! What an attempt to connect leaves behind: nothing, whenever it is given up.
+//! What an attempt to connect leaves behind: nothing, whenever it is given up; and what it says.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -57,4 +57,20 @@ async fn a_server_that_is_given_up_while_it_starts_does_not_stay() {
         drop(connecting);
         check_that_nothing_is_left(&trial).await;
     }
+}
+
+#[tokio::test]
+async fn a_program_that_only_chats_is_told_apart_from_a_silent_one() {
+    let check = async |words: &str, timeout: Duration, expected: &str| {
+        let trial = Trial::new();
+        let (spec, options) = attempt(&trial, words);
+        let options = ConnectOptions { timeout, ..options };
+        let connected = connect_stdio(&spec, &options, Arc::new(NoHandler)).await;
+        assert_eq!(connected.err().unwrap().to_string(), expected);
+        check_that_nothing_is_left(&trial).await;
+    };
+    let silent = "the server did not answer within 100ms";
+    check("sleep", Duration::from_millis(100), silent).await;
+    let chats = "the session ended: the server writes no MCP messages to its output";
+    check("name=server sleep", Duration::from_secs(2), chats).await;
 }
