@@ -15,7 +15,7 @@ use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
 
 /// Says what a failed request means for its call. `stderr` is what the server wrote last, if known.
 pub(crate) fn explain(error: &RequestError, stderr: &str) -> CallError {
-    let stderr = match error {
+    let stderr = match error.itself() {
         RequestError::Lost { ended, .. } if stderr.is_empty() => &ended.stderr,
         _ => stderr,
     };
@@ -61,10 +61,12 @@ impl Claims {
 /// An expired session is not among the cases, because the wire renews it by itself.
 pub(crate) fn may_repeat(error: &RequestError, claims: Claims) -> bool {
     match error {
-        // It will be impossible the next time, too; or the time that the caller gave is over.
-        RequestError::Unsendable(_) | RequestError::TimedOut { .. } => false,
+        // It will be impossible the next time, too.
+        RequestError::Unsendable(_) => false,
         // Who is known and not allowed will not be allowed the next time.
         RequestError::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
+        // The time that the caller gave is over.
+        _ if matches!(error.itself(), RequestError::TimedOut { .. }) => false,
         _ if error.was_turned_away() => true,
         _ => {
             let unknown = judge(error).outcome == Ran::Unknown;
@@ -90,6 +92,10 @@ struct Verdict {
 fn judge(error: &RequestError) -> Verdict {
     use Ran::{Known, Unknown};
 
+    if let RequestError::Midway(inner) = error {
+        // Whatever became of a later request, the tool may have begun with the first.
+        return Verdict { outcome: Unknown, may_pass: false, ..judge(inner) };
+    }
     let not_sent = error.never_sent();
     let (phase, reason, outcome) = match error {
         RequestError::Refused(refusal) if refusal.code == code::INVALID_PARAMS => {
@@ -146,7 +152,7 @@ fn ran(status: StatusCode) -> Ran {
 
 /// Tells whether the cause of a failure may be gone the next time.
 fn may_pass_later(error: &RequestError) -> bool {
-    match error {
+    match error.itself() {
         RequestError::Refused(refusal) => {
             matches!(refusal.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
         }
@@ -181,7 +187,7 @@ fn hint(error: &RequestError) -> Option<String> {
         }
         _ => None,
     };
-    match error {
+    match error.itself() {
         RequestError::Http(error) => error.hint(),
         RequestError::Refused(refusal) => refused(refusal).map(ToOwned::to_owned),
         RequestError::Unauthorized { status, .. } if *status == StatusCode::FORBIDDEN => {
@@ -238,6 +244,11 @@ mod tests {
         RequestError::Status { status, excerpt: "busy".into() }
     }
 
+    /// The error of a later request of a call.
+    fn midway(error: RequestError) -> RequestError {
+        RequestError::Midway(Box::new(error))
+    }
+
     fn samples() -> Vec<(&'static str, RequestError)> {
         vec![
             ("invalid params", refused(code::INVALID_PARAMS)),
@@ -263,6 +274,11 @@ mod tests {
             ("unanswered", RequestError::Unanswered(RpcError::new(-1, "nobody is here"))),
             ("unsendable", RequestError::Unsendable("no headers".into())),
             ("elsewhere", RequestError::Elsewhere),
+            ("late 401", midway(unauthorized(StatusCode::UNAUTHORIZED))),
+            ("late mismatch", midway(refused(code::HEADER_MISMATCH))),
+            ("late bad params", midway(refused(code::INVALID_PARAMS))),
+            ("late timeout", midway(timed_out(true))),
+            ("late loss", midway(lost(true))),
         ]
     }
 
@@ -304,6 +320,11 @@ mod tests {
         unanswered           TERMINAL  protocol Unanswered   UNKNOWN repeat no  on hints no
         unsendable           TERMINAL  send     Impossible   known   repeat no  on hints no
         elsewhere            TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        late 401             TERMINAL  protocol NeedsAuth    UNKNOWN repeat no  on hints no
+        late mismatch        TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        late bad params      TERMINAL  protocol BadArguments UNKNOWN repeat no  on hints no
+        late timeout         TERMINAL  send     TimedOut     UNKNOWN repeat no  on hints no
+        late loss            TERMINAL  send     Lost         UNKNOWN repeat no  on hints yes
         ");
     }
 
