@@ -79,8 +79,7 @@ impl Attempt<'_> {
         let (inbox, changes) = Inbox::new(spec.name.clone(), ports, self.shared.events.clone());
         let mut options = self.shared.connect_options(spec);
         options.remembered = self.remembered;
-        // PENDING: options.tasks = tasks.clone();
-        let _ = tasks;
+        options.tasks = tasks.clone();
         let peer = match resolved.transport {
             ResolvedTransport::Stdio(launch) => {
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());

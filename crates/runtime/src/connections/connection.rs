@@ -200,6 +200,16 @@ impl Connection {
             tasks.close();
             tasks.wait().await;
         }
+        // Whoever woke it meanwhile has the answer in this outcome.
+        while let Ok(order) = self.orders.try_recv() {
+            if let Order::Reconnect(epoch) = order {
+                self.epoch = epoch;
+                if let Ok(live) = outcome {
+                    live.peer.close().await;
+                }
+                return Err(Left::Asked);
+            }
+        }
         outcome
     }
 
@@ -306,13 +316,6 @@ impl Connection {
         }
         let wait = if is_final { None } else { ladder.next(chance()) };
         let is_stopped = failure.kind == FailureKind::Stopped;
-        // Whoever woke it meanwhile has the answer in this failure.
-        while let Ok(order) = self.orders.try_recv() {
-            if let Order::Reconnect(epoch) = order {
-                self.epoch = epoch;
-                return Woken::ByOrder(order);
-            }
-        }
         let news = if was_there && wait.is_some() { News::Lost } else { News::Failed };
         self.report(news(failure));
         let until = wait.map(|wait| Instant::now() + wait);
