@@ -30,6 +30,10 @@ pub(super) struct Errand {
     reply: Option<oneshot::Sender<usize>>,
 }
 
+/// In which time the numbers of processes cannot go round once and pass their beginning again.
+#[cfg(target_os = "linux")]
+const YOUNG: Duration = Duration::from_secs(1);
+
 enum Target {
     Family {
         family: Family,
@@ -211,14 +215,17 @@ impl Target {
 /// Returns what all errands together are after.
 #[cfg(target_os = "linux")]
 fn wanted(errands: &[Errand]) -> Wanted {
-    let mut wanted = Wanted { groups: Vec::new(), since: u64::MAX };
+    let mut wanted = Wanted { groups: Vec::new(), since: u64::MAX, from: i32::MAX };
     for errand in errands {
         match &errand.target {
             Target::Family { family, started } => {
-                wanted.groups.push(family.pid.as_raw_nonzero().get());
+                let leader = family.pid.as_raw_nonzero().get();
+                wanted.groups.push(leader);
                 wanted.since = wanted.since.min(*started);
+                let is_young = family.born.elapsed() < YOUNG && table::counts_up_since(leader);
+                wanted.from = wanted.from.min(if is_young { leader } else { 0 });
             }
-            Target::Orphans => wanted.since = 0,
+            Target::Orphans => (wanted.since, wanted.from) = (0, 0),
         }
     }
     wanted

@@ -4,6 +4,7 @@
 //! safe. Only `reaper` collects.
 
 use std::io;
+use std::time::Instant;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 
@@ -18,6 +19,8 @@ pub(super) struct Family {
     pub(super) pid: Pid,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
     pub(super) marker: Marker,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
+    pub(super) born: Instant,
     collected: bool,
 }
 
@@ -41,7 +44,7 @@ pub(super) fn spawn(launch: &Launch, marker: Marker) -> io::Result<Born> {
     let pid = super::parent_death::start(super::order::Order::new(launch, marker)?, ends)?;
     #[cfg(not(target_os = "linux"))]
     let pid = super::plain::start(launch, marker, ends)?;
-    let family = Family { pid, marker, collected: false };
+    let family = Family { pid, marker, born: Instant::now(), collected: false };
     Ok(Born { guard: Guard { family: Some(family), pid }, pipes })
 }
 

@@ -57,6 +57,9 @@ pub(super) struct Wanted {
     pub(super) groups: Vec<i32>,
     /// Marked processes that started at this time or later.
     pub(super) since: u64,
+    /// Only processes with this number or a larger one: most of a machine's need not be looked at to
+    /// know that they are older than a server that was started a moment ago.
+    pub(super) from: i32,
 }
 
 /// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
@@ -75,7 +78,7 @@ pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
         let before = seen.len();
         for folder in fs::read_dir("/proc").ok()?.flatten() {
             let Some(pid) = number(&folder.file_name()) else { continue };
-            if seen.insert(pid) {
+            if pid >= wanted.from && seen.insert(pid) {
                 entries.extend(look_at(pid, wanted, &mut buffer));
             }
         }
@@ -100,6 +103,14 @@ fn look_at(pid: i32, wanted: &Wanted, buffer: &mut Vec<u8>) -> Option<Entry> {
 /// Returns when a process started.
 pub(super) fn start_of(pid: Pid) -> Option<u64> {
     Some(Stat::read(pid.as_raw_nonzero().get(), &mut Vec::new())?.started)
+}
+
+/// Tells whether the numbers of processes have not begun anew since one with this number started.
+pub(super) fn counts_up_since(pid: i32) -> bool {
+    // The last word of this file is the number that was given last.
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let last: Option<i32> = text.split_whitespace().last().and_then(|last| last.parse().ok());
+    last.is_some_and(|last| last >= pid)
 }
 
 /// Returns when this process started.
@@ -327,7 +338,7 @@ mod tests {
     #[test]
     fn a_group_is_found_without_a_marker() {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let entries = read(&Wanted { groups: vec![group], since: u64::MAX }).unwrap();
+        let entries = read(&Wanted { groups: vec![group], since: u64::MAX, from: 0 }).unwrap();
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(entries.iter().any(|entry| entry.id.pid == own && entry.group == group));
         assert!(entries.iter().all(|entry| entry.group == group));
