@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
+use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
 use wharf_protocol::{Json, Peer};
 
@@ -62,7 +63,8 @@ impl Runtime {
             }
         };
         let span = tracing::debug_span!("call", server = %tool.server(), tool = tool.tool());
-        let result = self.perform(&tool, arguments, options).instrument(span).await;
+        let result = self.perform(&tool, arguments, options).instrument(span.clone()).await;
+        span.in_scope(|| tell(&result));
         let source = tool.source();
         let details = Details {
             server_name: tool.server().as_str().to_owned(),
@@ -82,7 +84,7 @@ impl Runtime {
         tool: &Arc<Tool>,
         arguments: &Json,
         options: &CallOptions,
-    ) -> Result<wharf_protocol::view::ToolResult, CallError> {
+    ) -> Result<ToolResult, CallError> {
         let mut tool = Arc::clone(tool);
         self.admit(&tool, arguments, options).await?;
         let object = Object::try_from(arguments.clone())
@@ -116,10 +118,10 @@ impl Runtime {
             if may_be_gone(&error) {
                 self.suspect(tool.server());
             }
-            tracing::debug!(attempt, %error, "a call failed");
             if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(&tool, &server)) {
                 return Err(explain(&error, &peer.stderr()));
             }
+            tracing::debug!(attempt, "a call did not run and is made again");
             attempt += 1;
             self.settle_after(&peer).await;
         }
@@ -184,6 +186,16 @@ impl Runtime {
             pin: is_pinned.then(|| tool.pin()),
         };
         self.0.approvals.decide(options.caller, proposal).await
+    }
+}
+
+/// Says how a call ended: by kind, as the words may be the server's own.
+fn tell(result: &Result<ToolResult, CallError>) {
+    match result {
+        Ok(result) => tracing::debug!(is_error = result.is_error(), "call answered"),
+        Err(error) => {
+            tracing::debug!(kind = error.kind.word(), reason = ?error.reason, "call failed");
+        }
     }
 }
 

@@ -9,6 +9,8 @@ mod runtime {
     mod exactly_once;
     mod extras;
     mod lifecycle;
+    mod recorder;
     mod remote;
+    mod spans;
     mod world;
 }

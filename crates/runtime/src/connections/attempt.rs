@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 use wharf_config::{Problem, ServerName};
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Listing, RequestOptions};
@@ -58,11 +60,34 @@ pub(crate) struct Tools {
 }
 
 impl Attempt<'_> {
-    /// Connects and lists. What had to be left out is told before anything is sent: it may be the
-    /// reason why the rest fails.
+    /// Connects and lists, as the `number`-th attempt in a row. What had to be left out is told
+    /// before anything is sent: it may be the reason why the rest fails.
     ///
     /// Everything that it starts is in `tasks`: when those have ended, nothing of it is left.
     pub(super) async fn run(
+        &self,
+        number: u32,
+        tasks: &TaskTracker,
+        left_out: impl FnOnce(Vec<Problem>),
+    ) -> Result<Live, Failure> {
+        let server = &self.terms.server.spec.name;
+        let span = tracing::info_span!(
+            "connect", %server, attempt = number, transport = Empty, era = Empty
+        );
+        let outcome = self.connect(tasks, left_out).instrument(span.clone()).await;
+        // What a server answered may be anything, so a failure is told by its kind only.
+        span.in_scope(|| match &outcome {
+            Ok(live) => {
+                span.record("transport", live.peer.transport());
+                span.record("era", tracing::field::debug(live.peer.era()));
+                tracing::info!(revision = %live.about.revision, "server started");
+            }
+            Err(failure) => tracing::warn!(kind = ?failure.kind, "server did not start"),
+        });
+        outcome
+    }
+
+    async fn connect(
         &self,
         tasks: &TaskTracker,
         left_out: impl FnOnce(Vec<Problem>),

@@ -123,6 +123,7 @@ impl Connection {
         let mut breaker = Breaker::default();
         let mut was_there = false;
         let mut is_asked = true;
+        let mut attempts = 0;
         loop {
             let left = if self.place == Place::Local && !breaker.admits(Instant::now()) {
                 Left::Failed(stopped())
@@ -130,9 +131,11 @@ impl Connection {
                 if is_asked {
                     self.report(News::Connecting);
                 }
-                match self.attempt().await {
+                attempts += 1;
+                match self.attempt(attempts).await {
                     Ok(live) => {
                         was_there = true;
+                        attempts = 0;
                         let began = Instant::now();
                         let left = self.attend(live).await;
                         if began.elapsed() >= STABLE {
@@ -169,13 +172,13 @@ impl Connection {
     }
 
     /// Makes one attempt. Whatever ends it, nothing of a failed one is left running.
-    async fn attempt(&mut self) -> Result<Live, Left> {
+    async fn attempt(&mut self, number: u32) -> Result<Live, Left> {
         let terms = Arc::clone(&self.terms.borrow_and_update());
         let tasks = TaskTracker::new();
         let attempt = Attempt { shared: &self.shared, terms: &terms, remembered: self.remembered };
         let reporter = self.reporter();
         let outcome = {
-            let running = attempt.run(&tasks, |problems| reporter(News::LeftOut(problems)));
+            let running = attempt.run(number, &tasks, |problems| reporter(News::LeftOut(problems)));
             let mut running = std::pin::pin!(running);
             loop {
                 tokio::select! {
@@ -250,9 +253,11 @@ impl Connection {
             }
         };
         if let Left::Ended(ended) = &left {
+            tracing::warn!(server = %self.server, "server lost");
             self.report(News::Lost(Failure::of_end(ended)));
         }
         peer.close().await;
+        tracing::info!(server = %self.server, "server stopped");
         left
     }
 
@@ -282,7 +287,7 @@ impl Connection {
             }
             // The old tools are better than none.
             Err(failure) => {
-                tracing::warn!(server = %self.server, reason = failure.message,
+                tracing::warn!(server = %self.server, kind = ?failure.kind,
                     "could not list the changed tools");
                 pace.failed();
             }

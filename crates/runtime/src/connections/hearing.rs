@@ -38,9 +38,7 @@ pub(super) async fn listen(peer: &Peer, changes: &Changes, limit: Duration) {
             }
             Err(error) => Err(error),
         };
-        if let Err(error) = outcome {
-            tracing::debug!(%error, "a subscription ended");
-        }
+        tracing::debug!(is_error = outcome.is_err(), "a subscription ended");
         tokio::time::sleep(AGAIN).await;
     }
 }
