@@ -1,10 +1,12 @@
 //! The door to the person: everything that is written to the screen, and what is asked.
 //!
 //! Data goes to stdout, all else to stderr. `screen` writes and asks, `json`, `lines` and `table`
-//! lay out, `style` knows the colours, `phrase` has the words that several verbs share.
+//! lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
+//! verbs share.
 
 mod json;
 mod lines;
+mod log;
 pub(crate) mod phrase;
 mod screen;
 pub(crate) mod style;
@@ -12,5 +14,6 @@ mod table;
 
 pub(crate) use json::indented;
 pub(crate) use lines::Lines;
+pub(crate) use log::LogLine;
 pub(crate) use screen::{Answer, Loudness, Ui, print_file, print_json, show_usage};
 pub(crate) use table::{Cell, Column, Paint, Table};

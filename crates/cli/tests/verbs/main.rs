@@ -20,6 +20,7 @@ mod get;
 mod harmless;
 mod import;
 mod list;
+mod log;
 mod logs;
 mod mcp;
 mod narrow_pty;

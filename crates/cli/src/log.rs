@@ -1,0 +1,81 @@
+//! What Wharf does inside, as lines on stderr for whoever asks: `WHARF_LOG`, or `-vv` and `-vvv`.
+//!
+//! Nothing is set up unless somebody asks. Only our own crates are heard: what others log may hold
+//! headers. `WHARF_LOG` is a level, or `target=level` with commas between, and beats the flags.
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+
+use crate::args::Flags;
+use crate::host::Host;
+use crate::ui::{LogLine, Ui, style};
+
+/// What the targets of our own crates begin with.
+const OURS: &str = "wharf";
+
+/// Starts to write the log, if it is wanted.
+pub(crate) fn begin(flags: &Flags, host: &Host) {
+    let wanted = match host.env.filled_variable("WHARF_LOG") {
+        Some(said) => said.parse::<Targets>().ok(),
+        None => match flags.verbose {
+            0 | 1 => return,
+            2 => Some(Targets::new().with_default(LevelFilter::INFO)),
+            _ => Some(Targets::new().with_default(LevelFilter::DEBUG)),
+        },
+    };
+    let Some(wanted) = wanted else {
+        let ui = Ui::new(flags, host.terminal, &host.env);
+        let warning = style::odd("warning:");
+        ui.notice(&format!("{warning} WHARF_LOG is not understood, so nothing is logged"));
+        ui.hint("say `error`, `warn`, `info`, `debug` or `trace`");
+        return;
+    };
+    let lines = fmt::layer().with_ansi(false).with_writer(LogLine::new);
+    let subscriber = tracing_subscriber::registry().with(only_ours(&wanted)).with(lines);
+    // It fails only if there is one already, and this is the only place that sets one.
+    if tracing::subscriber::set_global_default(subscriber).is_ok() {
+        tracing::debug!(version = env!("CARGO_PKG_VERSION"), "log begins");
+    }
+}
+
+/// Leaves out what others log, whatever was asked for.
+fn only_ours(wanted: &Targets) -> Targets {
+    let named = wanted.iter().filter(|(target, _)| target.starts_with(OURS));
+    let everything = wanted.default_level().unwrap_or(LevelFilter::OFF);
+    Targets::new().with_target(OURS, everything).with_targets(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(said: &str, target: &str, level: Level, expected: bool) {
+        let targets = only_ours(&said.parse().unwrap());
+        assert_eq!(targets.would_enable(target, &level), expected, "{said}: {target} {level}");
+    }
+
+    #[test]
+    fn a_level_counts_for_all_that_is_ours_and_nothing_else() {
+        check("debug", "wharf", Level::DEBUG, true);
+        check("debug", "wharf_protocol::peer", Level::DEBUG, true);
+        check("debug", "wharf", Level::TRACE, false);
+        check("trace", "h2::codec", Level::ERROR, false);
+        check("off", "wharf", Level::ERROR, false);
+    }
+
+    #[test]
+    fn one_part_of_us_can_say_more() {
+        check("info,wharf_protocol=trace", "wharf_protocol", Level::TRACE, true);
+        check("info,wharf_protocol=trace", "wharf::calling", Level::DEBUG, false);
+        check("wharf_protocol=trace", "wharf_config", Level::ERROR, false);
+    }
+
+    #[test]
+    fn nobody_can_ask_for_what_others_log() {
+        check("hyper=trace,h2=trace", "h2::codec", Level::ERROR, false);
+    }
+}
