@@ -1,0 +1,107 @@
+//! The MCP servers of this machine in a program of your own: lists their tools, or calls one.
+//!
+//! ```text
+//! cargo run -p wharf --example plain
+//! cargo run -p wharf --example plain -- mcp_thinking_sequentialthinking '{"thought": "…"}'
+//! ```
+//!
+//! Servers that came with a project are left alone until `wharf trust` says otherwise, and every
+//! call that the settings do not allow by themselves is asked about on the terminal.
+
+use std::error::Error;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use wharf::call::{Answer, ApprovalRequest, Approver, Lasting};
+use wharf::config::text::clean;
+use wharf::config::{Env, LoadOptions, Platform};
+use wharf::protocol::Json;
+use wharf::protocol::transport::Pending;
+use wharf::{CallOptions, LoadedTools, Options, Runtime, discover_and_load_mcp_tools};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let env = surroundings()?;
+    let folder = env.cwd.clone();
+    let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
+    let loaded = discover_and_load_mcp_tools(&folder, options, LoadOptions::default()).await;
+    for trouble in &loaded.errors {
+        say(&format!("{}: {}", trouble.path, trouble.error));
+    }
+    let Some(runtime) = &loaded.runtime else { return Ok(ExitCode::FAILURE) };
+    let code = match words.next() {
+        None => list(&loaded),
+        Some(tool) => call(runtime, &tool, words.next().as_deref().unwrap_or("{}")).await,
+    };
+    // Whatever came of it: servers get the time to end by themselves.
+    runtime.shutdown().await;
+    code
+}
+
+/// Looks at this process. The library itself never does, so a program decides what it gets to see.
+fn surroundings() -> io::Result<Env> {
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
+    let home = env.filled_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
+    Ok(match home.map(PathBuf::from) {
+        Some(home) => env.with_home(home),
+        None => env,
+    })
+}
+
+fn list(loaded: &LoadedTools) -> Result<ExitCode, Box<dyn Error>> {
+    let mut output = io::stdout().lock();
+    for tool in &loaded.tools {
+        // Names and descriptions are foreign text: unsafe for a terminal as they are.
+        let description = clean(&tool.description().unwrap_or_default());
+        writeln!(output, "{}  ({})\n    {description}", tool.name(), clean(&tool.path()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn call(runtime: &Runtime, tool: &str, text: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Json = text.parse()?;
+    let outcome = runtime.call(tool, &arguments, &CallOptions::default()).await;
+    let mut output = io::stdout().lock();
+    for line in outcome.text.lines() {
+        writeln!(output, "{}", clean(line))?;
+    }
+    Ok(if outcome.ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Asks the person in front of the terminal.
+struct Terminal;
+
+impl Approver for Terminal {
+    fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer> {
+        Box::pin(async move {
+            // Reading a line blocks, so it gets a thread where that does no harm.
+            let answer = tokio::task::spawn_blocking(move || ask(&request)).await;
+            answer.unwrap_or(Answer::No { reason: None })
+        })
+    }
+}
+
+fn ask(request: &ApprovalRequest) -> Answer {
+    let (server, tool) = (clean(&request.server), clean(&request.tool));
+    say(&format!("server \"{server}\" wants to run \"{tool}\" with"));
+    say(&format!("  {}", clean(request.arguments.as_str())));
+    say("run it? [y]es, [a]lways in this session, anything else for no");
+    let mut line = String::new();
+    match io::stdin().lock().read_line(&mut line).map(|_| line.trim()) {
+        Ok("y" | "yes") => Answer::Yes,
+        Ok("a" | "always") => Answer::AlwaysTool(Lasting::Session),
+        Ok(_) => Answer::No { reason: Some("the person said no".to_owned()) },
+        Err(_) => Answer::No { reason: Some("nobody could be asked".to_owned()) },
+    }
+}
+
+/// Tells the person something that is not the answer.
+fn say(text: &str) {
+    // If nobody hears it, there is nobody to tell that either.
+    let _best_effort = writeln!(io::stderr(), "{text}");
+}
