@@ -109,21 +109,59 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
         component(
             "lints",
             "clippy",
-            "clippy is not installed (`rustup component add clippy`)",
+            NO_CLIPPY,
             &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
         ),
         tests(installed("nextest")),
-        Check::run("doctests", &["test", "--doc", "--workspace", "--locked", "--no-fail-fast"]),
+        component("lints (otel)", "clippy", NO_CLIPPY, &OTEL_LINTS),
+        Check::run("tests (otel)", &OTEL_TESTS),
+        Check::run("doctests", &DOCTESTS),
         Check {
             name: "docs",
-            step: Step::Run {
-                arguments: &["doc", "--workspace", "--no-deps", "--locked"],
-                set: &[("RUSTDOCFLAGS", "-D warnings")],
-            },
+            step: Step::Run { arguments: &DOCS, set: &[("RUSTDOCFLAGS", "-D warnings")] },
         },
         dependencies(installed("deny")),
     ]
 }
+
+const NO_CLIPPY: &str = "clippy is not installed (`rustup component add clippy`)";
+
+/// The packages that have the feature, which is off everywhere else.
+const OTEL_LINTS: [&str; 12] = [
+    "clippy",
+    "-p",
+    "wharf",
+    "-p",
+    "wharf-testkit",
+    "--features",
+    "otel",
+    "--all-targets",
+    "--locked",
+    "--",
+    "-D",
+    "warnings",
+];
+
+const OTEL_TESTS: [&str; 12] = [
+    "test",
+    "-p",
+    "wharf",
+    "-p",
+    "wharf-testkit",
+    "--features",
+    "otel",
+    "--locked",
+    "--no-fail-fast",
+    "--lib",
+    "--test",
+    "otel",
+];
+
+/// What is documented is documented with every feature.
+const DOCTESTS: [&str; 7] =
+    ["test", "--doc", "--workspace", "--features", "wharf/otel", "--locked", "--no-fail-fast"];
+
+const DOCS: [&str; 6] = ["doc", "--workspace", "--features", "wharf/otel", "--no-deps", "--locked"];
 
 /// Runs the tests with the runner at hand; the heading shows which one it is.
 fn tests(has_nextest: bool) -> Check {
@@ -227,8 +265,10 @@ mod tests {
 format: cargo fmt --all --check
 lints: cargo clippy --workspace --all-targets --locked -- -D warnings
 tests (cargo-nextest): cargo nextest run --workspace --locked --no-fail-fast
-doctests: cargo test --doc --workspace --locked --no-fail-fast
-docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --locked
+lints (otel): cargo clippy -p wharf -p wharf-testkit --features otel --all-targets --locked -- -D warnings
+tests (otel): cargo test -p wharf -p wharf-testkit --features otel --locked --no-fail-fast --lib --test otel
+doctests: cargo test --doc --workspace --features wharf/otel --locked --no-fail-fast
+docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel --no-deps --locked
 dependencies: cargo deny check bans licenses sources",
         );
     }
@@ -242,8 +282,10 @@ dependencies: cargo deny check bans licenses sources",
 format: skipped, rustfmt is not installed (`rustup component add rustfmt`)
 lints: skipped, clippy is not installed (`rustup component add clippy`)
 tests (cargo test, cargo-nextest is not installed): cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
-doctests: cargo test --doc --workspace --locked --no-fail-fast
-docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --locked
+lints (otel): skipped, clippy is not installed (`rustup component add clippy`)
+tests (otel): cargo test -p wharf -p wharf-testkit --features otel --locked --no-fail-fast --lib --test otel
+doctests: cargo test --doc --workspace --features wharf/otel --locked --no-fail-fast
+docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel --no-deps --locked
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );
     }
@@ -260,7 +302,7 @@ dependencies: skipped, cargo-deny is not installed: licences and sources were no
                 Step::Fail { .. } => "fail",
             })
             .collect();
-        assert_eq!(kinds, ["fail", "fail", "run", "run", "run", "skip"]);
+        assert_eq!(kinds, ["fail", "fail", "run", "fail", "run", "run", "run", "skip"]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
@@ -106,8 +107,8 @@ impl Runtime {
                 continue;
             }
             tool = now;
-            let request = request_options(&server, options, left());
-            let span = tracing::debug_span!("attempt", attempt, era = ?peer.era());
+            let mut request = request_options(&server, options, left());
+            let span = attempt_span(attempt, &peer, &mut request);
             let call = peer.call_tool(tool.tool(), Some(&object), &request).instrument(span);
             // A server that keeps asking back is waited for no longer than one that answers.
             let error = match tokio::time::timeout(left(), call).await {
@@ -187,6 +188,18 @@ impl Runtime {
         };
         self.0.approvals.decide(options.caller, proposal).await
     }
+}
+
+/// Makes the span of one time that a call is sent; with it the server may hear of the span.
+#[cfg_attr(
+    not(feature = "otel"),
+    expect(unused_variables, clippy::needless_pass_by_ref_mut, reason = "only `otel` adds to it")
+)]
+fn attempt_span(attempt: u32, peer: &Peer, request: &mut RequestOptions) -> Span {
+    let span = tracing::debug_span!("attempt", attempt, era = ?peer.era(), otel.kind = Empty);
+    #[cfg(feature = "otel")]
+    crate::otel::carry(&span, &mut request.meta);
+    span
 }
 
 /// Says how a call ended: by kind, as the words may be the server's own.

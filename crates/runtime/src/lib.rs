@@ -18,6 +18,8 @@ mod gate;
 mod load;
 mod logs;
 mod options;
+#[cfg(feature = "otel")]
+pub mod otel;
 mod ports;
 mod resolve;
 mod runtime;

@@ -82,6 +82,7 @@ impl Actor {
 
     fn call(&mut self, id: &Value, params: &Value) -> Result<(), ExitCode> {
         let arguments = &params["arguments"];
+        self.note("metas", &params["_meta"].to_string());
         let die = arguments["die"].as_str().unwrap_or_default();
         if die == "after-read" {
             return Err(ExitCode::FAILURE);

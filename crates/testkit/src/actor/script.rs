@@ -85,6 +85,12 @@ impl Diary {
         self.lines("effects")
     }
 
+    /// Returns what came as `_meta` with each call.
+    pub fn metas(&self) -> Vec<Value> {
+        let metas = self.lines("metas");
+        metas.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
     /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -1,0 +1,144 @@
+//! Spans for OpenTelemetry, and the current span told to servers (feature `otel`).
+//!
+//! Any tracing layer that hands spans to OpenTelemetry will do; [`layer`] makes one that leaves out
+//! what is too much. With a layer in place, every `tools/call` carries the span it belongs to in
+//! `_meta` as W3C Trace Context, so a server's own spans join the trace. Without one, or without a
+//! span that is recorded, nothing is added.
+
+use opentelemetry::trace::{SpanContext, TraceContextExt, Tracer};
+use tracing::{Span, Subscriber};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::registry::LookupSpan;
+use wharf_protocol::Json;
+
+/// The key in `_meta` for which span a request belongs to.
+const TRACEPARENT: &str = "traceparent";
+
+/// The key in `_meta` for what tracing systems want to tell each other beside that.
+const TRACESTATE: &str = "tracestate";
+
+/// Returns a layer that exports spans with a tracer: attempts to connect, the start and stop of
+/// servers, and calls.
+///
+/// Of Wharf it takes everything down to `debug`, of all other code down to `info`: below that,
+/// HTTP libraries tell what they send. A program that has such a layer already needs no second one.
+///
+/// ```
+/// use opentelemetry::trace::noop::NoopTracer;
+/// use tracing_subscriber::layer::SubscriberExt;
+///
+/// // A program that exports takes the tracer of its `opentelemetry_sdk` provider here.
+/// let subscriber = tracing_subscriber::registry().with(wharf::otel::layer(NoopTracer::new()));
+/// tracing::subscriber::with_default(subscriber, || tracing::info!("observed"));
+/// ```
+pub fn layer<S, T>(tracer: T) -> impl Layer<S> + Send + Sync
+where
+    S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    T: Tracer + Send + Sync + 'static,
+    T::Span: Send + Sync,
+{
+    let enough =
+        Targets::new().with_default(LevelFilter::INFO).with_target("wharf", LevelFilter::DEBUG);
+    tracing_opentelemetry::layer()
+        .with_tracer(tracer)
+        .with_location(false)
+        .with_threads(false)
+        .with_tracked_inactivity(false)
+        .with_filter(enough)
+}
+
+/// Says in `_meta` which span a request belongs to, unless the caller has said so.
+pub(crate) fn carry(span: &Span, meta: &mut Vec<(String, Json)>) {
+    if span.is_disabled() {
+        return;
+    }
+    span.record("otel.kind", "client");
+    if meta.iter().any(|(key, _)| key == TRACEPARENT) {
+        return;
+    }
+    let context = span.context();
+    for (key, value) in members(context.span().span_context()) {
+        // A text is always JSON.
+        meta.extend(Json::encode(&value).map(|value| (key.to_owned(), value)));
+    }
+}
+
+/// Writes a span down as W3C Trace Context does; nothing for a span that is none.
+fn members(span: &SpanContext) -> Vec<(&'static str, String)> {
+    if !span.is_valid() {
+        return Vec::new();
+    }
+    let (trace, id, flags) = (span.trace_id(), span.span_id(), span.trace_flags());
+    let mut members = vec![(TRACEPARENT, format!("00-{trace:032x}-{id:016x}-{flags:02x}"))];
+    let state = span.trace_state().header();
+    if !state.is_empty() {
+        members.push((TRACESTATE, state));
+    }
+    members
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use opentelemetry::trace::noop::NoopTracer;
+    use opentelemetry::trace::{SpanId, TraceFlags, TraceId, TraceState};
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+
+    fn remote(state: &str) -> SpanContext {
+        SpanContext::new(
+            TraceId::from_hex("0af7651916cd43dd8448eb211c80319c").unwrap(),
+            SpanId::from_hex("00f067aa0ba902b7").unwrap(),
+            TraceFlags::SAMPLED,
+            true,
+            TraceState::from_str(state).unwrap(),
+        )
+    }
+
+    /// Carries a span whose parent is the given one; the tracer that does nothing hands it on.
+    fn carried(parent: Option<SpanContext>, given: &[(&str, &str)]) -> String {
+        let subscriber = tracing_subscriber::registry().with(layer(NoopTracer::new()));
+        let mut meta: Vec<(String, Json)> =
+            given.iter().map(|(key, text)| ((*key).to_owned(), text.parse().unwrap())).collect();
+        tracing::subscriber::with_default(subscriber, || {
+            let span = tracing::debug_span!("attempt", otel.kind = tracing::field::Empty);
+            if let Some(parent) = parent {
+                let parent = opentelemetry::Context::new().with_remote_span_context(parent);
+                span.set_parent(parent).unwrap();
+            }
+            carry(&span, &mut meta);
+        });
+        let lines = meta.iter().map(|(key, value)| format!("{key}: {}", value.as_str()));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_span_is_told_with_its_trace_and_its_state() {
+        assert_eq!(carried(Some(remote("")), &[]), format!("traceparent: \"{PARENT}\""));
+        insta::assert_snapshot!(carried(Some(remote("a=1,b=2")), &[("mine", "1")]), @r#"
+        mine: 1
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
+        tracestate: "a=1,b=2"
+        "#);
+    }
+
+    #[test]
+    fn what_the_caller_says_about_the_trace_counts() {
+        insta::assert_snapshot!(carried(Some(remote("a=1")), &[("traceparent", "\"theirs\"")]), @r#"traceparent: "theirs""#);
+    }
+
+    #[test]
+    fn without_a_trace_nothing_is_told() {
+        assert_eq!(carried(None, &[]), "");
+        let mut meta = Vec::new();
+        carry(&Span::none(), &mut meta);
+        carry(&tracing::debug_span!("nobody listens"), &mut meta);
+        assert!(meta.is_empty());
+    }
+}

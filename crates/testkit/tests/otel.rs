@@ -1,0 +1,56 @@
+//! With the feature `otel`, a server hears which trace a call belongs to.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+use opentelemetry::trace::noop::NoopTracer;
+use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
+use serde_json::{Value, json};
+use tracing::Instrument;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::layer::SubscriberExt;
+use wharf::config::{Env, LoadOptions, Platform};
+use wharf::protocol::Json;
+use wharf::{CallOptions, Options, discover_and_load_mcp_tools};
+use wharf_testkit::actor::Script;
+
+/// Calls a tool inside and outside a span of a trace, and returns what came with the calls.
+async fn metas() -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let diary = Script::with_tools(["echo"]).write(folder.path());
+    let actor = env!("CARGO_BIN_EXE_wharf-actor");
+    let entry = json!({ "command": actor, "args": [folder.path()], "approval": "never" });
+    let env = Env::new(Platform::HOST, folder.path())
+        .with_home(folder.path())
+        .with_system_root(folder.path())
+        .with_variable("WHARF_MCP_SERVERS", json!({ "fs": entry }).to_string());
+    let options = Options::new(env).one_shot();
+    let loaded = discover_and_load_mcp_tools(folder.path(), options, LoadOptions::default()).await;
+    let runtime = loaded.runtime.unwrap();
+    let (nothing, options) = (Json::object(), CallOptions::default());
+    let parent = SpanContext::new(
+        TraceId::from(0xabc),
+        SpanId::from(0xdef),
+        TraceFlags::SAMPLED,
+        true,
+        TraceState::default(),
+    );
+    let span = tracing::info_span!("agent");
+    span.set_parent(opentelemetry::Context::new().with_remote_span_context(parent)).unwrap();
+    let outcome = runtime.call("mcp_fs_echo", &nothing, &options).instrument(span).await;
+    assert!(outcome.ok(), "{}", outcome.text);
+    assert!(runtime.call("mcp_fs_echo", &nothing, &options).await.ok());
+    runtime.shutdown().await;
+    diary.metas()
+}
+
+#[tokio::test]
+async fn a_server_hears_which_trace_a_call_belongs_to() {
+    let layer = wharf::otel::layer(NoopTracer::new());
+    let listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+    let metas = metas().await;
+    drop(listening);
+    let parents: Vec<_> = metas.iter().map(|meta| meta["traceparent"].as_str()).collect();
+    let expected = "00-00000000000000000000000000000abc-0000000000000def-01";
+    assert_eq!(parents, [Some(expected), None]);
+}
