@@ -1,14 +1,19 @@
 //! Writes down what a thread's spans and events say, one line each.
 
 use std::fmt::{Debug, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
-use tracing::{Event, Subscriber};
+use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Scope};
+
+/// As long as `tracing` knows one listener only, a place in the code that is first reached by the
+/// thread of another test, where nobody listens, is taken for silent everywhere.
+static ANOTHER: LazyLock<Dispatch> =
+    LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
 
 /// What was said so far.
 #[derive(Clone, Default)]
@@ -17,6 +22,7 @@ pub(super) struct Recorder(Arc<Mutex<Vec<String>>>);
 impl Recorder {
     /// Listens on this thread until the guard is dropped.
     pub(super) fn listen(&self) -> DefaultGuard {
+        LazyLock::force(&ANOTHER);
         tracing::subscriber::set_default(tracing_subscriber::registry().with(self.clone()))
     }
 
