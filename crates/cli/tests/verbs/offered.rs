@@ -123,7 +123,7 @@ fn a_resource_is_read_as_it_is() {
     assert_snapshot!(world.run("read --server box note://a"), @"
     exit 1
     --- stderr
-    error: the server answered: unknown method (code -32601)
+    error: cannot be sent: the server has no resources
     ");
 }
 
