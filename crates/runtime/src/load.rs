@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, load};
 
+use crate::deciding;
 use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::status::Status;
@@ -74,6 +75,10 @@ pub async fn discover_and_load_mcp_tools(
         }
     };
     options.env = Arc::new(env);
+    let catalog = match options.trust_decider.clone() {
+        Some(decider) => deciding::decide(catalog, &*decider, (&options.env, look)).await,
+        None => catalog,
+    };
     let runtime = Runtime::start(&catalog, options);
     let snapshot = runtime.ready().await;
     let in_trouble = snapshot.servers().filter(|server| server.status != Status::Disabled);

@@ -10,6 +10,7 @@ use wharf_protocol::transport::process::Grace;
 use wharf_protocol::view::ClientInfo;
 
 use crate::call::Approver;
+use crate::deciding::TrustDecider;
 use crate::ports::Ports;
 use crate::resolve::{CredentialStore, FileCredentials};
 
@@ -43,6 +44,8 @@ pub struct Options {
     pub own_program: Option<PathBuf>,
     /// Who is asked before a tool runs; without one, what needs a yes is denied.
     pub approver: Option<Arc<dyn Approver>>,
+    /// Who is asked about servers that came with a project; without one they are left alone.
+    pub trust_decider: Option<Arc<dyn TrustDecider>>,
     /// How a person can let the host call tools without being asked, to continue "or use …".
     pub way_out: Option<String>,
     /// What the host does for servers.
@@ -71,6 +74,7 @@ impl Options {
             credentials: Arc::new(FileCredentials::new(Arc::clone(&env))),
             own_program: None,
             approver: None,
+            trust_decider: None,
             way_out: None,
             ports: Ports::default(),
             cache: below("cache"),
