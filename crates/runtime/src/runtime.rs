@@ -239,9 +239,13 @@ impl Runtime {
 
     /// Ends everything and waits until nothing is left running.
     pub async fn shutdown(&self) {
+        // What is worth keeping is written while the servers end.
+        let shared = Arc::clone(&self.0.shared);
+        let keeping = tokio::task::spawn_blocking(move || shared.keep());
         self.command(|done| Command::Shutdown { done }).await;
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
+        drop(keeping.await);
         self.0.shared.keep();
     }
 

@@ -216,13 +216,14 @@ impl Target {
 #[cfg(target_os = "linux")]
 fn wanted(errands: &[Errand]) -> Wanted {
     let mut wanted = Wanted { groups: Vec::new(), since: u64::MAX, from: i32::MAX };
+    let last = table::last_number();
     for errand in errands {
         match &errand.target {
             Target::Family { family, started } => {
                 let leader = family.pid.as_raw_nonzero().get();
                 wanted.groups.push(leader);
                 wanted.since = wanted.since.min(*started);
-                let is_young = family.born.elapsed() < YOUNG && table::counts_up_since(leader);
+                let is_young = family.born.elapsed() < YOUNG && last >= Some(leader);
                 wanted.from = wanted.from.min(if is_young { leader } else { 0 });
             }
             Target::Orphans => (wanted.since, wanted.from) = (0, 0),

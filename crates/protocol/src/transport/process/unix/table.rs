@@ -105,12 +105,12 @@ pub(super) fn start_of(pid: Pid) -> Option<u64> {
     Some(Stat::read(pid.as_raw_nonzero().get(), &mut Vec::new())?.started)
 }
 
-/// Tells whether the numbers of processes have not begun anew since one with this number started.
-pub(super) fn counts_up_since(pid: i32) -> bool {
-    // The last word of this file is the number that was given last.
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let last: Option<i32> = text.split_whitespace().last().and_then(|last| last.parse().ok());
-    last.is_some_and(|last| last >= pid)
+/// Returns the number that a process was given last. Whoever has a larger one is from before the
+/// numbers began anew.
+pub(super) fn last_number() -> Option<i32> {
+    // It is the last word of this file.
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().last()?.parse().ok()
 }
 
 /// Returns when this process started.
