@@ -7,6 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
+use crate::expand::{Scope, expand};
+use crate::server::{Definition, Written};
 
 /// Returns the absolute path of a command, if it can be started.
 ///
@@ -20,6 +22,22 @@ pub fn find(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
     let search: Option<OsString> = (!is_path).then(|| absolute_search_path(env)).flatten();
     let target = if is_path { text.as_os_str() } else { command.as_ref() };
     which::which_in(target, search, folder).ok().filter(|path| path.is_absolute())
+}
+
+/// Returns the program that a definition leads to, found the way it will be started: with its
+/// placeholders replaced, and a relative path from the folder in which it would run.
+///
+/// What was put in for a placeholder shows only where it is the way to a program that exists.
+pub fn of_definition(definition: &Definition, env: &Env) -> Option<PathBuf> {
+    let expanded = |written: &Written| expand(written, Scope::of(definition, env)).text;
+    let fields = &definition.fields;
+    let command = expanded(fields.command.as_ref()?);
+    let cwd = fields.cwd.as_ref().map(expanded).filter(|cwd| !cwd.is_empty());
+    let folder = match cwd {
+        Some(cwd) => env.path_from(&cwd, &definition.folder),
+        None => definition.folder.to_path_buf(),
+    };
+    find(&command, env, &folder)
 }
 
 fn absolute_search_path(env: &Env) -> Option<OsString> {

@@ -59,8 +59,8 @@ impl Fingerprint {
         if let Some(helper) = &fields.headers_helper {
             items.helper(helper, definition, env);
         }
-        if let Some(command) = &fields.command {
-            let found = command::find(&command.text, env, &definition.folder);
+        if fields.command.is_some() {
+            let found = command::of_definition(definition, env);
             let found = found.map_or("not found".to_owned(), |path| path.display().to_string());
             items.shown("program path", &found);
         }

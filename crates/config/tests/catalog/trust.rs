@@ -242,6 +242,33 @@ fn another_program_under_the_same_name_asks_again() {
     assert_snapshot!(differences(&world), @"program path: [root]/system/one/tool → [root]/system/two/tool");
 }
 
+#[cfg(unix)]
+#[test]
+fn the_program_is_the_one_that_would_be_started() {
+    use std::os::unix::fs::PermissionsExt;
+
+    #[track_caller]
+    fn check(entry: &str, found: &str) {
+        let world = World::new().with(FILE, file(entry)).with_variable("PLACE", "sub");
+        for place in ["tool", "sub/tool"] {
+            world.write(place, "#!/bin/sh\n");
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(world.path(place), mode).expect("a mode");
+        }
+        world.trust(&["a"]);
+        assert_eq!(trust_of(&world), Trust::Given, "{entry}");
+        std::fs::remove_file(world.path(found)).expect("a file");
+        let changed = format!("program path: [project]/{found} → not found\n");
+        assert_eq!(differences(&world).replace("/./", "/"), changed, "{entry}");
+    }
+    check(r#"{ "command": "./tool" }"#, "tool");
+    check(r#"{ "command": "./tool", "cwd": "" }"#, "tool");
+    check(r#"{ "command": "./tool", "cwd": "sub" }"#, "sub/tool");
+    check(r#"{ "command": "./tool", "cwd": "${env:PLACE}" }"#, "sub/tool");
+    check(r#"{ "command": "${workspaceFolder}/sub/tool" }"#, "sub/tool");
+    check(r#"{ "command": "${workspaceFolder}/tool", "cwd": "sub" }"#, "tool");
+}
+
 #[test]
 fn secrets_are_kept_only_as_hashes() {
     let world = World::new().with(

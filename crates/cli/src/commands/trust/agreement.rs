@@ -48,7 +48,7 @@ pub(super) fn describe(server: &Server, env: &Env) -> String {
     if let Some(command) = &fields.command {
         lines.labelled("command", &phrase::command_line(&command.text, &arguments(definition)));
         // What it is agreed to start is this file, wherever the name leads later.
-        let program = command::find(&command.text, env, &definition.folder);
+        let program = command::of_definition(definition, env);
         if let Some(program) = program.filter(|path| path.as_os_str() != command.text.as_str()) {
             lines.labelled("program", &phrase::path(&program, env));
         }
