@@ -12,7 +12,7 @@ use sha2::Sha256;
 use crate::command;
 use crate::document::{Node, Value};
 use crate::env::Env;
-use crate::expand::{Scope, expand};
+use crate::expand::{Origin, Scope, expand};
 use crate::secret::{MASK, mask_args, mask_command, mask_url, names_a_secret};
 use crate::server::Definition;
 use crate::store;
@@ -56,6 +56,7 @@ impl Fingerprint {
                 env.path_from(&expand(file, Scope::of(definition, env)).text, &definition.folder);
             items.file(&file.text, &path);
         }
+        items.placed_files(definition, env);
         if let Some(helper) = &fields.headers_helper {
             items.helper(helper, definition, env);
         }
@@ -164,6 +165,23 @@ impl Items<'_> {
         }
     }
 
+    /// Records what the project's own files put into the entry: `{file:arguments.txt}` stays as it
+    /// is written while what it stands for changes.
+    fn placed_files(&mut self, definition: &Definition, env: &Env) {
+        let (fields, scope) = (&definition.fields, Scope::of(definition, env));
+        let single = [&fields.command, &fields.cwd, &fields.url].into_iter().flatten();
+        let pairs = fields.env.iter().chain(&fields.headers).map(|(_, value)| value);
+        for written in single.chain(&fields.args).chain(pairs) {
+            for used in expand(written, scope).uses {
+                let path = env.path_from(&used.variable, scope.file_folder);
+                // A file of the person's own may change without the project's doing.
+                if used.from == Origin::File && is_in(&path, &definition.folder) {
+                    self.file(&used.variable, &path);
+                }
+            }
+        }
+    }
+
     fn file(&mut self, called: &str, path: &Path) {
         let field = format!("contents of {called}");
         match store::read(path) {
@@ -180,6 +198,13 @@ impl Items<'_> {
         let hash = keyed_hash(self.key, bytes);
         self.items.insert(field.to_owned(), Item::Hashed { hash });
     }
+}
+
+/// Tells whether a path leads into a folder, by its words or in fact: `/proc/self/cwd/a` may.
+fn is_in(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let in_fact = || Some(real(path)?.starts_with(real(folder)?));
+    path.starts_with(folder) || in_fact().unwrap_or(false)
 }
 
 /// Writes a key so that it cannot be taken for a way through several: `args[0]` is quoted.

@@ -202,6 +202,33 @@ fn the_contents_of_an_environment_file_ask_again() {
 }
 
 #[test]
+fn what_a_file_of_the_project_puts_into_an_entry_asks_again() {
+    #[track_caller]
+    fn check(written: &str) {
+        let world = World::new().with("run.txt", "echo one").with("~/token", CANARY);
+        let root = world.path("").to_string_lossy().into_owned();
+        let written = written.replace("ROOT", root.trim_end_matches('/'));
+        world.write(
+            "opencode.json",
+            format!(
+                r#"{{ "mcp": {{ "a": {{ "type": "local", "command": ["sh", "-c", "{{file:{written}}}"],
+                   "environment": {{ "T": "{{file:~/token}}" }} }} }} }}"#
+            ),
+        );
+        world.trust(&["a"]);
+        assert_eq!(trust_of(&world), Trust::Given);
+        world.write("~/token", "another");
+        assert_eq!(trust_of(&world), Trust::Given, "the person's own file may change");
+        world.write("run.txt", "echo two");
+        let changed = world.without_root(&format!("contents of {written}: ••• → •••\n"));
+        assert_eq!(differences(&world), changed);
+    }
+    check("run.txt");
+    check("ROOT/run.txt");
+    check("ROOT/../project/run.txt");
+}
+
+#[test]
 fn what_changed_is_shown_as_written_and_never_expanded() {
     let world = World::new()
         .with(FILE, file(r#"{ "command": "x", "envFile": "one.env" }"#))
