@@ -59,6 +59,8 @@ pub(crate) struct Ready {
     pub(crate) commands_in: PathBuf,
     /// It may get the person's GitHub token although its entry does not name one.
     pub(crate) may_use_github_token: bool,
+    /// Arguments that are not as written: what was put in may be secret.
+    pub(crate) expanded: Vec<Secret>,
     /// Where it is defined, for what there is to say about it.
     pub(crate) place: Place,
 }
@@ -148,6 +150,7 @@ impl<'a> Ground<'a> {
             // A project's server would get it only if the question for trust had said so, and
             // today it does not.
             may_use_github_token: is_own && spec.name.as_str() == "github",
+            expanded: expanded(definition, spec),
             place: self.place(definition, &usual),
             spec: spec.clone(),
             level,
@@ -177,6 +180,14 @@ impl<'a> Ground<'a> {
             folder: folder.map_or_else(|| self.env.short(usual), |cwd| shown(&cwd.text)),
         }
     }
+}
+
+/// Returns the arguments in which something was put in.
+fn expanded(definition: &Definition, spec: &ServerSpec) -> Vec<Secret> {
+    let Transport::Stdio(launch) = &spec.transport else { return Vec::new() };
+    let pairs = definition.fields.args.iter().zip(&launch.args);
+    let expanded = pairs.filter(|(written, now)| written.text != now.expose());
+    expanded.map(|(_, now)| now.clone()).collect()
 }
 
 /// Shows the folder as written: what was expanded may be secret.

@@ -89,6 +89,11 @@ impl ChildEnvironment {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Returns every variable and its value.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns everything, as a launch wants it.
     pub(super) fn into_launch(self) -> Vec<(OsString, OsString)> {
         self.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()

@@ -5,7 +5,8 @@
 //!
 //! `resolver` puts a server together. `values` resolves one value, `commands` remembers what
 //! `!command` values printed and `shell` runs them; `credentials` finds stored tokens, `environment`
-//! is what a child gets to see, `headers` what may be sent, `authorizer` renews it after a 401.
+//! is what a child gets to see, `headers` what may be sent, `authorizer` renews it after a 401,
+//! `hidden` is what must not be seen in a child's error output.
 
 mod authorizer;
 mod commands;
@@ -13,6 +14,7 @@ mod credentials;
 mod environment;
 mod error;
 mod headers;
+mod hidden;
 mod notes;
 mod resolver;
 mod shell;

@@ -23,6 +23,7 @@ use super::credentials::{self, CredentialStore};
 use super::environment::{self, ChildEnvironment};
 use super::error::ResolveError;
 use super::headers::{self, HeaderFlaw};
+use super::hidden::Hidden;
 use super::notes::{Notes, Part};
 use super::values::{self, Unresolved};
 use crate::gate::{GITHUB_VARIABLE, Ready, github_token};
@@ -156,11 +157,16 @@ impl Resolver {
             program = self.find(server, launch, &env);
         }
         let program = program.ok_or_else(|| self.not_found(server, launch))?;
+        let mut hidden = Hidden::default();
+        let is_set = |name: &str| names(name) || [TOKEN_VARIABLE, GITHUB_VARIABLE].contains(&name);
+        hidden.variables(child.iter(), is_set);
+        hidden.arguments(&launch.args, &server.expanded);
         Ok(Launch {
             program: program.into(),
             arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
             environment: child.into_launch(),
             folder: server.folder.clone(),
+            hidden: hidden.into_texts(),
         })
     }
 

@@ -17,6 +17,8 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// The folder it runs in; ours if there is none.
     pub folder: Option<PathBuf>,
+    /// Texts that are hidden in what it says on stderr, such as tokens among the above.
+    pub hidden: Vec<String>,
 }
 
 impl Launch {
@@ -27,6 +29,7 @@ impl Launch {
             arguments: Vec::new(),
             environment: Vec::new(),
             folder: None,
+            hidden: Vec::new(),
         }
     }
 
@@ -48,7 +51,7 @@ impl fmt::Debug for Launch {
             .field("arguments", &self.arguments.len())
             .field("environment", &names)
             .field("folder", &self.folder)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -65,7 +68,7 @@ mod tests {
         };
         insta::assert_snapshot!(
             format!("{launch:?}"),
-            @r#"Launch { program: "server", arguments: 1, environment: ["API_KEY"], folder: None }"#
+            @r#"Launch { program: "server", arguments: 1, environment: ["API_KEY"], folder: None, .. }"#
         );
     }
 

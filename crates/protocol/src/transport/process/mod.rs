@@ -15,6 +15,7 @@ mod process;
 mod stderr;
 #[cfg(unix)]
 mod unix;
+mod veil;
 #[cfg(not(unix))]
 mod windows;
 

@@ -10,8 +10,9 @@ use tokio_util::task::TaskTracker;
 use super::error::StartError;
 use super::launch::Launch;
 use super::marker::Marker;
-use super::stderr::{LogSink, Pump, StderrTail};
+use super::stderr::{Heard, LogSink, Pump, StderrTail};
 use super::system::{self, Stdin, Stdout, Tree};
+use super::veil::Veil;
 
 /// How long the system may take to end a process that was killed.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
@@ -70,16 +71,17 @@ pub enum EndedBy {
 impl Process {
     /// Starts a program in a tree of its own, and a task that reads its stderr.
     ///
-    /// `log` gets all of stderr; the last of it is kept in any case. Must be called in a Tokio
+    /// `log` gets all of stderr but what `launch` hides; the last of it is kept in any case. Must be called in a Tokio
     /// runtime with I/O and time. Dropping the future ends what it started.
     pub async fn start(
-        launch: Launch,
+        mut launch: Launch,
         tracker: &TaskTracker,
         log: Option<LogSink>,
     ) -> Result<Self, StartError> {
+        let veil = Veil::new(std::mem::take(&mut launch.hidden));
         let started = system::start(launch, Marker::next()).await?;
         let tail = StderrTail::default();
-        let pump = Pump::start(started.stderr, tail.clone(), log, tracker);
+        let pump = Pump::start(started.stderr, veil, Heard { tail: tail.clone(), log }, tracker);
         let (stdin, stdout) = (Some(started.stdin), Some(started.stdout));
         Ok(Self { tree: started.tree, stdin, stdout, tail, pump })
     }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::system::Stderr;
+use super::system::{self, Stderr};
+use super::veil::Veil;
 
 /// Gets everything that a server writes on stderr, piece by piece as it is read. It is called from
 /// an async task, so it must not block.
@@ -83,24 +84,37 @@ fn whole_start(bytes: &VecDeque<u8>) -> usize {
     }
 }
 
+/// Everybody who gets to know what a server says.
+pub(super) struct Heard {
+    pub(super) tail: StderrTail,
+    pub(super) log: Option<LogSink>,
+}
+
+impl Heard {
+    fn piece(&self, piece: &[u8]) {
+        self.tail.push(piece);
+        if let Some(log) = self.log.as_ref().filter(|_| !piece.is_empty()) {
+            log(piece);
+        }
+    }
+}
+
 /// The task that reads stderr; it ends with its handle.
 #[derive(Debug)]
 pub(super) struct Pump(JoinHandle<()>);
 
 impl Pump {
     /// Starts reading.
-    pub(super) fn start(
-        stderr: Stderr,
-        tail: StderrTail,
-        log: Option<LogSink>,
-        tracker: &TaskTracker,
-    ) -> Self {
-        Self(tracker.spawn(super::system::pump(stderr, move |piece| {
-            tail.push(piece);
-            if let Some(log) = &log {
-                log(piece);
-            }
-        })))
+    pub(super) fn start(stderr: Stderr, veil: Veil, heard: Heard, tracker: &TaskTracker) -> Self {
+        if veil.is_empty() {
+            return Self(tracker.spawn(system::pump(stderr, move |piece| heard.piece(piece))));
+        }
+        Self(tracker.spawn(async move {
+            let veil = Mutex::new(veil);
+            let lock = || veil.lock().unwrap_or_else(PoisonError::into_inner);
+            system::pump(stderr, |piece| heard.piece(&lock().pass(piece))).await;
+            heard.piece(&lock().end());
+        }))
     }
 
     /// Waits until everything was read. Whoever keeps the pipe open does not keep us.

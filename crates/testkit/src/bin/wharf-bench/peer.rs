@@ -21,10 +21,9 @@ pub(crate) async fn connect(target: &Target) -> Result<Peer, Failure> {
     match target {
         Target::Command(words) => {
             let launch = Launch {
-                program: words[0].clone().into(),
                 arguments: words[1..].iter().map(Into::into).collect(),
                 environment: std::env::vars_os().collect(),
-                folder: None,
+                ..Launch::new(&words[0])
             };
             Ok(connect_stdio(&StdioSpec::new(launch), &options, handler).await?)
         }
