@@ -1,0 +1,86 @@
+//! A server on the loopback that keeps every byte it is sent, and gives everybody the same answer.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How long a request may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The server; it ends when it is dropped.
+pub(crate) struct Loopback {
+    address: SocketAddr,
+    heard: Arc<Mutex<String>>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Loopback {
+    /// Answers each request with this status, such as `401 Unauthorized`, and repeats the request
+    /// in the body: many servers are that careless.
+    pub(crate) fn answering(status: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (heard, is_over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let (kept, over) = (Arc::clone(&heard), Arc::clone(&is_over));
+        let thread = thread::spawn(move || {
+            for stream in listener.incoming() {
+                if over.load(Ordering::SeqCst) {
+                    return;
+                }
+                serve(stream.unwrap(), status, &kept);
+            }
+        });
+        Self { address, heard, is_over, thread: Some(thread) }
+    }
+
+    /// Returns its address and port.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns everything that was sent to it; a connection without a word is one line, too.
+    pub(crate) fn heard(&self) -> String {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        drop(TcpStream::connect(self.address));
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+fn serve(mut stream: TcpStream, status: &str, heard: &Mutex<String>) {
+    heard.lock().unwrap().push_str("connected\n");
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut request = Vec::new();
+    let mut piece = [0; 4096];
+    while !is_whole(&request) {
+        match stream.read(&mut piece) {
+            Ok(length @ 1..) => request.extend_from_slice(&piece[..length]),
+            Ok(0) | Err(_) => break,
+        }
+    }
+    let body = String::from_utf8_lossy(&request).into_owned();
+    heard.lock().unwrap().push_str(&body);
+    let start = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    // Who has left does not want the answer.
+    drop(stream.write_all((start + &body).as_bytes()));
+}
+
+/// Tells whether the head and as much of a body as it names are there.
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_ascii_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    length.is_none_or(|length| body.len() >= length.trim().parse().unwrap_or(0))
+}
