@@ -8,7 +8,14 @@ use http::{HeaderMap, Method, StatusCode};
 
 use super::authorize::{Authorizer, Challenge, Verdict};
 use super::client::{HttpClient, Outgoing, Response, Target};
+use super::veil::Veil;
 use crate::peer::RequestError;
+
+/// How many characters of a server's own words are kept.
+const EXCERPT: usize = 200;
+
+/// Shorter texts are too common to be hidden.
+const SHORTEST_SECRET: usize = 6;
 
 /// The way out to one server.
 pub(crate) struct Door {
@@ -19,6 +26,23 @@ pub(crate) struct Door {
 impl Door {
     pub(crate) fn new(client: HttpClient, authorizer: Arc<dyn Authorizer>) -> Self {
         Self { client, authorizer }
+    }
+
+    /// Returns the beginning of what a server says about a request that failed, without what was
+    /// sent to it as a secret: many servers repeat the token that they do not like.
+    pub(crate) async fn excerpt(&self, target: &Target, body: &[u8]) -> String {
+        let mut hidden = target.secrets();
+        for value in self.authorizer.headers().await.values() {
+            let Ok(value) = value.to_str() else { continue };
+            // `Bearer x`: what is repeated may be the `x` alone.
+            hidden.extend(value.split_once(' ').map(|(_, token)| token.to_owned()));
+            hidden.push(value.to_owned());
+        }
+        hidden.retain(|text| text.len() >= SHORTEST_SECRET);
+        let seen = Veil::new(hidden).whole(body);
+        let text = String::from_utf8_lossy(&seen);
+        let is_page = text.trim_start().starts_with('<');
+        if is_page { String::new() } else { text.trim().chars().take(EXCERPT).collect() }
     }
 
     /// Sends a request; a challenged one was not executed and may be repeated.

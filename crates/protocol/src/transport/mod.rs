@@ -1,7 +1,8 @@
 //! How bytes reach a server and come back: pipes of a process, Streamable HTTP, HTTP+SSE.
 //!
 //! `process` keeps the process tree, `stdio` speaks through its pipes; `client` is HTTP itself,
-//! `events` reads event streams, `streamable` and `http_sse` are the two ways MCP uses them.
+//! `events` reads event streams, `streamable` and `http_sse` are the two ways MCP uses them. `veil`
+//! hides secrets in what servers say.
 
 mod authorize;
 mod client;
@@ -11,6 +12,7 @@ pub(crate) mod http_sse;
 pub mod process;
 pub(crate) mod stdio;
 pub(crate) mod streamable;
+mod veil;
 
 pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
 pub use client::{

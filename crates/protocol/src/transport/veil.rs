@@ -1,6 +1,6 @@
-//! Keeps what must not be seen out of what a server says on stderr.
+//! Keeps what must not be seen out of what a server says, on stderr or about a request.
 //!
-//! It stands between the pipe and everybody who gets to know the text, so that neither an error
+//! It stands between the server and everybody who gets to know the text, so that neither an error
 //! message nor a log file holds a secret that the server repeats. A text may come in pieces: what
 //! could be the beginning of a secret is held back until it is known whether it is one.
 
@@ -8,7 +8,7 @@
 const MASK: &[u8] = "•••".as_bytes();
 
 /// Hides texts in a stream of bytes.
-pub(super) struct Veil {
+pub(crate) struct Veil {
     hidden: Vec<String>,
     /// Which bytes a hidden text begins with; most bytes of a stream begin none.
     begins: [bool; 256],
@@ -17,7 +17,7 @@ pub(super) struct Veil {
 
 impl Veil {
     /// Hides these texts; empty ones are no texts.
-    pub(super) fn new(mut hidden: Vec<String>) -> Self {
+    pub(crate) fn new(mut hidden: Vec<String>) -> Self {
         hidden.retain(|text| !text.is_empty());
         // The longest first, so that nothing is left of a text that begins with another one.
         hidden.sort_unstable_by_key(|text| std::cmp::Reverse(text.len()));
@@ -29,19 +29,25 @@ impl Veil {
     }
 
     /// Tells whether there is nothing to hide.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.hidden.is_empty()
     }
 
     /// Takes the next piece and returns what may be seen by now.
-    pub(super) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
+    pub(crate) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(piece);
         self.look(|hidden, rest| hidden.len() > rest.len() && hidden.starts_with(rest))
     }
 
     /// Returns what was held back, when nothing comes any more.
-    pub(super) fn end(&mut self) -> Vec<u8> {
+    pub(crate) fn end(&mut self) -> Vec<u8> {
         self.look(|_, _| false)
+    }
+
+    /// Returns what may be seen of a text that is whole.
+    pub(crate) fn whole(mut self, text: &[u8]) -> Vec<u8> {
+        self.held.extend_from_slice(text);
+        self.end()
     }
 
     fn look(&mut self, could_become: impl Fn(&[u8], &[u8]) -> bool) -> Vec<u8> {

@@ -78,6 +78,25 @@ impl Target {
         self.0.authorization.is_some()
     }
 
+    /// Returns what is secret in it: the user and the query, as they are sent and as they are meant.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let query = self.0.url.query().unwrap_or_default();
+        let sent = query.split('&').filter_map(|pair| pair.split_once('='));
+        let mut secrets: Vec<String> = sent.map(|(_, value)| value.to_owned()).collect();
+        secrets.push(query.to_owned());
+        secrets.extend(self.0.url.query_pairs().map(|(_, value)| value.into_owned()));
+        let user = self.0.authorization.as_ref().and_then(|value| value.to_str().ok());
+        if let Some(encoded) = user.and_then(|user| user.strip_prefix("Basic ")) {
+            secrets.push(encoded.to_owned());
+            let decoded =
+                STANDARD.decode(encoded).ok().and_then(|user| String::from_utf8(user).ok());
+            let password = decoded.as_deref().and_then(|user| user.split_once(':'));
+            secrets.extend(password.map(|(_, password)| password.to_owned()));
+            secrets.extend(decoded);
+        }
+        secrets
+    }
+
     pub(super) fn authorization(&self) -> Option<&HeaderValue> {
         self.0.authorization.as_ref()
     }

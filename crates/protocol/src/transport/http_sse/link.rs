@@ -92,7 +92,7 @@ impl HttpSse {
         let limit = if status.is_success() { self.core.limits.message } else { SMALL };
         let body = response.body.collect(limit).await.unwrap_or_default();
         if !status.is_success() {
-            let excerpt = String::from_utf8_lossy(&body).trim().chars().take(200).collect();
+            let excerpt = self.door.excerpt(&self.endpoint, &body).await;
             return Err(RequestError::Status { status, excerpt });
         }
         // A few servers answer right here.

@@ -15,7 +15,6 @@ mod process;
 mod stderr;
 #[cfg(unix)]
 mod unix;
-mod veil;
 #[cfg(not(unix))]
 mod windows;
 

@@ -12,7 +12,7 @@ use super::launch::Launch;
 use super::marker::Marker;
 use super::stderr::{Heard, LogSink, Pump, StderrTail};
 use super::system::{self, Stdin, Stdout, Tree};
-use super::veil::Veil;
+use crate::transport::veil::Veil;
 
 /// How long the system may take to end a process that was killed.
 const KILL_LIMIT: Duration = Duration::from_secs(2);

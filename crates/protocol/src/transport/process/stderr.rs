@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use super::system::{self, Stderr};
-use super::veil::Veil;
+use crate::transport::veil::Veil;
 
 /// Gets everything that a server writes on stderr, piece by piece as it is read. It is called from
 /// an async task, so it must not block.

@@ -105,7 +105,7 @@ impl Streamable {
                 self.renew(seen.generation).await?;
                 continue;
             }
-            return Err(failure.into_error(question.id));
+            return Err(self.failed(failure, question.id).await);
         }
     }
 
@@ -186,6 +186,16 @@ impl Streamable {
         Ok(response)
     }
 
+    /// Says what an answer means that has a status for no.
+    async fn failed(&self, failure: Failure, id: u64) -> RequestError {
+        let body = failure.body.unwrap_or_default();
+        if let Some(error) = reply::refusal(&body, id) {
+            return RequestError::Refused(error);
+        }
+        let excerpt = self.door.excerpt(&self.target, &body).await;
+        RequestError::Status { status: failure.status, excerpt }
+    }
+
     /// Returns the generation of the session, once nobody is busy with beginning one.
     pub(super) async fn settled(&self) -> u64 {
         // Closing the semaphore is nowhere done, so the permit is only a turn.
@@ -208,7 +218,7 @@ impl Streamable {
             Wrapping { method: Method::POST, seen: &seen, headers: HeaderMap::new(), body };
         let response = self.send(wrapping).await?;
         if !response.status.is_success() {
-            return Err(Failure::read(response).await.into_error(id));
+            return Err(self.failed(Failure::read(response).await, id).await);
         }
         self.session.begin(introduction.as_ref(), &response.headers);
         let (_never, mut answer) = oneshot::channel();
@@ -289,16 +299,5 @@ impl Failure {
         let speaks_of_session = || String::from_utf8_lossy(body).to_lowercase().contains("session");
         self.status == StatusCode::NOT_FOUND
             || (self.status == StatusCode::BAD_REQUEST && speaks_of_session())
-    }
-
-    fn into_error(self, id: u64) -> RequestError {
-        let body = self.body.unwrap_or_default();
-        if let Some(error) = reply::refusal(&body, id) {
-            return RequestError::Refused(error);
-        }
-        let text = String::from_utf8_lossy(&body);
-        let is_page = text.trim_start().starts_with('<');
-        let excerpt = if is_page { String::new() } else { text.trim().chars().take(200).collect() };
-        RequestError::Status { status: self.status, excerpt }
     }
 }

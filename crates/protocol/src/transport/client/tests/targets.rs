@@ -85,3 +85,27 @@ fn this_machine_is_recognized() {
         assert!(!is_loopback(address), "{address}");
     }
 }
+
+#[test]
+fn the_secrets_of_an_address_are_its_user_and_query() {
+    let secrets = |text: &str| {
+        let mut secrets = text.parse::<Target>().unwrap().secrets();
+        secrets.retain(|secret| !secret.is_empty());
+        secrets.sort_unstable();
+        secrets.dedup();
+        secrets
+    };
+    assert_eq!(
+        secrets("https://me:pass%20word@a.example/mcp?key=one%2Ftwo&x=3#frag"),
+        [
+            "3",
+            "bWU6cGFzcyB3b3Jk",
+            "key=one%2Ftwo&x=3",
+            "me:pass word",
+            "one%2Ftwo",
+            "one/two",
+            "pass word"
+        ]
+    );
+    assert_eq!(secrets("https://a.example/mcp"), Vec::<String>::new());
+}
