@@ -1,82 +1,201 @@
 //! Connecting, and failing to, shows no secret: not in what is printed, not in what is kept.
+//!
+//! Each place has a secret of its own, so that a failure says which one got out.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::loopback::Loopback;
 use crate::world::World;
 
-/// What must never be seen.
-const SECRET: &str = "hunter2-4711";
+/// What all secrets begin with; the place follows.
+const SECRET: &str = "s3cret-of-";
 
-const SERVERS: [(&str, &str); 10] = [
-    ("env", r#""command": "box", "env": { "API_TOKEN": "SECRET", "B": "!echo SECRET" }"#),
-    ("flag", r#""command": "box", "args": ["--token", "SECRET", "--api-key=SECRET"]"#),
+/// Servers of the person's own. `ok` answers, `loud` repeats all it was given and fails, `gone` is
+/// not there; UNAUTHORIZED, BROKEN and FOUND are addresses that answer so, `127.0.0.1:1` refuses.
+const SERVERS: [(&str, &str); 25] = [
+    ("env", r#""command": "ok", "env": { "API_TOKEN": "s3cret-of-env", "B": "s3cret-of-env-b" }"#),
+    ("output", r#""command": "ok", "env": { "A": "!echo s3cret-of-output" }"#),
+    ("named", r#""command": "ok", "env": { "A": "HIDDEN" }"#),
     (
-        "header",
-        r#""url": "http://127.0.0.1:1/mcp", "headers": { "Authorization": "Bearer SECRET" }"#,
+        "flag",
+        r#""command": "ok", "args": ["--token", "s3cret-of-flag", "--api-key=s3cret-of-key"]"#,
     ),
-    ("helper", r#""url": "http://127.0.0.1:1/mcp", "headers": { "X": "!echo SECRET" }"#),
-    ("query", r#""url": "http://127.0.0.1:1/mcp?key=SECRET""#),
-    ("user", r#""url": "http://me:SECRET@127.0.0.1:1/mcp""#),
-    ("sse", r#""type": "sse", "url": "http://me:SECRET@127.0.0.1:1/sse?key=SECRET""#),
-    ("scheme", r#""url": "${HIDDEN}""#),
+    ("expanded", r#""command": "ok", "args": ["${HIDDEN}", "--who=${HIDDEN}"]"#),
+    ("stored", r#""command": "ok", "auth": { "type": "bearer", "credentialId": "local" }"#),
+    (
+        "loud-env",
+        r#""command": "loud", "env": { "API_TOKEN": "s3cret-of-loud-env", "A": "s3cret-of-loud-a" }"#,
+    ),
+    ("loud-output", r#""command": "loud", "env": { "A": "!echo s3cret-of-loud-output" }"#),
+    ("loud-named", r#""command": "loud", "env": { "A": "HIDDEN" }"#),
+    (
+        "loud-flag",
+        r#""command": "loud", "args": ["--token", "s3cret-of-loud-flag", "--api-key=s3cret-of-loud-key", "https://me:s3cret-of-loud-user@h/?k=s3cret-of-loud-query"]"#,
+    ),
+    ("loud-expanded", r#""command": "loud", "args": ["${HIDDEN}", "--who=${HIDDEN}"]"#),
+    ("loud-stored", r#""command": "loud", "auth": { "type": "bearer", "credentialId": "local" }"#),
+    ("loud-passed", r#""command": "loud", "passEnv": ["MY_API_KEY"]"#),
     ("gone", r#""command": "${HIDDEN}", "args": ["${HIDDEN}"], "cwd": "${HIDDEN}""#),
-    ("strict", r#""command": "box", "strict": true, "env": { "A": "!echo SECRET >&2; exit 1" }"#),
+    ("slow", r#""command": "slow", "timeout": 200, "env": { "A": "s3cret-of-slow" }"#),
+    (
+        "strict",
+        r#""command": "ok", "strict": true, "env": { "A": "!echo s3cret-of-strict >&2; exit 1" }"#,
+    ),
+    (
+        "refused",
+        r#""url": "http://me:s3cret-of-user@127.0.0.1:1/mcp?key=s3cret-of-query", "headers": { "Authorization": "Bearer s3cret-of-header", "X": "!echo s3cret-of-header-output", "Y": "HIDDEN" }"#,
+    ),
+    (
+        "unauthorized",
+        r#""url": "http://me:s3cret-of-user@UNAUTHORIZED/mcp?key=s3cret-of-query", "headers": { "X": "!echo s3cret-of-header-output", "Y": "HIDDEN" }"#,
+    ),
+    (
+        "unauthorized-header",
+        r#""url": "http://UNAUTHORIZED/mcp", "headers": { "Authorization": "Bearer s3cret-of-header" }"#,
+    ),
+    (
+        "unauthorized-stored",
+        r#""url": "http://UNAUTHORIZED/stored", "auth": { "type": "oauth", "credentialId": "web" }"#,
+    ),
+    (
+        "broken",
+        r#""url": "http://me:s3cret-of-user@BROKEN/mcp?key=s3cret-of-query", "headers": { "Authorization": "Bearer s3cret-of-header" }"#,
+    ),
+    (
+        "nonsense",
+        r#""url": "http://me:s3cret-of-user@FOUND/mcp?key=s3cret-of-query", "headers": { "X": "!echo s3cret-of-header-output" }"#,
+    ),
+    (
+        "sse",
+        r#""type": "sse", "url": "http://me:s3cret-of-user@BROKEN/sse?key=s3cret-of-query", "headers": { "X": "s3cret-of-header" }"#,
+    ),
+    ("scheme", r#""url": "${HIDDEN}""#),
+    ("address", r#""url": "https://me:s3cret-of-user@[h/mcp?key=s3cret-of-query""#),
 ];
 
-#[test]
-fn no_secret_is_shown_or_kept() {
-    let servers: Vec<(&str, String)> =
-        SERVERS.iter().map(|(name, entry)| (*name, entry.replace("SECRET", SECRET))).collect();
-    let servers: Vec<(&str, &str)> =
-        servers.iter().map(|(name, entry)| (*name, entry.as_str())).collect();
+/// Repeats all it was given, in one line and in pieces.
+const LOUD: &str = r#"
+echo "given: $* / $API_TOKEN $A $OAUTH_ACCESS_TOKEN $MY_API_KEY" >&2
+for word in "$@" "$A"; do printf '%s' "${word%????}" >&2; printf '%s\n' "${word#"${word%????}"}" >&2; done
+exit 3
+"#;
+
+struct Trial {
+    world: World,
+    /// What was there before anything was run, with its secrets.
+    before: BTreeMap<PathBuf, Vec<u8>>,
+    servers: [Loopback; 3],
+}
+
+fn trial() -> Trial {
+    let servers = ["401 Unauthorized", "500 Internal Server Error", "200 OK"];
+    let servers = servers.map(Loopback::answering);
+    let fill = |text: &str| {
+        let names = ["UNAUTHORIZED", "BROKEN", "FOUND"];
+        names.iter().zip(&servers).fold(text.to_owned(), |text, (name, server)| {
+            text.replace(name, &server.address().to_string())
+        })
+    };
+    let entries: Vec<(&str, String)> =
+        SERVERS.iter().map(|(name, entry)| (*name, fill(entry))).collect();
+    let entries: Vec<(&str, &str)> =
+        entries.iter().map(|(name, entry)| (*name, entry.as_str())).collect();
     let world = World::new()
-        .tool_server("box")
-        .variable("HIDDEN", SECRET)
+        .tool_server("ok")
+        .script("loud", LOUD)
+        .script("slow", "echo \"waiting with $A\" >&2\nread -r line\nread -r line\n")
+        .variable("HIDDEN", "s3cret-of-variable")
+        .variable("MY_API_KEY", "s3cret-of-passed")
         .variable("WHARF_LOG", "trace")
-        .own_servers(&servers);
-    for line in ["tools", "tools --json", "tools -vvv", "doctor", "doctor --json", "resources"] {
-        check(&world, line);
+        .variable("RUST_LOG", "trace")
+        .variable("RUST_BACKTRACE", "1")
+        .own_servers(&entries)
+        .home(".wharf/credentials.json", &fill(
+            r#"{ "version": 1, "credentials": {
+                 "local": { "type": "bearer", "resource": "https://h.example", "token": "s3cret-of-store" },
+                 "web": { "type": "oauth", "resource": "http://UNAUTHORIZED/stored", "token": "s3cret-of-sign-in",
+                          "refreshToken": "s3cret-of-refresh" } } }"#,
+        ));
+    let before = files(&world.path("home"));
+    Trial { world, before, servers }
+}
+
+impl Trial {
+    #[track_caller]
+    fn check(&self, line: &str) {
+        let shown = self.world.run(line);
+        assert!(!shown.contains(SECRET), "wharf {line}:\n{shown}");
+        assert!(!shown.contains("panicked"), "wharf {line}:\n{shown}");
     }
+
+    /// Looks into everything that was written, and returns how much that was.
+    fn kept(&self) -> usize {
+        let after = files(&self.world.path("home")).into_iter();
+        let new = after.filter(|(path, bytes)| self.before.get(path) != Some(bytes));
+        let looked = new.inspect(|(path, bytes)| {
+            let text = String::from_utf8_lossy(bytes);
+            assert!(!text.contains(SECRET), "{}:\n{text}", path.display());
+        });
+        looked.count()
+    }
+}
+
+#[test]
+fn a_look_at_all_servers_shows_no_secret() {
+    let trial = trial();
+    for verb in ["tools", "tools --fresh", "doctor", "resources", "prompts", "list --all", "status"]
+    {
+        for flags in ["", " --json", " -vvv"] {
+            trial.check(&format!("{verb}{flags}"));
+        }
+    }
+    assert!(trial.kept() > 3, "hardly anything was kept, so hardly anything was checked");
+}
+
+#[test]
+fn a_server_that_fails_shows_no_secret() {
+    let trial = trial();
     for (name, _) in SERVERS {
         for line in [
             format!("test {name} -vvv"),
             format!("test {name} --json"),
             format!("reconnect {name}"),
+            format!("doctor {name} -vvv"),
             format!("tools --server {name} --fresh"),
             format!("call {name}/fail"),
-            format!("call {name}/die --json"),
+            format!("call {name}/die --json -vvv"),
+            format!("call {name}/echo text=x times=no"),
             format!("prompts --server {name}"),
+            format!("read --server {name} a:b --json"),
             format!("logs {name}"),
+            format!("get {name} --json"),
+            format!("explain {name} -vvv"),
         ] {
-            check(&world, &line);
+            trial.check(&line);
         }
     }
-    let home = world.path("home/.wharf");
-    let mut kept = 0;
-    look_into(&home, &mut kept);
-    assert!(kept > 1, "nothing was kept, so nothing was checked");
-}
-
-#[track_caller]
-fn check(world: &World, line: &str) {
-    let output = world.output(line);
-    for text in [&output.stdout, &output.stderr] {
-        let text = String::from_utf8_lossy(text);
-        assert!(!text.contains(SECRET), "wharf {line}:\n{text}");
-        assert!(!text.contains("panicked"), "wharf {line}:\n{text}");
+    assert!(trial.kept() > 3, "hardly anything was kept, so hardly anything was checked");
+    // It was all there to be seen.
+    let shown = trial.world.run("test loud-flag");
+    assert!(shown.contains("given: --token ••• --api-key=•••"), "{shown}");
+    assert!(trial.world.run("logs loud-env").contains("given:  / ••• •••"));
+    let heard: Vec<String> = trial.servers.iter().map(Loopback::heard).collect();
+    for (at, secret) in [(0, "header"), (0, "sign-in"), (0, "query"), (1, "header"), (2, "query")] {
+        assert!(heard[at].contains(&format!("{SECRET}{secret}")), "{secret}: {}", heard[at]);
     }
 }
 
-fn look_into(folder: &Path, kept: &mut usize) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            look_into(&path, kept);
-        } else if !path.ends_with("mcp.json") {
-            let bytes = fs::read(&path).unwrap_or_default();
-            assert!(!String::from_utf8_lossy(&bytes).contains(SECRET), "{}", path.display());
-            *kept += 1;
+/// Returns every file below a folder, with what is in it.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files(&entry.path()));
+        } else {
+            found.insert(entry.path(), fs::read(entry.path()).unwrap_or_default());
         }
     }
+    found
 }
