@@ -237,6 +237,20 @@ fn whatever_is_typed_nothing_of_it_runs_or_is_sent() {
     }
 }
 
+#[test]
+fn with_trust_it_would_have_had_its_way() {
+    let server = Loopback::answering("404 Not Found");
+    let world = world(&server);
+    world.run("tools --trust-project");
+    let (started, heard) = (world.started(), server.heard());
+    for program in ["evil", "npx"] {
+        assert!(started.lines().any(|line| line == program), "{program}: {started}");
+    }
+    assert!(heard.contains(VARIABLE) && heard.contains(FILE), "{heard}");
+    // Not even then does it get what is for somebody else.
+    assert!(!heard.contains(TOKEN) && !heard.contains(GITHUB), "{heard}");
+}
+
 #[track_caller]
 fn check(world: &World, line: &str) {
     let shown = world.run(line);
