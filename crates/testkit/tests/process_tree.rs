@@ -280,7 +280,16 @@ async fn a_server_gets_the_given_environment_the_marker_and_usual_signals() {
     let launch = Launch { arguments: vec!["-c".into(), "read x".into()], ..trial.launch("") };
     let launch = Launch { program: "/bin/sh".into(), ..launch };
     let process = Process::start(launch, &trial.tracker, None).await.unwrap();
-    let environment = std::fs::read_to_string(format!("/proc/{}/environ", process.id())).unwrap();
+    // While a program is taking the place of its starter, it has no environment for a moment.
+    let path = format!("/proc/{}/environ", process.id());
+    let until = Instant::now() + Duration::from_secs(10);
+    let environment = loop {
+        let environment = std::fs::read_to_string(&path).unwrap();
+        if !environment.is_empty() || Instant::now() > until {
+            break environment;
+        }
+        tokio::task::yield_now().await;
+    };
     let names = environment.split_terminator('\0').filter_map(|entry| entry.split('=').next());
     let names: Vec<&str> = names.collect();
     assert_eq!(names, ["WHARF_SESSION", "WHARF_TRIAL"]);

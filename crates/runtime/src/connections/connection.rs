@@ -257,7 +257,9 @@ impl Connection {
             self.report(News::Lost(Failure::of_end(ended)));
         }
         peer.close().await;
-        tracing::info!(server = %self.server, "server stopped");
+        if !matches!(left, Left::Ended(_)) {
+            tracing::info!(server = %self.server, "server stopped");
+        }
         left
     }
 
