@@ -240,12 +240,13 @@ impl Runtime {
     /// Ends everything and waits until nothing is left running.
     pub async fn shutdown(&self) {
         // What is worth keeping is written while the servers end.
-        let shared = Arc::clone(&self.0.shared);
-        let keeping = tokio::task::spawn_blocking(move || shared.keep());
+        let (one, other) = (Arc::clone(&self.0.shared), Arc::clone(&self.0.shared));
+        let pins = tokio::task::spawn_blocking(move || one.keep_pins());
+        let tools = tokio::task::spawn_blocking(move || other.keep_tools());
         self.command(|done| Command::Shutdown { done }).await;
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
-        drop(keeping.await);
+        drop((pins.await, tools.await));
         self.0.shared.keep();
     }
 

@@ -119,8 +119,18 @@ impl Shared {
 
     /// Writes to disk what is worth keeping. Blocks for as long as the disk takes.
     pub(crate) fn keep(&self) {
-        self.keeper.write(&self.cache);
+        self.keep_pins();
+        self.keep_tools();
+    }
+
+    /// Writes down what tools look like. Blocks for as long as the disk takes.
+    pub(crate) fn keep_pins(&self) {
         self.pins.write_pending();
+    }
+
+    /// Writes the tools and their names. Blocks for as long as the disk takes.
+    pub(crate) fn keep_tools(&self) {
+        self.keeper.write(&self.cache);
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner).take_unsaved();
         if let Some(Err(error)) = names.map(NamesFile::save) {
             tracing::debug!(%error, "could not write down the names of tools");

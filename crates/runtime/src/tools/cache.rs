@@ -137,7 +137,7 @@ impl ToolCache {
         if let Ok(mut text) = serde_json::to_string(&header) {
             text.push('\n');
             text.push_str(&body);
-            if let Err(error) = disk::put(&path, text.as_bytes()) {
+            if let Err(error) = disk::put_fresh(&path, text.as_bytes()) {
                 tracing::debug!(%error, "could not keep a list of tools");
             }
         }

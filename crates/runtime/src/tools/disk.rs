@@ -22,6 +22,15 @@ pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
+/// Writes a file that is usually new, without the detour over another name. A reader may meet half of
+/// it, so this is only for files that say themselves whether they are whole.
+pub(super) fn put_fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match private_file().create_new(true).open(path) {
+        Ok(mut file) => file.write_all(bytes),
+        Err(_) => put(path, bytes),
+    }
+}
+
 /// Makes a file unless there is one: of several who try at a time one succeeds.
 pub(super) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = write_beside(path, bytes)?;
@@ -54,10 +63,8 @@ fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     };
     let name = format!(".{}.{}{TEMPORARY}", name.to_string_lossy(), random_id()?);
     let temporary = folder.join(name);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut options = private_file();
+    options.create_new(true);
     let file = match options.open(&temporary) {
         // The folder is nearly always there, and with a hundred servers it pays not to ask first.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -72,6 +79,15 @@ fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         return Err(error);
     }
     Ok(temporary)
+}
+
+/// How a file is opened that only its owner may read.
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 #[cfg(test)]
