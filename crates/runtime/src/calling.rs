@@ -90,7 +90,8 @@ impl Runtime {
         self.admit(&tool, arguments, options).await?;
         let object = Object::try_from(arguments.clone())
             .map_err(|_| CallError::not_run(Reason::BadArguments, "the arguments are no object"))?;
-        let until = Instant::now() + self.rules().call_cap;
+        let cap = self.rules().call_cap;
+        let until = Instant::now() + cap;
         let left = || until.saturating_duration_since(Instant::now());
         let mut attempt = 1;
         loop {
@@ -101,7 +102,10 @@ impl Runtime {
             // The tool may have come from the cache, or have changed while its server was away. What
             // was agreed to is what was known then, so anything else is looked at anew.
             let now = self.now(&tool)?;
-            if now.raw() != tool.raw() || now.visibility() != tool.visibility() {
+            let is_same = now.raw() == tool.raw()
+                && now.visibility() == tool.visibility()
+                && now.approval() == tool.approval();
+            if !is_same {
                 tool = now;
                 self.admit(&tool, arguments, options).await?;
                 continue;
@@ -114,7 +118,7 @@ impl Runtime {
             let error = match tokio::time::timeout(left(), call).await {
                 Ok(Ok(result)) => return Ok(result),
                 Ok(Err(error)) => error,
-                Err(_) => RequestError::TimedOut { limit: left(), never_sent: false },
+                Err(_) => RequestError::TimedOut { limit: cap, never_sent: false },
             };
             if may_be_gone(&error) {
                 self.suspect(tool.server());
@@ -124,7 +128,6 @@ impl Runtime {
             }
             tracing::debug!(attempt, "a call did not run and is made again");
             attempt += 1;
-            self.settle_after(&peer).await;
         }
     }
 
@@ -151,13 +154,6 @@ impl Runtime {
                 Ok(Arc::clone(now))
             }
             _ => Err(CallError::unknown_tool(tool.name(), None)),
-        }
-    }
-
-    /// Lets the loss of a connection arrive before it is asked for again.
-    async fn settle_after(&self, peer: &Peer) {
-        if peer.has_ended() {
-            peer.ended().await;
         }
     }
 
