@@ -49,8 +49,8 @@ impl ConnectOptions {
 /// A server that is started.
 #[derive(Clone)]
 pub struct StdioSpec {
-    /// What to start.
-    pub launch: Launch,
+    /// What to start; shared, because a host's environment is large and servers are many.
+    pub launch: Arc<Launch>,
     /// How patiently it is ended.
     pub grace: Grace,
     /// Gets everything the server writes to its error output.
@@ -59,8 +59,8 @@ pub struct StdioSpec {
 
 impl StdioSpec {
     /// Starts `launch`, with the usual patience and no log.
-    pub fn new(launch: Launch) -> Self {
-        Self { launch, grace: Grace::default(), log: None }
+    pub fn new(launch: impl Into<Arc<Launch>>) -> Self {
+        Self { launch: launch.into(), grace: Grace::default(), log: None }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The handle owns the tree. Whoever drops it, at any time and on any thread, ends the tree.
 
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
@@ -74,11 +75,12 @@ impl Process {
     /// `log` gets all of stderr but what `launch` hides; the last of it is kept in any case. Must be called in a Tokio
     /// runtime with I/O and time. Dropping the future ends what it started.
     pub async fn start(
-        mut launch: Launch,
+        launch: impl Into<Arc<Launch>>,
         tracker: &TaskTracker,
         log: Option<LogSink>,
     ) -> Result<Self, StartError> {
-        let veil = Veil::new(std::mem::take(&mut launch.hidden));
+        let launch = launch.into();
+        let veil = Veil::new(launch.hidden.clone());
         let started = system::start(launch, Marker::next()).await?;
         let tail = StderrTail::default();
         let pump = Pump::start(started.stderr, veil, Heard { tail: tail.clone(), log }, tracker);

@@ -4,6 +4,7 @@
 //! there is nothing to mark and nothing to sweep.
 
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
@@ -45,7 +46,7 @@ pub(super) struct Started {
 
 /// Starts a program in its own job.
 #[expect(clippy::unused_async, reason = "it waits on other systems")]
-pub(super) async fn start(launch: Launch, marker: Marker) -> Result<Started, StartError> {
+pub(super) async fn start(launch: Arc<Launch>, marker: Marker) -> Result<Started, StartError> {
     let mut command = CommandWrap::with_new(&launch.program, |command| {
         command.args(&launch.arguments).env_clear();
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));

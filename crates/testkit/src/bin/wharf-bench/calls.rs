@@ -9,7 +9,7 @@ use wharf_protocol::{Json, Peer};
 use wharf_testkit::driver::{Target, Times};
 
 use crate::Failure;
-use crate::peer::{connect, patience};
+use crate::peer::{Way, patience};
 
 /// The length of the text that is echoed.
 const TEXT: usize = 100;
@@ -20,7 +20,7 @@ pub(crate) async fn echo(
     outstanding: usize,
     target: &Target,
 ) -> Result<String, Failure> {
-    let peer = connect(target).await?;
+    let peer = Way::to(target)?.connect().await?;
     let arguments = object(&format!(r#"{{"text":"{}"}}"#, "x".repeat(TEXT)))?;
     many(&peer, &arguments, (calls / 2).max(outstanding), outstanding).await?;
     let (mut times, elapsed) = many(&peer, &arguments, calls, outstanding).await?;
@@ -33,7 +33,7 @@ pub(crate) async fn echo(
 
 /// Makes so many calls of `blob`, one after the other.
 pub(crate) async fn blob(calls: usize, bytes: usize, target: &Target) -> Result<String, Failure> {
-    let peer = connect(target).await?;
+    let peer = Way::to(target)?.connect().await?;
     let arguments = object(&format!(r#"{{"bytes":{bytes}}}"#))?;
     let mut times = Times::default();
     for _ in 0..calls {

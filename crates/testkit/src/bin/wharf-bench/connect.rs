@@ -10,12 +10,13 @@ use wharf_protocol::view::Tool;
 use wharf_testkit::driver::Target;
 
 use crate::Failure;
-use crate::peer::{connect, patience};
+use crate::peer::{Way, patience};
 
 /// Connects, tells the numbers, and holds the connections until the end of the input.
 pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
     let started = Instant::now();
-    let connecting = (0..count).map(|_| one(target));
+    let way = Way::to(target)?;
+    let connecting = (0..count).map(|_| one(&way));
     let connected = futures_util::future::try_join_all(connecting).await?;
     let ready = started.elapsed().as_secs_f64() * 1e3;
     let tools: usize = connected.iter().map(|(_, listing)| listing.items.len()).sum();
@@ -30,8 +31,8 @@ pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn one(target: &Target) -> Result<(Peer, Listing<Tool>), Failure> {
-    let peer = connect(target).await?;
+async fn one(way: &Way) -> Result<(Peer, Listing<Tool>), Failure> {
+    let peer = way.connect().await?;
     let listing = peer.list_tools(&patience()).await?;
     Ok((peer, listing))
 }

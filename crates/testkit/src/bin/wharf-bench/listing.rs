@@ -5,11 +5,11 @@ use std::time::Instant;
 use wharf_testkit::driver::{Target, Times, peak_kib};
 
 use crate::Failure;
-use crate::peer::{connect, patience};
+use crate::peer::{Way, patience};
 
 /// Lists all tools so many times on one connection; each list is dropped before the next.
 pub(crate) async fn run(count: usize, target: &Target) -> Result<String, Failure> {
-    let peer = connect(target).await?;
+    let peer = Way::to(target)?.connect().await?;
     let mut times = Times::default();
     let mut peak = None;
     for _ in 0..count {

@@ -14,27 +14,36 @@ use wharf_testkit::driver::Target;
 
 use crate::Failure;
 
-pub(crate) async fn connect(target: &Target) -> Result<Peer, Failure> {
-    let client = ClientInfo::new("wharf-bench", env!("CARGO_PKG_VERSION"));
-    let options = ConnectOptions::new(client);
-    let handler = Arc::new(NoHandler);
-    match target {
-        Target::Command(words) => {
-            let launch = Launch {
+/// A way to a server, made once for as many connections as are wanted.
+pub(crate) enum Way {
+    Start(StdioSpec),
+    Reach(HttpSpec),
+}
+
+impl Way {
+    pub(crate) fn to(target: &Target) -> Result<Self, Failure> {
+        match target {
+            Target::Command(words) => Ok(Self::Start(StdioSpec::new(Launch {
                 arguments: words[1..].iter().map(Into::into).collect(),
                 environment: std::env::vars_os().collect(),
                 ..Launch::new(&words[0])
-            };
-            Ok(connect_stdio(&StdioSpec::new(launch), &options, handler).await?)
-        }
-        Target::Http { host, path } => {
-            let spec = HttpSpec {
+            }))),
+            Target::Http { host, path } => Ok(Self::Reach(HttpSpec {
                 target: format!("http://{host}{path}").parse()?,
                 client: HttpClient::new(&HttpOptions::default()),
                 authorizer: Arc::new(FixedHeaders::default()),
                 flavor: HttpFlavor::Any,
-            };
-            Ok(connect_http(&spec, &options, handler).await?)
+            })),
+        }
+    }
+
+    pub(crate) async fn connect(&self) -> Result<Peer, Failure> {
+        let client = ClientInfo::new("wharf-bench", env!("CARGO_PKG_VERSION"));
+        let options = ConnectOptions::new(client);
+        let handler = Arc::new(NoHandler);
+        match self {
+            Self::Start(spec) => Ok(connect_stdio(spec, &options, handler).await?),
+            Self::Reach(spec) => Ok(connect_http(spec, &options, handler).await?),
         }
     }
 }

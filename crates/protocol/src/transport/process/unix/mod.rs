@@ -55,8 +55,7 @@ pub(super) struct Started {
 }
 
 /// Starts a program in its own group. Dropping the future ends what it started.
-pub(super) async fn start(launch: Launch, marker: Marker) -> Result<Started, StartError> {
-    let launch = Arc::new(launch);
+pub(super) async fn start(launch: Arc<Launch>, marker: Marker) -> Result<Started, StartError> {
     let order = Arc::clone(&launch);
     let born = spawner::run(move || family::spawn(&order, marker)).await;
     born.and_then(Started::new).map_err(|error| StartError::new(&launch, error))
