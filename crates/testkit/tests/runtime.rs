@@ -8,7 +8,9 @@ mod runtime {
     mod changes;
     mod exactly_once;
     mod extras;
+    mod host;
     mod lifecycle;
+    mod questions;
     mod recorder;
     mod remote;
     mod spans;

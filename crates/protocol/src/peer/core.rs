@@ -3,10 +3,13 @@
 //! Transports hand everything they read to [`Core::take`]; answers find the one who waits,
 //! questions of the server become tasks, everything else goes to the handler.
 
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -259,7 +262,7 @@ impl Core {
             Arc::clone(speaker).say(envelope::failure(Some(&id), &busy));
             return;
         };
-        let reply = self.handler.asked(&method, params);
+        let reply = self.ask_handler(&method, params);
         let (core, speaker) = (Arc::clone(self), Arc::clone(speaker));
         self.tasks.spawn(async move {
             let outcome = tokio::select! {
@@ -277,9 +280,19 @@ impl Core {
         });
     }
 
-    /// Asks the handler on behalf of a server that asks inside a result.
-    pub(crate) fn ask_handler(&self, method: &str, params: Option<Json>) -> super::Reply {
-        self.handler.asked(method, params)
+    /// Asks the handler; one that panics costs its answer, neither the session nor the caller.
+    pub(crate) fn ask_handler(
+        &self,
+        method: &str,
+        params: Option<Json>,
+    ) -> impl Future<Output = Result<Json, RpcError>> + Send + use<> {
+        // Nothing of the handler's is looked at after a panic but that there was one.
+        let asked = catch_unwind(AssertUnwindSafe(|| self.handler.asked(method, params)));
+        async move {
+            let failed = || RpcError::new(code::INTERNAL, "the client failed to answer");
+            let reply = AssertUnwindSafe(asked.map_err(|_| failed())?);
+            reply.catch_unwind().await.unwrap_or_else(|_| Err(failed()))
+        }
     }
 }
 

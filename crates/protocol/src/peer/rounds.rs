@@ -76,9 +76,15 @@ impl Peer {
         &self,
         questions: Vec<InputRequest>,
     ) -> Result<Vec<(String, Json)>, RequestError> {
+        let core = &self.0.wire.core;
         let mut answers = Vec::with_capacity(questions.len());
         for InputRequest { key, method, params } in questions {
-            let answer = self.0.wire.core.ask_handler(&method, params).await;
+            let answer = tokio::select! {
+                biased;
+                // Nobody is left who could be told the answer.
+                ended = self.ended() => return Err(RequestError::Lost { ended, never_sent: true }),
+                answer = core.ask_handler(&method, params) => answer,
+            };
             answers.push((key.into(), answer.map_err(RequestError::Unanswered)?));
         }
         Ok(answers)

@@ -12,7 +12,8 @@ use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Handler, Reply};
-use wharf_protocol::view::{Elicitation, ElicitationMode, LogMessage, Sampling, send};
+use wharf_protocol::view::send::{self, ElicitationAnswer};
+use wharf_protocol::view::{Elicitation, ElicitationMode, LogMessage, Sampling};
 
 use crate::event::Event;
 use crate::ports::Ports;
@@ -86,6 +87,49 @@ impl Inbox {
     }
 }
 
+impl Inbox {
+    fn elicit(&self, question: Elicitation) -> Reply {
+        let Some(elicitor) = self.ports.elicitor.clone() else {
+            return refused("elicitation/create");
+        };
+        let support = elicitor.support();
+        let is_page = match question.mode() {
+            ElicitationMode::Form { .. } if support.form => false,
+            ElicitationMode::Url { .. } if support.url => true,
+            _ => return invalid("this kind of question was not offered"),
+        };
+        let server = self.server.clone();
+        Box::pin(async move {
+            let answer = match elicitor.elicit(server, question).await {
+                // Whatever was entered was entered on the page.
+                ElicitationAnswer::Accept(_) if is_page => ElicitationAnswer::Accept(None),
+                answer => answer,
+            };
+            Ok(send::elicitation_result(&answer))
+        })
+    }
+
+    fn sample(&self, request: Sampling) -> Reply {
+        let Some(sampler) = self.ports.sampler.clone() else {
+            return refused("sampling/createMessage");
+        };
+        let raw = request.raw();
+        if request.messages().is_empty() {
+            return invalid("there is nothing to answer");
+        }
+        let has = |key: &str| raw.get(key).is_some_and(|value| !value.is_null());
+        if (has("tools") || has("toolChoice")) && !sampler.support().tools {
+            return invalid("tools were not offered");
+        }
+        let (server, changes) = (self.server.clone(), Arc::clone(&self.changes));
+        Box::pin(async move {
+            let answer = sampler.sample(server, request).await?;
+            send::sampling_result(&answer, changes.revision())
+                .map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
+        })
+    }
+}
+
 impl Handler for Inbox {
     fn notified(&self, notification: Notification) {
         let server = self.server.clone();
@@ -111,41 +155,21 @@ impl Handler for Inbox {
 
     fn asked(&self, method: &str, params: Option<Json>) -> Reply {
         let params = params.unwrap_or_else(Json::object);
-        let server = self.server.clone();
         match method {
             "roots/list" if !self.ports.roots.is_empty() => {
                 let roots = send::roots_result(&self.ports.roots);
                 Box::pin(async move { Ok(roots) })
             }
-            "elicitation/create" => {
-                let Some(elicitor) = self.ports.elicitor.clone() else { return refused(method) };
-                let question = Elicitation::read(params);
-                let support = elicitor.support();
-                let is_possible = match question.mode() {
-                    ElicitationMode::Url { .. } => support.url,
-                    _ => support.form,
-                };
-                if !is_possible {
-                    let error = RpcError::invalid_params("this kind of question was not offered");
-                    return Box::pin(async move { Err(error) });
-                }
-                Box::pin(async move {
-                    let answer = elicitor.elicit(server, question).await;
-                    Ok(send::elicitation_result(&answer))
-                })
-            }
-            "sampling/createMessage" => {
-                let Some(sampler) = self.ports.sampler.clone() else { return refused(method) };
-                let changes = Arc::clone(&self.changes);
-                Box::pin(async move {
-                    let answer = sampler.sample(server, Sampling::read(params)).await?;
-                    send::sampling_result(&answer, changes.revision())
-                        .map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
-                })
-            }
+            "elicitation/create" => self.elicit(Elicitation::read(params)),
+            "sampling/createMessage" => self.sample(Sampling::read(params)),
             _ => refused(method),
         }
     }
+}
+
+fn invalid(why: &str) -> Reply {
+    let error = RpcError::invalid_params(why);
+    Box::pin(async move { Err(error) })
 }
 
 fn refused(method: &str) -> Reply {

@@ -28,6 +28,10 @@ pub struct Script {
     pub instructions: Option<String>,
     /// How many resources and prompts it has.
     pub extras: usize,
+    /// It speaks 2026-07-28 and nothing else.
+    pub modern: bool,
+    /// Which tools it has from its first list on, without a word to those who do not listen.
+    pub after_list: Option<Vec<String>>,
 }
 
 impl Script {
@@ -89,6 +93,17 @@ impl Diary {
     pub fn metas(&self) -> Vec<Value> {
         let metas = self.lines("metas");
         metas.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Returns what clients said they can do, each time one introduced itself.
+    pub fn hellos(&self) -> Vec<Value> {
+        let hellos = self.lines("hellos");
+        hellos.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Returns the methods of all requests, in order.
+    pub fn asked(&self) -> Vec<String> {
+        self.lines("asked")
     }
 
     /// Returns the folder.

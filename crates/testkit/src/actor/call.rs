@@ -1,0 +1,111 @@
+//! What a call does to the actor: it dies, waits, changes or asks back, as its arguments say.
+//!
+//! `die` names the moment of its death, `sleepMs` how long it takes, `tools` and `extras` what it
+//! has from then on. `ask` (a method and its parameters) makes it ask the client before it answers
+//! with the client's reply; `takeBack` makes it change its mind about that.
+
+use std::process::ExitCode;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Script;
+use super::play::Actor;
+
+/// The id of its own questions.
+const QUESTION: &str = "question";
+
+/// What has to come back with the answers of a modern client.
+const STATE: &str = "asked once";
+
+impl Actor {
+    pub(super) fn call(&mut self, id: &Value, params: &Value) -> Result<(), ExitCode> {
+        let arguments = &params["arguments"];
+        self.note("metas", &params["_meta"].to_string());
+        let die = arguments["die"].as_str().unwrap_or_default();
+        if die == "after-read" {
+            return Err(ExitCode::FAILURE);
+        }
+        let mut text = arguments["text"].as_str().unwrap_or("done").to_owned();
+        if arguments["ask"].is_object() {
+            match self.ask(id, params)? {
+                Some(reply) => text = reply,
+                None => return Ok(()),
+            }
+        }
+        sleep(Duration::from_millis(arguments["sleepMs"].as_u64().unwrap_or_default()));
+        self.note("effects", &text);
+        self.become_other(arguments);
+        match die {
+            "after-effect" => return Err(ExitCode::FAILURE),
+            "mid-reply" => {
+                let half = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[");
+                self.write(half.as_bytes());
+                return Err(ExitCode::FAILURE);
+            }
+            _ => {}
+        }
+        let is_error = arguments["fail"].as_bool().unwrap_or_default();
+        let content = json!([{ "type": "text", "text": text }]);
+        self.answer(id, Ok(json!({ "content": content, "isError": is_error })));
+        // The next call is in the pipe at best: nobody reads it any more.
+        if die == "after-reply" { Err(ExitCode::FAILURE) } else { Ok(()) }
+    }
+
+    fn become_other(&mut self, arguments: &Value) {
+        if let Some(tools) = arguments["tools"].as_array() {
+            let names = tools.iter().filter_map(Value::as_str);
+            self.script =
+                Script { tools: names.map(str::to_owned).collect(), ..self.script.clone() };
+            self.keep();
+            self.changed("tools");
+        }
+        if let Some(extras) = arguments["extras"].as_u64() {
+            self.script.extras = usize::try_from(extras).unwrap_or_default();
+            self.keep();
+            self.changed("resources");
+            self.changed("prompts");
+        }
+    }
+
+    /// Asks the client, and returns its reply as text; none if the client has to come again.
+    fn ask(&mut self, id: &Value, params: &Value) -> Result<Option<String>, ExitCode> {
+        let question = &params["arguments"]["ask"];
+        if self.script.modern {
+            return Ok(self.ask_in_result(id, params, question));
+        }
+        let mut message = question.clone();
+        message["jsonrpc"] = "2.0".into();
+        message["id"] = QUESTION.into();
+        self.say(&message);
+        if question["takeBack"] == true {
+            let back = json!({ "requestId": QUESTION });
+            let method = "notifications/cancelled";
+            self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": back }));
+            return Ok(Some("taken back".to_owned()));
+        }
+        while let Some(message) = self.next() {
+            if message["id"] == QUESTION && message.get("method").is_none() {
+                return Ok(Some(message.get("result").unwrap_or(&message["error"]).to_string()));
+            }
+            self.hear(&message)?;
+        }
+        Err(ExitCode::SUCCESS)
+    }
+
+    fn ask_in_result(&mut self, id: &Value, params: &Value, question: &Value) -> Option<String> {
+        let Some(answers) = params.get("inputResponses") else {
+            let ask = json!({ "method": question["method"], "params": question["params"] });
+            let asked = json!({
+                "resultType": "input_required",
+                "inputRequests": { QUESTION: ask },
+                "requestState": STATE,
+            });
+            self.answer(id, Ok(asked));
+            return None;
+        };
+        let is_ours = params["requestState"] == STATE;
+        Some(if is_ours { answers[QUESTION].to_string() } else { "the state is lost".to_owned() })
+    }
+}

@@ -1,0 +1,35 @@
+//! What the actor offers besides tools.
+
+use serde_json::{Value, json};
+
+/// Answers everything that is not about tools, with so many resources and prompts.
+pub(super) fn extra(method: &str, params: &Value, many: usize) -> Result<Value, Value> {
+    let each = || 0..many;
+    match method {
+        "resources/list" => {
+            let all = each()
+                .map(|it| json!({ "uri": format!("actor://{it}"), "name": format!("r{it}") }));
+            Ok(json!({ "resources": all.collect::<Value>() }))
+        }
+        "resources/templates/list" => {
+            let template = json!([{ "uriTemplate": "actor://{number}", "name": "t" }]);
+            Ok(json!({ "resourceTemplates": template }))
+        }
+        "resources/read" => {
+            let contents = json!([{ "uri": params["uri"], "text": "what is in it" }]);
+            Ok(json!({ "contents": contents }))
+        }
+        "prompts/list" => {
+            let arguments = json!([{ "name": "who" }]);
+            let all = each().map(|it| json!({ "name": format!("p{it}"), "arguments": arguments }));
+            Ok(json!({ "prompts": all.collect::<Value>() }))
+        }
+        "prompts/get" => {
+            let who = params["arguments"]["who"].as_str().unwrap_or("nobody");
+            let content = json!({ "type": "text", "text": format!("hello {who}") });
+            Ok(json!({ "messages": [{ "role": "user", "content": content }] }))
+        }
+        "completion/complete" => Ok(json!({ "completion": { "values": ["one", "two"] } })),
+        _ => Err(json!({ "code": -32601, "message": "no such method" })),
+    }
+}

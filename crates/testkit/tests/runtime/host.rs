@@ -1,0 +1,169 @@
+//! The host of a runtime in tests: somebody who answers servers, or does not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wharf::config::ServerName;
+use wharf::protocol::envelope::RpcError;
+use wharf::protocol::transport::Pending;
+use wharf::protocol::view::send::{
+    ElicitationAnswer, ElicitationSupport, SamplingAnswer, SamplingSupport, text_block,
+};
+use wharf::protocol::view::{Elicitation, Sampling};
+use wharf::{Elicitor, Options, Ports, Runtime, Sampler};
+
+use super::world::{LIMIT, World};
+
+/// What somebody does who is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Manner {
+    /// Fills in the form with this, or opens the page.
+    Accepts(Value),
+    Declines,
+    Cancels,
+    /// Answers after so many milliseconds.
+    Thinks(u64),
+    NeverAnswers,
+    Panics,
+    /// Lets the model fail.
+    Fails,
+}
+
+/// Somebody who is asked.
+#[derive(Clone)]
+pub(super) struct Host {
+    manner: Manner,
+    questions: ElicitationSupport,
+    model: SamplingSupport,
+    /// How many questions are open, and how many were asked.
+    open: Arc<AtomicUsize>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Host {
+    pub(super) fn who(manner: Manner) -> Self {
+        Self {
+            manner,
+            questions: ElicitationSupport { form: true, url: true },
+            model: SamplingSupport::default(),
+            open: Arc::default(),
+            asked: Arc::default(),
+        }
+    }
+
+    pub(super) fn asking(self, form: bool, url: bool) -> Self {
+        Self { questions: ElicitationSupport { form, url }, ..self }
+    }
+
+    pub(super) fn with_tools(self) -> Self {
+        Self { model: SamplingSupport { tools: true, context: false }, ..self }
+    }
+
+    /// Is both who asks the person and who lets a model speak.
+    pub(super) fn ports(&self) -> Ports {
+        Ports {
+            elicitor: Some(Arc::new(self.clone())),
+            sampler: Some(Arc::new(self.clone())),
+            roots: Vec::new(),
+        }
+    }
+
+    /// Starts a runtime for which this one answers.
+    pub(super) async fn start(&self, world: &World) -> Runtime {
+        started(world, self.ports()).await
+    }
+
+    /// Waits until so many questions are open.
+    pub(super) async fn until_open(&self, many: usize) {
+        let waiting = async {
+            while self.open.load(Ordering::SeqCst) != many {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, waiting).await.expect("questions come and go");
+    }
+
+    pub(super) fn times_asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Does what it does; the value is what the form is filled in with.
+    async fn act(&self) -> Manner {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.open.fetch_add(1, Ordering::SeqCst);
+        let _open = Open(&self.open);
+        match &self.manner {
+            Manner::Thinks(millis) => {
+                tokio::time::sleep(Duration::from_millis(*millis)).await;
+                Manner::Accepts(json!({ "berth": "north" }))
+            }
+            Manner::NeverAnswers => std::future::pending().await,
+            Manner::Panics => panic!("the host of a test fails on purpose"),
+            manner => manner.clone(),
+        }
+    }
+}
+
+/// A question that is open for as long as this is there.
+struct Open<'a>(&'a AtomicUsize);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Elicitor for Host {
+    fn support(&self) -> ElicitationSupport {
+        self.questions
+    }
+
+    fn elicit(&self, _: ServerName, question: Elicitation) -> Pending<'_, ElicitationAnswer> {
+        Box::pin(async move {
+            assert_eq!(question.message(), "Which berth?");
+            match self.act().await {
+                Manner::Accepts(content) => {
+                    let content = content.to_string().parse::<wharf::protocol::Json>().unwrap();
+                    ElicitationAnswer::Accept(content.try_into().ok())
+                }
+                Manner::Declines => ElicitationAnswer::Decline,
+                _ => ElicitationAnswer::Cancel,
+            }
+        })
+    }
+}
+
+impl Sampler for Host {
+    fn support(&self) -> SamplingSupport {
+        self.model
+    }
+
+    fn sample(
+        &self,
+        server: ServerName,
+        request: Sampling,
+    ) -> Pending<'_, Result<SamplingAnswer, RpcError>> {
+        Box::pin(async move {
+            match self.act().await {
+                Manner::Fails => Err(RpcError::new(-1, "the model is asleep")),
+                _ => Ok(SamplingAnswer {
+                    model: "m".into(),
+                    content: vec![text_block(&format!(
+                        "{} tokens for {server}",
+                        request.max_tokens().unwrap_or_default()
+                    ))],
+                    stop_reason: Some("endTurn".into()),
+                }),
+            }
+        })
+    }
+}
+
+/// Starts a runtime with these ports, and waits until its servers are there.
+pub(super) async fn started(world: &World, ports: Ports) -> Runtime {
+    let runtime = Runtime::start(&world.catalog(), Options { ports, ..world.options() });
+    runtime.settled().await;
+    runtime
+}
