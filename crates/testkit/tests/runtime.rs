@@ -10,6 +10,7 @@ mod runtime {
     mod extras;
     mod host;
     mod lifecycle;
+    mod listening;
     mod questions;
     mod recorder;
     mod remote;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::inbound::Inbound;
-use super::pending::{Answer, Observer, Pending};
+use super::pending::{Answer, Heard, Observer, Pending};
 use super::warning::{Warning, Warnings};
 use super::{Ended, Handler, Limits};
 use crate::envelope::{
@@ -226,8 +226,11 @@ impl Core {
         if let Some(Observer::Acknowledgement(waiting)) = self.pending.observer(id).as_deref() {
             let sender = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(sender) = sender {
+                // Who waits for both hears of them in any order, so it is decided here.
+                let is_last = self.ids.load(Ordering::Relaxed) == id + 1;
+                let is_ahead = is_last || self.pending.is_open(id + 1);
                 // The subscriber may have gone; then the answer will end this entry.
-                drop(sender.send(params.clone()));
+                drop(sender.send(Heard { params: params.clone(), is_ahead }));
             }
         }
     }

@@ -49,7 +49,14 @@ pub(crate) enum Observer {
     /// Wants to know that the server is still at it, and perhaps how far.
     Progress(Progress),
     /// Wants the acknowledgement of a subscription.
-    Acknowledgement(Mutex<Option<oneshot::Sender<Json>>>),
+    Acknowledgement(Mutex<Option<oneshot::Sender<Heard>>>),
+}
+
+/// The acknowledgement of a subscription.
+pub(crate) struct Heard {
+    pub(crate) params: Json,
+    /// Whether it came before the answer to the request after the subscription.
+    pub(crate) is_ahead: bool,
 }
 
 impl Observer {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
-use super::pending::Observer;
+use super::pending::{Heard, Observer};
 use super::{Deadline, Peer, RequestError, RequestOptions};
 use crate::Json;
 use crate::era::Era;
@@ -19,6 +19,9 @@ use crate::view::{Acknowledged, SubscriptionFilter, send};
 pub struct Subscription {
     /// What the server will tell of, which may be less than was asked for.
     pub acknowledged: Acknowledged,
+    /// Whether the server acknowledged it before it answered the request that was sent right after
+    /// it. A list that was asked for in this way on a pipe is not older than the subscription.
+    pub is_ahead: bool,
     rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>>,
 }
 
@@ -58,16 +61,16 @@ impl Peer {
         let first = async {
             tokio::select! {
                 biased;
-                Ok(acknowledged) = acknowledged => Ok(acknowledged),
+                Ok(heard) = acknowledged => Ok(heard),
                 outcome = &mut rest => match outcome {
                     Ok(_) => Err(RequestError::Nonsense("a subscription that ends at once".into())),
                     Err(error) => Err(error),
                 },
             }
         };
-        let acknowledged = tokio::time::timeout(limit, first)
+        let Heard { params, is_ahead } = tokio::time::timeout(limit, first)
             .await
             .map_err(|_| RequestError::TimedOut { limit, never_sent: false })??;
-        Ok(Subscription { acknowledged: Acknowledged::read(&acknowledged), rest })
+        Ok(Subscription { acknowledged: Acknowledged::read(&params), is_ahead, rest })
     }
 }

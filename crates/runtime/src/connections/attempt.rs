@@ -15,8 +15,9 @@ use wharf_protocol::peer::{Listing, RequestOptions};
 use wharf_protocol::transport::process::TaskTracker;
 use wharf_protocol::{HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view};
 
+use super::hearing::{self, Hearing};
 use super::inbox::{Changes, Inbox};
-use super::shared::{Shared, Terms, connect_limit};
+use super::shared::{Shared, Terms, connect_limit, is_local};
 use super::snapshot::About;
 use crate::logs;
 use crate::resolve::ResolvedTransport;
@@ -43,7 +44,14 @@ pub(crate) struct Live {
     pub(crate) peer: Peer,
     pub(crate) about: Arc<About>,
     pub(crate) tools: Tools,
+}
+
+/// What a server says on its own, for the one who looks after it.
+pub(super) struct Ears {
+    /// What has changed since somebody looked.
     pub(super) changes: Arc<Changes>,
+    /// What keeps it telling.
+    pub(super) hearing: Hearing,
 }
 
 /// A server's tools as they were listed just now.
@@ -69,7 +77,7 @@ impl Attempt<'_> {
         number: u32,
         tasks: &TaskTracker,
         left_out: impl FnOnce(Vec<Problem>),
-    ) -> Result<Live, Failure> {
+    ) -> Result<(Live, Ears), Failure> {
         let server = &self.terms.server.spec.name;
         let span = tracing::info_span!(
             "connect", %server, attempt = number, transport = Empty, era = Empty
@@ -77,7 +85,7 @@ impl Attempt<'_> {
         let outcome = self.connect(tasks, left_out).instrument(span.clone()).await;
         // What a server answered may be anything, so a failure is told by its kind only.
         span.in_scope(|| match &outcome {
-            Ok(live) => {
+            Ok((live, _)) => {
                 span.record("transport", live.peer.transport());
                 span.record("era", tracing::field::debug(live.peer.era()));
                 tracing::info!(revision = %live.about.revision, "server started");
@@ -91,7 +99,7 @@ impl Attempt<'_> {
         &self,
         tasks: &TaskTracker,
         left_out: impl FnOnce(Vec<Problem>),
-    ) -> Result<Live, Failure> {
+    ) -> Result<(Live, Ears), Failure> {
         let began = Instant::now();
         let server = &self.terms.server;
         let resolved = self.shared.resolver.resolve(server).await;
@@ -110,27 +118,38 @@ impl Attempt<'_> {
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
                 let stdio =
                     StdioSpec { grace: self.shared.options.grace, log, ..StdioSpec::new(launch) };
-                connect_stdio(&stdio, &options, inbox).await
+                connect_stdio(&stdio, &options, inbox.clone()).await
             }
             ResolvedTransport::Http { target, authorizer, flavor } => {
                 let client = self.shared.http.clone();
                 let http = HttpSpec { target, client, authorizer, flavor };
-                connect_http(&http, &options, inbox).await
+                connect_http(&http, &options, inbox.clone()).await
             }
         };
         let peer = peer.map_err(|error| Failure::of_connecting(&error, &server.place))?;
         changes.settle(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
-        let tools = match self.list(&peer).await {
+        let mut hearing = hearing::listen(peer.clone(), inbox, connect_limit(spec));
+        let listed = if is_local(spec) {
+            tokio::select! {
+                biased;
+                never = &mut hearing => match never {},
+                listed = self.list(&peer) => listed,
+            }
+        } else {
+            self.list(&peer).await
+        };
+        let tools = match listed {
             Ok(tools) => tools,
             Err(failure) => {
                 peer.close().await;
                 return Err(failure);
             }
         };
+        changes.listed();
         let about = about(&peer, connect_time, listing.elapsed());
-        Ok(Live { peer, about, tools, changes })
+        Ok((Live { peer, about, tools }, Ears { changes, hearing }))
     }
 
     /// Lists the tools of a server that is there.

@@ -15,12 +15,11 @@ use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Ended, RequestError};
 use wharf_protocol::transport::process::TaskTracker;
 
-use super::attempt::{Attempt, Live, Tools};
+use super::attempt::{Attempt, Ears, Live, Tools};
 use super::backoff::{Breaker, Ladder, Place, STABLE};
-use super::hearing;
 use super::inbox::Changes;
 use super::pace::Pace;
-use super::shared::{Shared, Terms, connect_limit};
+use super::shared::{Shared, Terms};
 use crate::status::{Failure, FailureKind};
 
 /// How long a server that is suspected to be gone may take to prove that it is not.
@@ -172,7 +171,7 @@ impl Connection {
     }
 
     /// Makes one attempt. Whatever ends it, nothing of a failed one is left running.
-    async fn attempt(&mut self, number: u32) -> Result<Live, Left> {
+    async fn attempt(&mut self, number: u32) -> Result<(Live, Ears), Left> {
         let terms = Arc::clone(&self.terms.borrow_and_update());
         let tasks = TaskTracker::new();
         let attempt = Attempt { shared: &self.shared, terms: &terms, remembered: self.remembered };
@@ -197,7 +196,7 @@ impl Connection {
                 }
             }
         };
-        if let Ok(live) = &outcome {
+        if let Ok((live, _)) = &outcome {
             self.remembered = Some(live.about.revision);
         } else {
             tasks.close();
@@ -207,7 +206,7 @@ impl Connection {
         while let Ok(order) = self.orders.try_recv() {
             if let Order::Reconnect(epoch) = order {
                 self.epoch = epoch;
-                if let Ok(live) = outcome {
+                if let Ok((live, _)) = outcome {
                     live.peer.close().await;
                 }
                 return Err(Left::Asked);
@@ -217,41 +216,39 @@ impl Connection {
     }
 
     /// Looks after a server that is there, until it is not.
-    async fn attend(&mut self, live: Live) -> Left {
-        let (peer, changes) = (live.peer.clone(), Arc::clone(&live.changes));
+    async fn attend(&mut self, (live, ears): (Live, Ears)) -> Left {
+        let Ears { changes, mut hearing } = ears;
+        let peer = live.peer.clone();
         let mut pace = Pace::new(live.tools.holds);
         self.report(News::Connected(Box::new(live)));
         if self.terms.has_changed().unwrap_or_default() {
             pace.hurry();
         }
-        let limit = connect_limit(&self.terms.borrow().server.spec);
-        let left = {
-            let mut hearing = std::pin::pin!(hearing::listen(&peer, &changes, limit));
-            loop {
-                tokio::select! {
-                    biased;
-                    () = self.stop.cancelled() => break Left::Stopped,
-                    order = self.orders.recv() => match order {
-                        None => break Left::Stopped,
-                        Some(Order::Reconnect(epoch)) => {
-                            self.epoch = epoch;
-                            break Left::Asked;
-                        }
-                        Some(Order::Wake) => {}
-                        Some(Order::Relist) => pace.hurry(),
-                        Some(Order::Check) => if let Some(left) = self.check(&peer).await {
-                            break left;
-                        },
-                    },
-                    ended = peer.ended() => break Left::Ended(ended),
-                    () = changes.tools(), if pace.is_calm() => pace.changed(),
-                    () = pace.due() => if let Some(left) = self.list_again(&peer, &changes, &mut pace).await {
+        let left = loop {
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => break Left::Stopped,
+                order = self.orders.recv() => match order {
+                    None => break Left::Stopped,
+                    Some(Order::Reconnect(epoch)) => {
+                        self.epoch = epoch;
+                        break Left::Asked;
+                    }
+                    Some(Order::Wake) => {}
+                    Some(Order::Relist) => pace.hurry(),
+                    Some(Order::Check) => if let Some(left) = self.check(&peer).await {
                         break left;
                     },
-                    () = &mut hearing => {}
-                }
+                },
+                ended = peer.ended() => break Left::Ended(ended),
+                () = changes.tools(), if pace.is_calm() => pace.changed(),
+                () = pace.due() => if let Some(left) = self.list_again(&peer, &changes, &mut pace).await {
+                    break left;
+                },
+                never = &mut hearing => match never {},
             }
         };
+        drop(hearing);
         if let Left::Ended(ended) = &left {
             tracing::warn!(server = %self.server, "server lost");
             self.report(News::Lost(Failure::of_end(ended)));

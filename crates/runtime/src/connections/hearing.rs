@@ -1,5 +1,13 @@
 //! Keeps a modern server telling us about changes; a legacy one does so by itself.
+//!
+//! A change between a list and the subscription would be told to nobody. On a pipe the subscription
+//! goes out right before the first list, so a server that takes one thing after the other confirms it
+//! first, and nothing is asked twice. Where it is confirmed later, the tools are listed once more, in
+//! the background: over HTTP always, as a subscription keeps the connection that the list could use.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use wharf_protocol::Peer;
@@ -7,13 +15,17 @@ use wharf_protocol::era::Era;
 use wharf_protocol::peer::RequestOptions;
 use wharf_protocol::view::{Feature, SubscriptionFilter};
 
-use super::inbox::Changes;
+use super::inbox::Inbox;
 
 /// How long to wait before a subscription that ended is asked for again.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// Subscribes to everything that the server tells of, again and again; never ends by itself.
-pub(super) async fn listen(peer: &Peer, changes: &Changes, limit: Duration) {
+/// A subscription that is kept up for as long as this is polled; dropped, it ends.
+pub(super) type Hearing = Pin<Box<dyn Future<Output = Infallible> + Send>>;
+
+/// Subscribes to everything that the server tells of, again and again. Each answer to a
+/// subscription may take `limit`.
+pub(super) fn listen(peer: Peer, inbox: Arc<Inbox>, limit: Duration) -> Hearing {
     let can = &peer.profile().capabilities;
     let tells = |feature: Option<Feature>| feature.is_some_and(|feature| feature.list_changed);
     let filter = SubscriptionFilter {
@@ -23,22 +35,24 @@ pub(super) async fn listen(peer: &Peer, changes: &Changes, limit: Duration) {
         ..SubscriptionFilter::default()
     };
     if peer.era() == Era::Legacy || filter.is_empty() {
-        return std::future::pending().await;
+        return Box::pin(std::future::pending());
     }
-    let options = RequestOptions::within(limit);
-    let mut is_first = true;
-    loop {
-        let outcome = match peer.listen(&filter, &options).await {
-            Ok(subscription) => {
-                // What happened while nobody listened is found out by looking.
-                if !std::mem::take(&mut is_first) {
-                    changes.tools_changed();
+    Box::pin(async move {
+        let options = RequestOptions::within(limit);
+        let mut is_first = true;
+        loop {
+            let outcome = match peer.listen(&filter, &options).await {
+                Ok(subscription) => {
+                    inbox.listening(&filter, subscription.is_ahead);
+                    if !std::mem::take(&mut is_first) {
+                        inbox.may_have_missed(&filter);
+                    }
+                    subscription.await
                 }
-                subscription.await
-            }
-            Err(error) => Err(error),
-        };
-        tracing::debug!(is_error = outcome.is_err(), "a subscription ended");
-        tokio::time::sleep(AGAIN).await;
-    }
+                Err(error) => Err(error),
+            };
+            tracing::debug!(is_error = outcome.is_err(), "a subscription ended");
+            tokio::time::sleep(AGAIN).await;
+        }
+    })
 }

@@ -13,7 +13,9 @@ use wharf_protocol::envelope::{Notification, RpcError, code};
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Handler, Reply};
 use wharf_protocol::view::send::{self, ElicitationAnswer};
-use wharf_protocol::view::{Elicitation, ElicitationMode, LogMessage, Sampling};
+use wharf_protocol::view::{
+    Elicitation, ElicitationMode, LogMessage, Sampling, SubscriptionFilter,
+};
 
 use crate::event::Event;
 use crate::ports::Ports;
@@ -36,6 +38,8 @@ pub(super) struct Inbox {
 #[derive(Default)]
 pub(super) struct Changes {
     tools: AtomicBool,
+    /// The tools have been listed.
+    listed: AtomicBool,
     noticed: Notify,
     /// What the server turned out to speak.
     revision: OnceLock<Revision>,
@@ -54,6 +58,11 @@ impl Changes {
         self.tools.store(false, Ordering::Release);
     }
 
+    /// Says that the tools have been listed.
+    pub(super) fn listed(&self) {
+        self.listed.store(true, Ordering::Release);
+    }
+
     /// Says what the server speaks, once that is known.
     pub(super) fn settle(&self, revision: Revision) {
         self.revision.get_or_init(|| revision);
@@ -64,7 +73,7 @@ impl Changes {
     }
 
     /// Makes a mark that the tools have changed.
-    pub(super) fn tools_changed(&self) {
+    fn tools_changed(&self) {
         self.tools.store(true, Ordering::Release);
         self.noticed.notify_one();
     }
@@ -79,6 +88,25 @@ impl Inbox {
         let changes = Arc::<Changes>::default();
         let inbox = Self { server, ports, events, changes: Arc::clone(&changes) };
         (Arc::new(inbox), changes)
+    }
+
+    /// Takes note that a modern server tells of changes from now on. `is_ahead` says that it did so
+    /// before it answered the first list, if that was asked for right after.
+    pub(super) fn listening(&self, filter: &SubscriptionFilter, is_ahead: bool) {
+        let is_covered = is_ahead && !self.changes.listed.load(Ordering::Acquire);
+        if filter.tools_list_changed && !is_covered {
+            self.changes.tools_changed();
+        }
+    }
+
+    /// Tells observers what may have happened while nobody listened.
+    pub(super) fn may_have_missed(&self, filter: &SubscriptionFilter) {
+        if filter.resources_list_changed {
+            self.tell(Event::ResourcesChanged { server: self.server.clone() });
+        }
+        if filter.prompts_list_changed {
+            self.tell(Event::PromptsChanged { server: self.server.clone() });
+        }
     }
 
     fn tell(&self, event: Event) {

@@ -35,6 +35,10 @@ impl Actor {
     }
 
     pub(super) fn listen(&mut self, id: &Value, params: &Value) {
+        if self.script.listen_late {
+            self.late = Some((id.clone(), params.clone()));
+            return;
+        }
         let filter = params["notifications"].clone();
         let meta = json!({ SUBSCRIPTION: id });
         self.say(&json!({

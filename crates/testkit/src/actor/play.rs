@@ -22,6 +22,7 @@ pub fn play(folder: &Path) -> ExitCode {
         input: io::stdin().lock().lines(),
         output: io::stdout().lock(),
         listeners: Vec::new(),
+        late: None,
     };
     actor.note("starts", &std::process::id().to_string());
     if !actor.script.stderr.is_empty() {
@@ -46,6 +47,8 @@ pub(super) struct Actor {
     output: io::StdoutLock<'static>,
     /// Who is told of changes, in the modern era.
     pub(super) listeners: Vec<Listener>,
+    /// Who will be told once the tools have been listed.
+    pub(super) late: Option<(Value, Value)>,
 }
 
 impl Actor {
@@ -90,6 +93,12 @@ impl Actor {
             _ => Err(unknown()),
         };
         self.answer(id, outcome);
+        if method == "tools/list"
+            && let Some((id, params)) = self.late.take()
+        {
+            self.script.listen_late = false;
+            self.listen(&id, &params);
+        }
         Ok(())
     }
 

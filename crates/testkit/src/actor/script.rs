@@ -32,6 +32,8 @@ pub struct Script {
     pub modern: bool,
     /// Which tools it has from its first list on, without a word to those who do not listen.
     pub after_list: Option<Vec<String>>,
+    /// It takes a subscription only after it has listed its tools.
+    pub listen_late: bool,
 }
 
 impl Script {
