@@ -9,6 +9,7 @@ mod runtime {
     mod exactly_once;
     mod extras;
     mod host;
+    mod levels;
     mod lifecycle;
     mod listening;
     mod questions;

@@ -117,14 +117,16 @@ impl Peer {
         Ok(Completion::read(result))
     }
 
-    /// Says how much a legacy server should log; a modern one is told with every request.
+    /// Says how much the server should log: a legacy one is told now, a modern one with every
+    /// request from now on.
     pub async fn set_log_level(
         &self,
         level: LogLevel,
         options: &RequestOptions,
     ) -> Result<(), RequestError> {
         if self.era() == Era::Modern {
-            return Err(only_legacy("logging/setLevel"));
+            self.0.dialect.set_log_level(level);
+            return Ok(());
         }
         let params = send::set_level(level);
         self.request("logging/setLevel", Some(&params), options).await.map(drop)

@@ -68,7 +68,7 @@ pub struct Peer(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) wire: Wire,
     pub(super) profile: Profile,
-    dialect: Dialect,
+    pub(super) dialect: Dialect,
     /// Which parameters of which tools travel as headers (2026-07-28 over HTTP).
     mirrored: Mutex<HashMap<String, Arc<[HeaderParameter]>>>,
 }

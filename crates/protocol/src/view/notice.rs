@@ -62,7 +62,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
         Self::Notice,

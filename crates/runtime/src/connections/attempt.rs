@@ -130,7 +130,8 @@ impl Attempt<'_> {
         changes.settle(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
-        let mut hearing = hearing::listen(peer.clone(), inbox, connect_limit(spec));
+        let levels = self.shared.levels.clone();
+        let mut hearing = hearing::listen(peer.clone(), inbox, levels, connect_limit(spec));
         let listed = if is_local(spec) {
             tokio::select! {
                 biased;

@@ -1,4 +1,5 @@
-//! Keeps a modern server telling us about changes; a legacy one does so by itself.
+//! Keeps a server telling us about changes, and as much of its log as somebody wants. A modern server
+//! has to be asked for both, a legacy one tells of changes by itself.
 //!
 //! A change between a list and the subscription would be told to nobody. On a pipe the subscription
 //! goes out right before the first list, so a server that takes one thing after the other confirms it
@@ -16,6 +17,7 @@ use wharf_protocol::peer::RequestOptions;
 use wharf_protocol::view::{Feature, SubscriptionFilter};
 
 use super::inbox::Inbox;
+use super::levels::Levels;
 
 /// How long to wait before a subscription that ended is asked for again.
 const AGAIN: Duration = Duration::from_secs(30);
@@ -23,9 +25,22 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// A subscription that is kept up for as long as this is polled; dropped, it ends.
 pub(super) type Hearing = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
-/// Subscribes to everything that the server tells of, again and again. Each answer to a
-/// subscription may take `limit`.
-pub(super) fn listen(peer: Peer, inbox: Arc<Inbox>, limit: Duration) -> Hearing {
+/// Says how much the server should log, then subscribes to everything that it tells of, again and
+/// again. Each answer may take `limit`.
+pub(super) fn listen(peer: Peer, inbox: Arc<Inbox>, levels: Levels, limit: Duration) -> Hearing {
+    let options = RequestOptions::within(limit);
+    Box::pin(async move {
+        if let Some(level) = levels.of(inbox.server())
+            && let Err(error) = peer.set_log_level(level, &options).await
+        {
+            let is_refused = error.refusal().is_some();
+            tracing::debug!(server = %inbox.server(), is_refused, "could not set the log level");
+        }
+        subscribe(&peer, &inbox, &options).await
+    })
+}
+
+async fn subscribe(peer: &Peer, inbox: &Inbox, options: &RequestOptions) -> Infallible {
     let can = &peer.profile().capabilities;
     let tells = |feature: Option<Feature>| feature.is_some_and(|feature| feature.list_changed);
     let filter = SubscriptionFilter {
@@ -35,24 +50,21 @@ pub(super) fn listen(peer: Peer, inbox: Arc<Inbox>, limit: Duration) -> Hearing 
         ..SubscriptionFilter::default()
     };
     if peer.era() == Era::Legacy || filter.is_empty() {
-        return Box::pin(std::future::pending());
+        return std::future::pending().await;
     }
-    Box::pin(async move {
-        let options = RequestOptions::within(limit);
-        let mut is_first = true;
-        loop {
-            let outcome = match peer.listen(&filter, &options).await {
-                Ok(subscription) => {
-                    inbox.listening(&filter, subscription.is_ahead);
-                    if !std::mem::take(&mut is_first) {
-                        inbox.may_have_missed(&filter);
-                    }
-                    subscription.await
+    let mut is_first = true;
+    loop {
+        let outcome = match peer.listen(&filter, options).await {
+            Ok(subscription) => {
+                inbox.listening(&filter, subscription.is_ahead);
+                if !std::mem::take(&mut is_first) {
+                    inbox.may_have_missed(&filter);
                 }
-                Err(error) => Err(error),
-            };
-            tracing::debug!(is_error = outcome.is_err(), "a subscription ended");
-            tokio::time::sleep(AGAIN).await;
-        }
-    })
+                subscription.await
+            }
+            Err(error) => Err(error),
+        };
+        tracing::debug!(is_error = outcome.is_err(), "a subscription ended");
+        tokio::time::sleep(AGAIN).await;
+    }
 }

@@ -90,6 +90,11 @@ impl Inbox {
         (Arc::new(inbox), changes)
     }
 
+    /// Returns whose inbox it is.
+    pub(super) fn server(&self) -> &ServerName {
+        &self.server
+    }
+
     /// Takes note that a modern server tells of changes from now on. `is_ahead` says that it did so
     /// before it answered the first list, if that was asked for right after.
     pub(super) fn listening(&self, filter: &SubscriptionFilter, is_ahead: bool) {

@@ -8,7 +8,8 @@
 //! attempt      one try to connect: resolve, reach, list
 //! backoff      when to try again, and when not to
 //! pace         when to list again
-//! hearing      keeps a modern server telling us about changes
+//! hearing      keeps a server telling us about changes, and as much of its log as is wanted
+//! levels       how much of their logs is wanted
 //! inbox        what a server says on its own
 //! keeper       what is written to disk, when nobody waits for it
 //! snapshot     how everything stands
@@ -20,6 +21,7 @@ mod connection;
 mod hearing;
 mod inbox;
 mod keeper;
+mod levels;
 mod pace;
 mod shared;
 mod slot;

@@ -9,6 +9,7 @@ use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
 use wharf_protocol::{ConnectOptions, peer};
 
 use super::keeper::Keeper;
+use super::levels::Levels;
 use crate::event::{self, Event};
 use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) keeper: Keeper,
     pub(crate) names: Arc<Mutex<Names>>,
     pub(crate) events: broadcast::Sender<Event>,
+    pub(crate) levels: Levels,
 }
 
 /// The settings that count for tools and calls; `apply` may bring others.
@@ -86,6 +88,7 @@ impl Shared {
             keeper: Keeper::default(),
             names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
             events: broadcast::Sender::new(event::KEPT),
+            levels: Levels::default(),
             options,
         }
     }

@@ -87,6 +87,10 @@ impl Actor {
                 return Ok(());
             }
             "ping" if !self.script.modern => Ok(json!({})),
+            "logging/setLevel" if !self.script.modern && !self.script.mute => {
+                self.note("levels", params["level"].as_str().unwrap_or_default());
+                Ok(json!({}))
+            }
             "tools/list" => self.list(),
             "tools/call" => return self.call(id, &params),
             method if self.script.extras > 0 => extra(method, &params, self.script.extras),
@@ -118,7 +122,7 @@ impl Actor {
             "resources": extra(json!({ "listChanged": true })),
             "prompts": extra(json!({ "listChanged": true })),
             "completions": extra(json!({})),
-            "logging": {},
+            "logging": if self.script.mute { Value::Null } else { json!({}) },
         })
     }
 

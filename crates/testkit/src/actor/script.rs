@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How an actor behaves.
+#[expect(clippy::struct_excessive_bools, reason = "habits that do not depend on each other")]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Script {
@@ -32,6 +33,8 @@ pub struct Script {
     pub modern: bool,
     /// Which tools it has from its first list on, without a word to those who do not listen.
     pub after_list: Option<Vec<String>>,
+    /// It has no log.
+    pub mute: bool,
     /// It takes a subscription only after it has listed its tools.
     pub listen_late: bool,
 }
@@ -101,6 +104,11 @@ impl Diary {
     pub fn hellos(&self) -> Vec<Value> {
         let hellos = self.lines("hellos");
         hellos.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Returns how much it was told to log, each time it was told.
+    pub fn levels(&self) -> Vec<String> {
+        self.lines("levels")
     }
 
     /// Returns the methods of all requests, in order.
