@@ -7,7 +7,9 @@ use super::ConnectOptions;
 use crate::Json;
 use crate::envelope;
 use crate::era::{Era, Negotiation, Probe, Revision, Sign, Step};
-use crate::peer::{Deadline, Dialect, Peer, Profile, Question, RequestError, Warning, Wire};
+use crate::peer::{
+    Deadline, Dialect, Observer, Peer, Profile, Question, RequestError, Warning, Wire,
+};
 use crate::transport::{HttpError, Link};
 use crate::view::send;
 use crate::view::{DiscoverResult, InitializeResult};
@@ -145,7 +147,7 @@ async fn ask(
         params: params.as_ref(),
         message: envelope::request(id, method, params.as_ref()),
         deadline: Deadline::never(),
-        observer: None,
+        observer: Observer::Nobody,
         headers: &[],
     };
     (probe, wire.ask(question).await)

@@ -189,8 +189,10 @@ impl Peer {
         tool: &str,
         arguments: Option<&Object>,
     ) -> Vec<(HeaderName, HeaderValue)> {
+        let (Link::Streamable(_), Some(arguments)) = (&self.0.wire.link, arguments) else {
+            return Vec::new();
+        };
         let Some(parameters) = self.mirrored(tool) else { return Vec::new() };
-        let Some(arguments) = arguments else { return Vec::new() };
         parameters.iter().filter_map(|it| it.header(arguments.as_json())).collect()
     }
 

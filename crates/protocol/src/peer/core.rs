@@ -5,8 +5,8 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::inbound::Inbound;
-use super::pending::{Answer, Heard, Observer, Pending};
+use super::pending::{Answer, Heard, Pending};
 use super::warning::{Warning, Warnings};
 use super::{Ended, Handler, Limits};
 use crate::envelope::{
@@ -215,23 +215,18 @@ impl Core {
 
     fn progressed(&self, params: &Json) {
         let Some(id) = id_at(params, "progressToken").and_then(|id| id.as_ours()) else { return };
-        if let Some(Observer::Progress(progress)) = self.pending.observer(id).as_deref() {
-            progress.note(params.clone());
-        }
+        self.pending.progressed(id, params);
     }
 
     fn acknowledged(&self, params: &Json) {
         let subscription = params.get("_meta").and_then(|meta| id_at(&meta, key::SUBSCRIPTION_ID));
         let Some(id) = subscription.and_then(|id| id.as_ours()) else { return };
-        if let Some(Observer::Acknowledgement(waiting)) = self.pending.observer(id).as_deref() {
-            let sender = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(sender) = sender {
-                // Who waits for both hears of them in any order, so it is decided here.
-                let is_last = self.ids.load(Ordering::Relaxed) == id + 1;
-                let is_ahead = is_last || self.pending.is_open(id + 1);
-                // The subscriber may have gone; then the answer will end this entry.
-                drop(sender.send(Heard { params: params.clone(), is_ahead }));
-            }
+        if let Some(waiting) = self.pending.subscriber(id) {
+            // Who waits for both hears of them in any order, so it is decided here.
+            let is_last = self.ids.load(Ordering::Relaxed) == id + 1;
+            let is_ahead = is_last || self.pending.is_open(id + 1);
+            // The subscriber may have gone; then the answer will end this entry.
+            drop(waiting.send(Heard { params: params.clone(), is_ahead }));
         }
     }
 
@@ -242,9 +237,7 @@ impl Core {
             token.cancel();
             return;
         }
-        if let Some(ours) = id.as_ours()
-            && let Some(Observer::Acknowledgement(_)) = self.pending.observer(ours).as_deref()
-        {
+        if let Some(ours) = id.as_ours().filter(|id| self.pending.is_subscription(*id)) {
             self.pending.answer(ours, Answer::Outcome(Ok(Json::object())));
         }
     }

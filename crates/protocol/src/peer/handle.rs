@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 
 use super::dialect::Dialect;
-use super::pending::{Observer, Progress};
+use super::pending::Observer;
 use super::wire::{Question, Wire};
 use super::{Deadline, Ended, Limits, RequestError, Warning};
 use crate::era::{Era, HeaderParameter, Revision};
@@ -134,12 +134,11 @@ impl Peer {
         options: &RequestOptions,
         headers: &'a [(HeaderName, HeaderValue)],
     ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
-        let progress = match &options.progress {
-            ProgressReport::Off => None,
-            ProgressReport::SignsOfLife => Some(Progress::new(None)),
-            ProgressReport::To(listener) => Some(Progress::new(Some(Arc::clone(listener)))),
+        let observer = match &options.progress {
+            ProgressReport::Off => Observer::Nobody,
+            ProgressReport::SignsOfLife => Observer::Clock,
+            ProgressReport::To(listener) => Observer::Listener(Arc::clone(listener)),
         };
-        let observer = progress.map(|progress| Arc::new(Observer::Progress(progress)));
         self.ask_observed(method, params, options, (observer, headers))
     }
 
@@ -151,7 +150,7 @@ impl Peer {
         method: &'a str,
         params: Option<&'a Json>,
         options: &RequestOptions,
-        (observer, headers): (Option<Arc<Observer>>, &'a [(HeaderName, HeaderValue)]),
+        (observer, headers): (Observer, &'a [(HeaderName, HeaderValue)]),
     ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
         let Inner { wire, dialect, .. } = &*self.0;
         let id = wire.core.next_id();

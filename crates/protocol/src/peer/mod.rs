@@ -35,5 +35,5 @@ pub use warning::Warning;
 
 pub(crate) use self::core::{Core, Speaker};
 pub(crate) use dialect::Dialect;
-pub(crate) use pending::Answer;
+pub(crate) use pending::{Answer, Observer};
 pub(crate) use wire::{Question, Wire, awaited, cancellation};

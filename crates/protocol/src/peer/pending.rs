@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,12 +43,16 @@ impl Answer {
     }
 }
 
-/// Sees what a server sends about a request before it answers.
+/// Who sees what a server sends about a request before it answers.
 pub(crate) enum Observer {
-    /// Wants to know that the server is still at it, and perhaps how far.
-    Progress(Progress),
-    /// Wants the acknowledgement of a subscription.
-    Acknowledgement(Mutex<Option<oneshot::Sender<Heard>>>),
+    /// Nobody: nothing counts before the answer.
+    Nobody,
+    /// The clock alone: the server is still at it.
+    Clock,
+    /// The clock, and somebody who wants to know how far the server is.
+    Listener(Arc<dyn Fn(Json) + Send + Sync>),
+    /// Somebody who wants the acknowledgement of a subscription, until it has come.
+    Subscriber(Option<oneshot::Sender<Heard>>),
 }
 
 /// The acknowledgement of a subscription.
@@ -59,47 +62,12 @@ pub(crate) struct Heard {
     pub(crate) is_ahead: bool,
 }
 
-impl Observer {
-    /// Returns when the last sign of life came, if there is to be any.
-    pub(super) fn latest(&self) -> Option<Instant> {
-        match self {
-            Self::Progress(progress) => Some(progress.latest()),
-            Self::Acknowledgement(_) => None,
-        }
-    }
-}
-
-/// The sign of life that keeps a request from timing out.
-pub(crate) struct Progress {
-    began: Instant,
-    last: AtomicU64,
-    report: Option<Arc<dyn Fn(Json) + Send + Sync>>,
-}
-
-impl Progress {
-    pub(crate) fn new(report: Option<Arc<dyn Fn(Json) + Send + Sync>>) -> Self {
-        Self { began: Instant::now(), last: AtomicU64::new(0), report }
-    }
-
-    /// Notes a sign of life and passes its content on.
-    pub(crate) fn note(&self, params: Json) {
-        let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last.store(elapsed, Ordering::Relaxed);
-        if let Some(report) = &self.report {
-            report(params);
-        }
-    }
-
-    /// Returns when the last sign of life came.
-    fn latest(&self) -> Instant {
-        self.began + Duration::from_millis(self.last.load(Ordering::Relaxed))
-    }
-}
-
 struct Entry {
     /// Is gone once the entry is overdue.
     answer: Option<oneshot::Sender<Answer>>,
-    observer: Option<Arc<Observer>>,
+    observer: Observer,
+    /// When the server last said that it is still at it.
+    sign: Option<Instant>,
     patience: Option<Patience>,
 }
 
@@ -152,7 +120,7 @@ impl Pending {
     pub(super) fn enter(
         &self,
         id: u64,
-        observer: Option<Arc<Observer>>,
+        observer: Observer,
         patience: Option<Patience>,
     ) -> Result<(oneshot::Receiver<Answer>, usize), Arc<Ended>> {
         let (answer, receiver) = oneshot::channel();
@@ -166,7 +134,7 @@ impl Pending {
             table.look_at = Some(until);
             self.sooner.notify_one();
         }
-        table.entries.insert(id, Entry { answer: Some(answer), observer, patience });
+        table.entries.insert(id, Entry { answer: Some(answer), observer, sign: None, patience });
         Ok((receiver, table.entries.len()))
     }
 
@@ -192,9 +160,8 @@ impl Pending {
         let mut look_at: Option<Instant> = None;
         for entry in table.entries.values_mut() {
             let Some(patience) = &mut entry.patience else { continue };
-            let latest = || entry.observer.as_deref().and_then(Observer::latest).max(sign);
             if patience.until() <= now
-                && let Err(limit) = patience.renew(latest())
+                && let Err(limit) = patience.renew(entry.sign.max(sign))
             {
                 entry.patience = None;
                 if let Some(waiting) = entry.answer.take() {
@@ -237,9 +204,41 @@ impl Pending {
         self.table().entries.contains_key(&id)
     }
 
-    /// Returns who watches a request.
-    pub(crate) fn observer(&self, id: u64) -> Option<Arc<Observer>> {
-        self.table().entries.get(&id)?.observer.clone()
+    /// Notes that the server is still at a request, and tells who wants to know how far.
+    pub(crate) fn progressed(&self, id: u64, params: &Json) {
+        let listener = {
+            let mut table = self.table();
+            let Some(entry) = table.entries.get_mut(&id) else { return };
+            let listener = match &entry.observer {
+                Observer::Clock => None,
+                Observer::Listener(listener) => Some(Arc::clone(listener)),
+                Observer::Nobody | Observer::Subscriber(_) => return,
+            };
+            entry.sign = Some(Instant::now());
+            listener
+        };
+        if let Some(listener) = listener {
+            listener(params.clone());
+        }
+    }
+
+    /// Returns when the server last said that it is still at a request.
+    pub(super) fn sign(&self, id: u64) -> Option<Instant> {
+        self.table().entries.get(&id)?.sign
+    }
+
+    /// Tells whether a request is a subscription.
+    pub(crate) fn is_subscription(&self, id: u64) -> bool {
+        let table = self.table();
+        table.entries.get(&id).is_some_and(|it| matches!(it.observer, Observer::Subscriber(_)))
+    }
+
+    /// Returns who waits for the acknowledgement of a subscription, once.
+    pub(crate) fn subscriber(&self, id: u64) -> Option<oneshot::Sender<Heard>> {
+        match &mut self.table().entries.get_mut(&id)?.observer {
+            Observer::Subscriber(waiting) => waiting.take(),
+            _ => None,
+        }
     }
 
     /// Returns the ids of all requests.
@@ -291,7 +290,7 @@ mod tests {
     }
 
     fn enter(pending: &Pending, id: u64, deadline: Deadline) -> oneshot::Receiver<Answer> {
-        pending.enter(id, None, Patience::begin(deadline)).unwrap().0
+        pending.enter(id, Observer::Nobody, Patience::begin(deadline)).unwrap().0
     }
 
     #[tokio::test(start_paused = true)]
@@ -324,12 +323,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_sign_of_life_is_seen() {
         let pending = Pending::default();
-        let observer = Arc::new(Observer::Progress(Progress::new(None)));
         let patience = Patience::begin(Deadline { idle: 2 * SECOND, cap: 9 * SECOND });
-        let (answer, _) = pending.enter(1, Some(Arc::clone(&observer)), patience).unwrap();
+        let (answer, _) = pending.enter(1, Observer::Clock, patience).unwrap();
         tokio::time::advance(SECOND).await;
-        let Observer::Progress(progress) = &*observer else { panic!("another observer") };
-        progress.note(Json::object());
+        pending.progressed(1, &Json::object());
         let answer = answer_of(&pending, answer).await;
         assert_eq!(answer, "Overdue { limit: 2s } after 2.0s");
     }

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
@@ -48,13 +47,13 @@ impl Peer {
             return Err(RequestError::Unsendable(reason.into()));
         }
         let (sender, acknowledged) = oneshot::channel();
-        let observer = Arc::new(Observer::Acknowledgement(Mutex::new(Some(sender))));
+        let observer = Observer::Subscriber(Some(sender));
         let params = send::listen(filter);
         let peer = self.clone();
         let endless = RequestOptions { deadline: Deadline::never(), ..options.clone() };
         let mut rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>> =
             Box::pin(async move {
-                let how = (Some(observer), &[][..]);
+                let how = (observer, &[][..]);
                 peer.ask_observed("subscriptions/listen", Some(&params), &endless, how).await
             });
         let limit = options.deadline.idle;

@@ -35,7 +35,7 @@ pub(crate) struct Question<'a> {
     /// How long to wait.
     pub(crate) deadline: Deadline,
     /// Who watches the request while it is worked on.
-    pub(crate) observer: Option<Arc<Observer>>,
+    pub(crate) observer: Observer,
     /// Headers that mirror parameters; only HTTP sends them.
     pub(crate) headers: &'a [(HeaderName, HeaderValue)],
 }
@@ -115,19 +115,15 @@ impl Wire {
     async fn ask_http(&self, mut question: Question<'_>) -> Result<Json, RequestError> {
         let id = question.id;
         let patience = Patience::begin(question.deadline);
-        let observer = question.observer.take();
-        let observer = observer.as_ref();
+        let observer = std::mem::replace(&mut question.observer, Observer::Nobody);
         let message = std::mem::take(&mut question.message);
         let (answer, _) = self
             .core
             .pending
-            .enter(id, observer.cloned(), None)
+            .enter(id, observer, None)
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut ticket = Ticket { wire: self, id, method: question.method, is_open: true };
-        let sign = || {
-            let progress = observer.and_then(|observer| observer.latest());
-            progress.max(self.core.last_question())
-        };
+        let sign = || self.core.pending.sign(id).max(self.core.last_question());
         let outcome = match &self.link {
             Link::Pipe(_) => return Err(RequestError::Cut),
             Link::Streamable(http) => {
