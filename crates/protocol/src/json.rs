@@ -102,6 +102,11 @@ impl Json {
         scan::part(self, key)
     }
 
+    /// Returns several members of an object in one pass; of members with the same key, the last.
+    pub fn get_all<const N: usize>(&self, keys: [&str; N]) -> [Option<Self>; N] {
+        scan::find(&self.0, keys).map(|found| found.map(|text| self.part_at(text)))
+    }
+
     /// Returns the members of an object, in order.
     pub fn members(&self) -> Option<Members<'_>> {
         Members::of(&self.0)

@@ -33,6 +33,18 @@ pub(crate) fn part(object: &Json, key: &str) -> Option<Json> {
     member(object.as_str(), key).map(|value| object.part_at(value))
 }
 
+/// Finds several members in one pass; of equal keys the last counts. Nothing is found in a value
+/// that is no object.
+pub(crate) fn find<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    for (written, value) in members(text) {
+        if let Some(index) = keys.iter().position(|key| is_key(written, key)) {
+            found[index] = Some(value);
+        }
+    }
+    found
+}
+
 /// Tells whether the quoted `name` means `key`.
 pub(crate) fn is_key(name: &str, key: &str) -> bool {
     name.get(1..name.len().saturating_sub(1)) == Some(key)
@@ -512,5 +524,13 @@ mod tests {
             let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).ok();
             prop_assert_eq!(whole(&text), theirs.map(serde_json::value::RawValue::get));
         }
+    }
+
+    #[test]
+    fn members_are_found_in_one_pass_and_the_last_counts() {
+        let [a, b, c] = find(r#"{"x":[{"a":0}],"a":1,"\u0062":2,"a":3}"#, ["a", "b", "c"]);
+        assert_eq!((a.unwrap(), b.unwrap()), ("3", "2"));
+        assert!(c.is_none());
+        assert!(find("[1]", ["a"])[0].is_none());
     }
 }

@@ -5,9 +5,9 @@
 
 use bytestring::ByteString;
 
-use super::fields::{Fields, entry, find, view};
+use super::fields::{Fields, entry, view};
 use super::odd::{Kind, Rule, Rules};
-use crate::{Json, Members};
+use crate::{Json, Members, scan};
 
 view! {
     /// A result that is not complete: questions to answer before the request is sent again.
@@ -46,7 +46,7 @@ impl InputRequest {
     pub(super) fn list(raw: &Json) -> Vec<Self> {
         let Some(requests) = raw.object_at("inputRequests") else { return Vec::new() };
         let read = |(key, request): (&str, &serde_json::value::RawValue)| {
-            let [method, params] = find(request.get(), ["method", "params"]);
+            let [method, params] = scan::find(request.get(), ["method", "params"]);
             let part = |found: Option<_>| found.map(|found| raw.part_at(found));
             Self {
                 key: key.into(),

@@ -8,12 +8,12 @@ use std::fmt;
 use bytestring::ByteString;
 
 use super::decor::Annotations;
-use super::fields::{Fields, find};
+use super::fields::Fields;
 use super::odd::{Kind, Oddity, Rule, Rules, check};
 use super::page::Entry;
 use super::resource::{Resource, ResourceContents};
 use super::result::ToolResult;
-use crate::Json;
+use crate::{Json, scan};
 
 /// One block of content.
 #[derive(Clone, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl fmt::Debug for Content {
 
 impl Content {
     fn read(raw: &Json) -> Self {
-        let [kind, text] = find(raw.as_str(), ["type", "text"]);
+        let [kind, text] = scan::find(raw.as_str(), ["type", "text"]);
         let text_of = |part: Option<&str>| part.and_then(|part| raw.part_at(part).as_text());
         let kind = text_of(kind);
         let text = text_of(text);

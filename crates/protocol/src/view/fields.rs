@@ -44,7 +44,7 @@ pub(super) trait Fields {
 
 impl Fields for Json {
     fn field(&self, key: &str) -> Option<Json> {
-        let [found] = find(self.as_str(), [key]);
+        let [found] = scan::find(self.as_str(), [key]);
         found.map(|raw| self.part_at(raw))
     }
 
@@ -108,18 +108,6 @@ fn number_of(text: &str) -> Option<f64> {
     text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         .then(|| text.parse().ok())?
         .filter(|number: &f64| number.is_finite())
-}
-
-/// Finds several members in one pass; of equal keys the last counts. Nothing is found in a value
-/// that is no object.
-pub(super) fn find<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
-    let mut found = [None; N];
-    for (written, value) in scan::members(text) {
-        if let Some(index) = keys.iter().position(|key| scan::is_key(written, key)) {
-            found[index] = Some(value);
-        }
-    }
-    found
 }
 
 /// Declares a view: the value as it came, with its `_meta` and its oddities.
@@ -231,13 +219,5 @@ mod tests {
         for text in ["-1", "null", "\"5\"", "1e999", "[5]", "true"] {
             assert_eq!(read(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn members_are_found_in_one_pass_and_the_last_counts() {
-        let [a, b, c] = find(r#"{"x":[{"a":0}],"a":1,"\u0062":2,"a":3}"#, ["a", "b", "c"]);
-        assert_eq!((a.unwrap(), b.unwrap()), ("3", "2"));
-        assert!(c.is_none());
-        assert!(find("[1]", ["a"])[0].is_none());
     }
 }

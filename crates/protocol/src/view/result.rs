@@ -6,9 +6,9 @@ use bytestring::ByteString;
 use memchr::memmem::Finder;
 
 use super::content::ContentBlock;
-use super::fields::{Fields, find, view};
+use super::fields::{Fields, view};
 use super::odd::{Kind, Oddity, Rule, Rules, check};
-use crate::Json;
+use crate::{Json, scan};
 
 /// What kind of result a server sent (2026-07-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl ToolResult {
     /// `null` is a value since 2026-07-28, where every result says what it is; before, it is how
     /// some servers write "nothing".
     pub fn structured(&self) -> Option<Json> {
-        let [found, kind] = find(self.raw.as_str(), ["structuredContent", "resultType"]);
+        let [found, kind] = scan::find(self.raw.as_str(), ["structuredContent", "resultType"]);
         let found = found.map(|found| self.raw.part_at(found))?;
         Some(found).filter(|value| kind.is_some() || !value.is_null())
     }

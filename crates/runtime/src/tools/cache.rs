@@ -12,12 +12,12 @@ use std::time::{Duration, SystemTime};
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 use wharf_config::{Secret, store};
-use wharf_protocol::Json;
 use wharf_protocol::era::Revision;
-use wharf_protocol::view::{Page, Tool};
+use wharf_protocol::view::Tool;
 
 use super::disk;
 use super::keyed::{KeyedFolder, is_keyed};
+use super::written;
 
 const VERSION: u32 = 1;
 
@@ -94,13 +94,10 @@ impl ToolCache {
         if age > KEPT {
             return None;
         }
-        let page: Page<Tool> = Page::read(&Json::parse(body).ok()?);
-        if !page.rejected.is_empty() || !page.oddities.is_empty() {
-            return None;
-        }
+        let (_, tools) = written::read(body)?;
         Some(CachedServer {
             revision: header.revision.as_ref().and_then(|revision| revision.parse().ok()),
-            tools: page.items,
+            tools,
             saved: header.saved(),
             instructions: header.instructions,
         })
@@ -109,19 +106,16 @@ impl ToolCache {
     /// Writes an entry, unless it is there already; that it may fail is no matter.
     pub(crate) fn store(&self, key: &CacheKey, entry: &CachedServer) {
         let Some(path) = self.path(key) else { return };
-        let length: usize = entry.tools.iter().map(|tool| tool.raw().as_str().len() + 1).sum();
+        let length = written::length(&entry.tools);
         if length > MOST_BYTES {
             // What is there would be out of date.
             drop(fs::remove_file(&path));
             return;
         }
         let mut body = String::with_capacity(length + 16);
-        body.push_str("{\"tools\":[");
-        for (index, tool) in entry.tools.iter().enumerate() {
-            body.push_str(if index == 0 { "" } else { "," });
-            write_tool(tool, &mut body);
-        }
-        body.push_str("]}");
+        body.push('{');
+        written::write(&entry.tools, &mut body);
+        body.push('}');
         let instructions = entry.instructions.clone();
         let header = Header {
             version: VERSION,
@@ -218,22 +212,6 @@ impl Header {
     }
 }
 
-/// Writes a tool as it came. A few servers write the name in front of the tool instead of into it;
-/// such a tool gets it here.
-fn write_tool(tool: &Tool, out: &mut String) {
-    let text = tool.raw().as_str();
-    let rest = text.strip_prefix('{').filter(|_| tool.raw().get("name").is_none());
-    let name = Json::encode::<str>(tool.name());
-    let (Some(rest), Ok(name)) = (rest, name) else {
-        out.push_str(text);
-        return;
-    };
-    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
-    for part in ["{\"name\":", name.as_str(), comma, rest] {
-        out.push_str(part);
-    }
-}
-
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
@@ -250,6 +228,8 @@ fn read(path: &Path) -> Option<(Header, ByteString)> {
 #[cfg(test)]
 mod tests {
     use std::time::SystemTime;
+
+    use wharf_protocol::view::Page;
 
     use super::*;
 
@@ -293,18 +273,6 @@ mod tests {
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         let again = ToolCache::open(Some(place.folder.path().join("cache")));
         assert_eq!(again.load(&again.key("server", &Secret::new("identity"), "")), Some(entry()));
-    }
-
-    #[test]
-    fn a_tool_that_was_named_from_outside_keeps_its_name() {
-        let place = Place::new();
-        let list = r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#;
-        let page: Page<Tool> = Page::read(&list.parse().unwrap());
-        place.cache.store(&place.key, &CachedServer { tools: page.items, ..entry() });
-        let tools = place.cache.load(&place.key).unwrap().tools;
-        let names: Vec<&str> = tools.iter().map(|tool| &**tool.name()).collect();
-        assert_eq!(names, ["a", "b\""]);
-        assert_eq!(tools[0].title().unwrap(), "A");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) mod pins;
 mod registry;
 mod schema;
 mod tool;
+mod written;
 
 pub use naming::Naming;
 pub use pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};

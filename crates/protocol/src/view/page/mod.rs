@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 
-use super::fields::{Fields, find, whole_of};
+use super::fields::{Fields, whole_of};
 use super::odd::{Deviation, Kind, Oddity};
+use crate::scan::find;
 use crate::{Json, scan};
 
 /// An entry of a list that a server offers.

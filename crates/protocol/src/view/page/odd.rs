@@ -5,7 +5,8 @@ use bytestring::ByteString;
 
 use super::pieces::Pieces;
 use super::{Entry, Rejected, named};
-use crate::view::fields::{Fields, find};
+use crate::scan::find;
+use crate::view::fields::Fields;
 use crate::view::odd::{Deviation, Kind, Oddity};
 use crate::{Json, Members, scan};
 

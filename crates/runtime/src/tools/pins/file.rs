@@ -1,12 +1,15 @@
-//! A file of pinned tools: a line with the hash of the whole list, then what each tool says.
+//! A file of pinned tools: a line with the hash of the whole list, then the tools as they came.
 //!
-//! As long as the list is the same, the line is enough. Schemas are compared without regard to the
-//! order of members, which some servers change at every start.
+//! As long as the list is the same, the line is enough, and writing takes no tool apart. Of tools
+//! that say very much only the hashes are kept. Schemas are compared without regard to the order of
+//! members, which some servers change at every start.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -15,14 +18,15 @@ use wharf_protocol::view::Tool;
 use wharf_protocol::{Json, Members};
 
 use super::{Difference, PinError};
-use crate::tools::disk;
+use crate::tools::{disk, written};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is pinned of a tool.
 const FIELDS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// Longer texts are pinned by their hash alone; in a large file all but the shortest are.
+/// Tools that are longer are taken apart, and longer texts in them are pinned by their hash alone; in
+/// a large file that happens to all tools, and to all but the shortest texts.
 const LONGEST: usize = 8 * 1024;
 const LONGEST_IN_A_LARGE_FILE: usize = 80;
 const LARGE: usize = 8 * 1024 * 1024;
@@ -37,7 +41,13 @@ const DEEPEST: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PinFile {
     digest: String,
-    tools: BTreeMap<String, Pin>,
+    tools: BTreeMap<ByteString, Pinned>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Pinned {
+    Whole(Tool),
+    Apart(Pin),
 }
 
 /// What a tool said when it was pinned, by field.
@@ -56,53 +66,68 @@ enum Said {
 struct Header {
     version: u32,
     digest: String,
+    /// The length of the rest, so that a file which was cut is noticed.
+    bytes: usize,
 }
 
-/// What there is to read.
-pub(super) enum Read {
+/// What is known of a definition's tools.
+pub(super) enum Known {
+    /// They are pinned exactly like that.
+    Same,
     Pinned(PinFile),
     Missing,
     Damaged,
 }
 
-/// Reads a file.
-pub(super) fn read(path: &Path) -> Read {
+/// Reads a file, as far as it takes to know about a list of tools.
+pub(super) fn read(path: &Path, tools: &[Tool]) -> Known {
     let text = match store::read(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Read::Missing,
-        Err(_) => return Read::Damaged,
+        Ok(Some(text)) => ByteString::from(text),
+        Ok(None) => return Known::Missing,
+        Err(_) => return Known::Damaged,
     };
     let parse = || {
         let (line, body) = text.split_once('\n')?;
         let header: Header = serde_json::from_str(line).ok()?;
-        let tools = serde_json::from_str(body).ok()?;
-        (header.version == VERSION).then_some(PinFile { digest: header.digest, tools })
+        if header.version != VERSION || header.bytes != body.len() {
+            return None;
+        }
+        if header.digest == digest(tools) {
+            return Some(Known::Same);
+        }
+        PinFile::parse(header.digest, text.slice_ref(body)).map(Known::Pinned)
     };
-    parse().map_or(Read::Damaged, Read::Pinned)
+    parse().unwrap_or(Known::Damaged)
 }
 
 impl PinFile {
-    /// Tells whether a list is the very one that was pinned.
-    pub(super) fn is_exactly(&self, tools: &[Tool]) -> bool {
-        self.digest == digest(tools)
+    fn parse(digest: String, body: ByteString) -> Option<Self> {
+        let (whole, tools) = written::read(body)?;
+        let apart: BTreeMap<String, Pin> = whole.get("apart")?.to()?;
+        let tools = tools.into_iter().map(|tool| (tool.name().clone(), Pinned::Whole(tool)));
+        let apart = apart.into_iter().map(|(name, pin)| (name.into(), Pinned::Apart(pin)));
+        Some(Self { digest, tools: tools.chain(apart).collect() })
     }
 
     /// Returns how a tool is pinned.
-    pub(super) fn get(&self, tool: &str) -> Option<&Pin> {
-        self.tools.get(tool)
+    pub(super) fn get(&self, tool: &str) -> Option<Cow<'_, Pin>> {
+        self.tools.get(tool).map(|pinned| match pinned {
+            Pinned::Whole(tool) => Cow::Owned(Pin::of(tool)),
+            Pinned::Apart(pin) => Cow::Borrowed(pin),
+        })
     }
 
     /// Pins a list over what is pinned already.
     pub(super) fn with(mut self, tools: &[Tool]) -> Self {
-        let present: HashSet<&str> = tools.iter().map(|tool| &**tool.name()).collect();
+        let present: HashSet<&ByteString> = tools.iter().map(Tool::name).collect();
         let mut gone = 0;
         self.tools.retain(|name, _| {
-            gone += usize::from(!present.contains(name.as_str()));
-            present.contains(name.as_str()) || gone <= MOST_GONE
+            gone += usize::from(!present.contains(name));
+            present.contains(name) || gone <= MOST_GONE
         });
         // Of tools with one name the first counts, so it is put in last.
         for tool in tools.iter().rev() {
-            self.tools.insert(tool.name().to_string(), Pin::of(tool));
+            self.tools.insert(tool.name().clone(), Pinned::Whole(tool.clone()));
         }
         self.digest = digest(tools);
         self
@@ -112,31 +137,54 @@ impl PinFile {
     /// hundred servers that takes longer than connecting to them, and a machine that crashes right
     /// then only asks the person again.
     pub(super) fn write(&self, path: &Path) -> Result<(), PinError> {
-        let header = Header { version: VERSION, digest: self.digest.clone() };
-        // Maps of texts can always be written.
-        let line = serde_json::to_string(&header).unwrap_or_default();
-        let mut body = serde_json::to_string(&self.shortened(LONGEST)).unwrap_or_default();
+        let mut body = self.body(LONGEST, LONGEST);
         if body.len() > LARGE {
-            let short = self.shortened(LONGEST_IN_A_LARGE_FILE);
-            body = serde_json::to_string(&short).unwrap_or_default();
+            body = self.body(0, LONGEST_IN_A_LARGE_FILE);
         }
-        let text = format!("{line}\n{body}");
+        let header = Header { version: VERSION, digest: self.digest.clone(), bytes: body.len() };
+        // Texts and numbers can always be written.
+        let mut text = serde_json::to_string(&header).unwrap_or_default();
+        text.push('\n');
+        text.push_str(&body);
         if text.len() as u64 > store::MAX_FILE_BYTES {
             return Err(PinError::TooMany);
         }
         Ok(disk::put(path, text.as_bytes())?)
     }
 
-    fn shortened(&self, longest: usize) -> BTreeMap<&str, Pin> {
-        self.tools.iter().map(|(name, pin)| (name.as_str(), pin.shortened(longest))).collect()
+    /// Writes tools up to a length as they came, and of longer ones texts up to a length.
+    fn body(&self, longest_tool: usize, longest_text: usize) -> String {
+        let mut whole = Vec::with_capacity(self.tools.len());
+        let mut apart = BTreeMap::new();
+        for (name, pinned) in &self.tools {
+            let name: &str = name;
+            match pinned {
+                Pinned::Whole(tool) if tool.raw().as_str().len() <= longest_tool => {
+                    whole.push(tool)
+                }
+                Pinned::Whole(tool) => {
+                    drop(apart.insert(name, Pin::of(tool).shortened(longest_text)))
+                }
+                Pinned::Apart(pin) => drop(apart.insert(name, pin.shortened(longest_text))),
+            }
+        }
+        let length: usize = whole.iter().map(|tool| tool.raw().as_str().len() + 1).sum();
+        let mut body = String::with_capacity(length + 64);
+        body.push('{');
+        written::write(whole, &mut body);
+        body.push_str(",\"apart\":");
+        body.push_str(&serde_json::to_string(&apart).unwrap_or_default());
+        body.push('}');
+        body
     }
 }
 
 impl Pin {
     /// Reads what a tool says.
     pub(super) fn of(tool: &Tool) -> Self {
-        let said = FIELDS.into_iter().filter_map(|field| {
-            let value = tool.raw().get(field).filter(|value| !value.is_null())?;
+        let values = FIELDS.into_iter().zip(tool.raw().get_all(FIELDS));
+        let said = values.filter_map(|(field, value)| {
+            let value = value.filter(|value| !value.is_null())?;
             let text = value.to_text().unwrap_or_else(|| ordered(&value));
             Some((field.to_owned(), Said::Text(text)))
         });
@@ -221,6 +269,7 @@ fn ordered(value: &Json) -> String {
 
 fn write_ordered(text: &str, depth: usize, out: &mut String) {
     if depth < DEEPEST
+        && text.starts_with('{')
         && let Some(members) = Members::of(text)
     {
         let members: BTreeMap<&str, &RawValue> = members.iter().collect();

@@ -18,7 +18,7 @@ use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
 use super::keyed::KeyedFolder;
-use file::{Pin, PinFile, Read};
+use file::{Known, Pin, PinFile};
 
 /// What happens to tools that are not as they were pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -152,13 +152,12 @@ impl Pins {
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
         let pinned = match self.read(&path, tools) {
             Known::Same => return report,
-            Known::File(Read::Pinned(pinned)) if pinned.is_exactly(tools) => return report,
-            Known::File(Read::Pinned(pinned)) => pinned,
-            Known::File(Read::Missing) => {
+            Known::Pinned(pinned) => pinned,
+            Known::Missing => {
                 report.is_first = true;
                 PinFile::default()
             }
-            Known::File(Read::Damaged) => {
+            Known::Damaged => {
                 report.damaged(mode);
                 PinFile::default()
             }
@@ -197,9 +196,9 @@ impl Pins {
     /// Returns what is known of a definition's tools, written or not.
     fn read(&self, path: &Path, tools: &[Tool]) -> Known {
         match self.pending().get(path) {
-            Some(pending) if pending.is_exactly(tools) => Known::Same,
-            Some(pending) => Known::File(Read::Pinned(pending.merged())),
-            None => Known::File(file::read(path)),
+            Some(pending) if pending.tools == tools => Known::Same,
+            Some(pending) => Known::Pinned(pending.merged()),
+            None => file::read(path, tools),
         }
     }
 
@@ -214,10 +213,9 @@ impl Pins {
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
         match self.read(&path, tools) {
             Known::Same => {}
-            Known::File(Read::Pinned(pinned)) if pinned.is_exactly(tools) => {}
-            Known::File(Read::Pinned(pinned)) => report.compare(&pinned, tools),
-            Known::File(Read::Missing) => report.is_pinned = false,
-            Known::File(Read::Damaged) => report.damaged(mode),
+            Known::Pinned(pinned) => report.compare(&pinned, tools),
+            Known::Missing => report.is_pinned = false,
+            Known::Damaged => report.damaged(mode),
         }
         report.withhold(mode);
         report
@@ -228,8 +226,8 @@ impl Pins {
         let Some(path) = self.files.path(key.0.as_deref()) else { return Ok(()) };
         let pinned = match self.read(&path, tools) {
             Known::Same => return Ok(()),
-            Known::File(Read::Pinned(pinned)) => pinned,
-            Known::File(Read::Missing | Read::Damaged) => PinFile::default(),
+            Known::Pinned(pinned) => pinned,
+            Known::Missing | Known::Damaged => PinFile::default(),
         };
         pinned.with(tools).write(&path)?;
         self.pending().remove(&path);
@@ -237,14 +235,7 @@ impl Pins {
     }
 }
 
-/// What is known of a definition's tools.
-enum Known {
-    /// They are pinned exactly like that.
-    Same,
-    File(Read),
-}
-
-/// Tools that are pinned and not yet written. Taking them apart is left for when nobody waits.
+/// Tools that are pinned and not yet written. Putting them together is left for when nobody waits.
 #[derive(Debug)]
 struct Pending {
     pinned: PinFile,
@@ -252,12 +243,6 @@ struct Pending {
 }
 
 impl Pending {
-    fn is_exactly(&self, tools: &[Tool]) -> bool {
-        let texts =
-            |tools: &[Tool]| tools.iter().map(|tool| tool.raw().clone()).collect::<Vec<_>>();
-        self.tools.len() == tools.len() && texts(&self.tools) == texts(tools)
-    }
-
     fn merged(&self) -> PinFile {
         self.pinned.clone().with(&self.tools)
     }
