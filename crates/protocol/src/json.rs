@@ -102,6 +102,11 @@ impl Json {
         scan::part(self, key)
     }
 
+    /// Tells whether an object has a member; looks no further than that.
+    pub fn has(&self, key: &str) -> bool {
+        scan::members(&self.0).any(|(name, _)| scan::is_key(name, key))
+    }
+
     /// Returns several members of an object in one pass; of members with the same key, the last.
     pub fn get_all<const N: usize>(&self, keys: [&str; N]) -> [Option<Self>; N] {
         scan::find(&self.0, keys).map(|found| found.map(|text| self.part_at(text)))

@@ -27,11 +27,6 @@ impl Keeper {
     /// Writes everything. Blocks for as long as the disk takes.
     pub(super) fn write(&self, cache: &ToolCache) {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if !all.is_empty() {
-            cache.forget_old();
-        }
-        for (key, cached) in all {
-            cache.store(&key, &cached);
-        }
+        cache.store(&all);
     }
 }

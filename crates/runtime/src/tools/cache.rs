@@ -1,22 +1,21 @@
 //! The tools of servers as they were last listed, so that nobody waits for a server to be listed.
 //!
-//! One file per server, configuration and credential: a line about the entry, then the list as it
-//! came. An entry only fills the time until the live list arrives; whatever is wrong with it makes it
-//! a miss, and no approval or trust is ever taken from it.
+//! One entry per server, configuration and credential: a line about it, then the list as it came. An
+//! entry only fills the time until the live list arrives; whatever is wrong with it makes it a miss,
+//! and no approval or trust is ever taken from it.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
-use wharf_config::{Secret, store};
+use wharf_config::Secret;
 use wharf_protocol::era::Revision;
 use wharf_protocol::view::Tool;
 
-use super::disk;
-use super::keyed::{KeyedFolder, is_keyed};
+use super::keyed::KeyedFolder;
+use super::pack::{About, Found, Pack, Put, seconds};
 use super::written;
 
 const VERSION: u32 = 1;
@@ -29,25 +28,26 @@ const RENEWED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// The most bytes of an entry, and of all together.
 const MOST_BYTES: usize = 12 * 1024 * 1024;
-const MOST_BYTES_IN_ALL: u64 = 128 * 1024 * 1024;
+const MOST_BYTES_IN_ALL: u64 = 64 * 1024 * 1024;
 
 /// The most bytes of instructions that are kept.
 const MOST_INSTRUCTIONS: usize = 64 * 1024;
-
-/// How old a file must be that somebody seems to have left half written.
-const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
 /// Forgets all tools that are remembered in a cache folder; returns of how many servers.
 ///
 /// Names that were given to tools stay given.
 pub fn clear_cache(folder: &Path) -> io::Result<usize> {
-    ToolCache::open(Some(folder.to_path_buf())).clear()
+    Pack::new(folder.join(FILE)).clear()
 }
+
+/// The file in the cache folder.
+const FILE: &str = "tools.pack";
 
 /// The cache of one person.
 #[derive(Debug)]
 pub(crate) struct ToolCache {
-    files: KeyedFolder,
+    keys: KeyedFolder,
+    pack: Option<Pack>,
 }
 
 /// Which entry is meant.
@@ -79,17 +79,18 @@ struct Header {
 impl ToolCache {
     /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
-        Self { files: KeyedFolder::new(folder) }
+        let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)));
+        Self { keys: KeyedFolder::new(folder), pack }
     }
 
     /// Returns the key of a server with this configuration and this credential.
     pub(crate) fn key(&self, server: &str, identity: &Secret, credential: &str) -> CacheKey {
-        CacheKey(self.files.file(&["tools", server, identity.expose(), credential]))
+        CacheKey(self.keys.name(&["tools", server, identity.expose(), credential]))
     }
 
     /// Reads an entry; nothing if there is none that counts.
     pub(crate) fn load(&self, key: &CacheKey) -> Option<CachedServer> {
-        let (header, body) = read(&self.path(key)?)?;
+        let (header, body) = self.read(key)?;
         let age = SystemTime::now().duration_since(header.saved()).unwrap_or_default();
         if age > KEPT {
             return None;
@@ -103,16 +104,42 @@ impl ToolCache {
         })
     }
 
-    /// Writes an entry, unless it is there already; that it may fail is no matter.
-    pub(crate) fn store(&self, key: &CacheKey, entry: &CachedServer) {
-        let Some(path) = self.path(key) else { return };
-        let length = written::length(&entry.tools);
-        if length > MOST_BYTES {
-            // What is there would be out of date.
-            drop(fs::remove_file(&path));
+    /// Returns how many tools an entry has, without reading them.
+    pub(crate) fn count(&self, key: &CacheKey) -> Option<usize> {
+        let about = self.pack.as_ref()?.about(key.0.as_deref()?)?;
+        (about.age() <= KEPT).then_some(about.count)
+    }
+
+    /// Writes entries, unless they are there already, and forgets those that no longer count and the
+    /// oldest if there are too many. That it may fail is no matter.
+    pub(crate) fn store(&self, entries: &[(CacheKey, CachedServer)]) {
+        let Some(pack) = &self.pack else { return };
+        let (short, long): (Vec<_>, Vec<_>) =
+            entries.iter().partition(|(_, entry)| written::length(&entry.tools) <= MOST_BYTES);
+        let puts: Vec<Put> = short.iter().filter_map(|(key, entry)| self.put(key, entry)).collect();
+        // What is there of a list that has become too long would be out of date.
+        let is_outdated =
+            |about: &About| long.iter().any(|(key, _)| key.0.as_deref() == Some(about.key()));
+        if puts.is_empty() && !pack.has(is_outdated) {
             return;
         }
-        let mut body = String::with_capacity(length + 16);
+        let new: u64 = puts.iter().map(|put| put.text.len() as u64).sum();
+        // Whatever was written last is at the end of the file, so the first are the oldest.
+        let mut over = (pack.bytes() + new).saturating_sub(MOST_BYTES_IN_ALL);
+        let counts = |about: &About| {
+            let is_over = over > 0;
+            over = over.saturating_sub(about.bytes);
+            !is_over && about.age() <= KEPT && !is_outdated(about)
+        };
+        if let Err(error) = pack.change(&puts, counts) {
+            tracing::debug!(%error, "could not keep lists of tools");
+        }
+    }
+
+    /// Words an entry; nothing if it is there already.
+    fn put(&self, key: &CacheKey, entry: &CachedServer) -> Option<Put> {
+        let key_text = key.0.clone()?;
+        let mut body = String::with_capacity(written::length(&entry.tools) + 16);
         body.push('{');
         written::write(&entry.tools, &mut body);
         body.push('}');
@@ -124,76 +151,25 @@ impl ToolCache {
             instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
             bytes: body.len(),
         };
-        if read(&path).is_some_and(|(earlier, text)| header.is_covered_by(&earlier) && text == body)
+        if self
+            .read(key)
+            .is_some_and(|(earlier, text)| header.is_covered_by(&earlier) && text == body)
         {
-            return;
-        }
-        if let Ok(mut text) = serde_json::to_string(&header) {
-            text.push('\n');
-            text.push_str(&body);
-            if let Err(error) = disk::put_fresh(&path, text.as_bytes()) {
-                tracing::debug!(%error, "could not keep a list of tools");
-            }
-        }
-    }
-
-    /// Removes all entries; returns how many there were.
-    fn clear(&self) -> io::Result<usize> {
-        let mut count = 0;
-        for file in self.files()? {
-            fs::remove_file(&file.path)?;
-            count += usize::from(!file.is_temporary);
-        }
-        Ok(count)
-    }
-
-    /// Removes entries that no longer count, and the oldest if there are too many.
-    pub(crate) fn forget_old(&self) {
-        let mut files = self.files().unwrap_or_default();
-        files.sort_by_key(|file| file.age);
-        let mut bytes = 0;
-        for file in files {
-            bytes += file.bytes;
-            let limit = if file.is_temporary { LEFT_BEHIND } else { KEPT };
-            if file.age > limit || bytes > MOST_BYTES_IN_ALL {
-                drop(fs::remove_file(&file.path));
-            }
-        }
-    }
-
-    fn path(&self, key: &CacheKey) -> Option<PathBuf> {
-        self.files.path(key.0.as_deref())
-    }
-
-    /// Goes through the files that are the cache's own; others in the folder are not touched.
-    fn files(&self) -> io::Result<Vec<CacheFile>> {
-        let Some(folder) = self.files.folder() else { return Ok(Vec::new()) };
-        let entries = match fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
-        Ok(entries.flatten().filter_map(|entry| CacheFile::of(&entry)).collect())
-    }
-}
-
-/// A file of the cache.
-struct CacheFile {
-    path: PathBuf,
-    age: Duration,
-    bytes: u64,
-    is_temporary: bool,
-}
-
-impl CacheFile {
-    fn of(entry: &fs::DirEntry) -> Option<Self> {
-        let name = entry.file_name().into_string().ok()?;
-        let is_temporary = name.starts_with('.') && name.ends_with(disk::TEMPORARY);
-        if !is_temporary && !is_keyed(&name) {
             return None;
         }
-        let about = entry.metadata().ok()?;
-        let age = about.modified().ok()?.elapsed().unwrap_or_default();
-        Some(Self { path: entry.path(), age, bytes: about.len(), is_temporary })
+        let mut text = serde_json::to_string(&header).ok()?;
+        text.push('\n');
+        text.push_str(&body);
+        Some(Put { key: key_text, saved: entry.saved, count: entry.tools.len(), text })
+    }
+
+    /// Reads an entry and takes it apart; nothing if it is not whole.
+    fn read(&self, key: &CacheKey) -> Option<(Header, ByteString)> {
+        let Found::Text(text) = self.pack.as_ref()?.get(key.0.as_deref()?) else { return None };
+        let (line, body) = text.split_once('\n')?;
+        let header: Header = serde_json::from_str(line).ok()?;
+        let is_whole = header.version == VERSION && header.bytes == body.len();
+        is_whole.then(|| (header, text.slice_ref(body)))
     }
 }
 
@@ -212,25 +188,13 @@ impl Header {
     }
 }
 
-fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
-}
-
-/// Reads a file and takes it apart; nothing if it is not whole.
-fn read(path: &Path) -> Option<(Header, ByteString)> {
-    let text = ByteString::from(store::read(path).ok()??);
-    let (line, body) = text.split_once('\n')?;
-    let header: Header = serde_json::from_str(line).ok()?;
-    let is_whole = header.version == VERSION && header.bytes == body.len();
-    is_whole.then(|| (header, text.slice_ref(body)))
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::SystemTime;
 
     use wharf_protocol::view::Page;
 
+    use super::super::disk;
     use super::*;
 
     const LIST: &str =
@@ -260,8 +224,12 @@ mod tests {
             Self { folder, cache, key }
         }
 
+        fn store(&self, entry: CachedServer) {
+            self.cache.store(&[(self.key.clone(), entry)]);
+        }
+
         fn path(&self) -> PathBuf {
-            self.cache.path(&self.key).unwrap()
+            self.folder.path().join("cache").join(FILE)
         }
     }
 
@@ -269,7 +237,7 @@ mod tests {
     fn an_entry_comes_back_as_it_was() {
         let place = Place::new();
         assert_eq!(place.cache.load(&place.key), None);
-        place.cache.store(&place.key, &entry());
+        place.store(entry());
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         let again = ToolCache::open(Some(place.folder.path().join("cache")));
         assert_eq!(again.load(&again.key("server", &Secret::new("identity"), "")), Some(entry()));
@@ -278,7 +246,7 @@ mod tests {
     #[test]
     fn another_configuration_credential_or_server_is_a_miss() {
         let place = Place::new();
-        place.cache.store(&place.key, &entry());
+        place.store(entry());
         for (server, identity, credential) in
             [("server", "other", ""), ("server", "identity", "me"), ("servers", "identity", "")]
         {
@@ -290,8 +258,8 @@ mod tests {
     #[test]
     fn an_entry_that_was_cut_or_changed_is_a_miss() {
         let place = Place::new();
-        place.cache.store(&place.key, &entry());
-        let whole = fs::read(place.path()).unwrap();
+        place.store(entry());
+        let whole = std::fs::read(place.path()).unwrap();
         for length in 0..whole.len() {
             disk::put(&place.path(), &whole[..length]).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{length}");
@@ -307,7 +275,7 @@ mod tests {
             disk::put(&place.path(), text.replace(from, to).as_bytes()).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{to}");
         }
-        place.cache.store(&place.key, &entry());
+        place.store(entry());
         assert_eq!(place.cache.load(&place.key), Some(entry()));
     }
 
@@ -316,7 +284,7 @@ mod tests {
         let place = Place::new();
         for (days, counts) in [(29, true), (31, false)] {
             let saved = entry().saved - Duration::from_secs(24 * 3600 * days);
-            place.cache.store(&place.key, &CachedServer { saved, ..entry() });
+            place.store(CachedServer { saved, ..entry() });
             assert_eq!(place.cache.load(&place.key).is_some(), counts, "{days}");
         }
     }
@@ -324,58 +292,58 @@ mod tests {
     #[test]
     fn an_entry_is_written_again_only_if_that_changes_something() {
         let place = Place::new();
-        place.cache.store(&place.key, &entry());
+        place.store(entry());
         let hours = |hours: u64| entry().saved + Duration::from_secs(3600 * hours);
-        place.cache.store(&place.key, &CachedServer { saved: hours(1), ..entry() });
+        place.store(CachedServer { saved: hours(1), ..entry() });
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         let more = CachedServer { saved: hours(1), instructions: None, ..entry() };
-        place.cache.store(&place.key, &more);
+        place.store(more.clone());
         assert_eq!(place.cache.load(&place.key), Some(more));
         let later = CachedServer { saved: hours(26), instructions: None, ..entry() };
-        place.cache.store(&place.key, &later);
+        place.store(later.clone());
         assert_eq!(place.cache.load(&place.key), Some(later));
     }
 
     #[test]
     fn clearing_removes_entries_and_nothing_else() {
         let place = Place::new();
-        place.cache.store(&place.key, &entry());
-        let beside = place.path().with_file_name("names.json");
+        place.store(entry());
+        let folder = place.folder.path().join("cache");
+        let beside = folder.join("names.json");
         disk::put(&beside, b"{}").unwrap();
-        place.cache.forget_old();
-        assert!(place.cache.load(&place.key).is_some());
-        assert_eq!(place.cache.clear().unwrap(), 1);
+        assert_eq!(clear_cache(&folder).unwrap(), 1);
         assert_eq!(place.cache.load(&place.key), None);
         assert!(beside.exists());
-        assert_eq!(place.cache.clear().unwrap(), 0);
+        assert_eq!(clear_cache(&folder).unwrap(), 0);
     }
 
     #[test]
-    fn old_entries_and_half_written_files_are_forgotten() {
+    fn entries_that_no_longer_count_are_forgotten_when_others_are_written() {
         let place = Place::new();
-        place.cache.store(&place.key, &entry());
-        let half = place.path().with_file_name(format!(".x{}", disk::TEMPORARY));
-        disk::put(&half, b"").unwrap();
-        let age = |path: &Path, age: Duration| {
-            let file = fs::File::options().write(true).open(path).unwrap();
-            file.set_modified(SystemTime::now() - age).unwrap();
-        };
-        age(&place.path(), KEPT.saturating_sub(LEFT_BEHIND));
-        age(&half, LEFT_BEHIND * 2);
-        place.cache.forget_old();
-        assert!(place.path().exists() && !half.exists());
-        age(&place.path(), KEPT + LEFT_BEHIND);
-        place.cache.forget_old();
-        assert!(!place.path().exists());
+        let old = place.cache.key("old", &Secret::new("identity"), "");
+        let saved = entry().saved - KEPT - Duration::from_secs(60);
+        place.cache.store(&[(old, CachedServer { saved, ..entry() })]);
+        place.store(entry());
+        assert_eq!(clear_cache(&place.folder.path().join("cache")).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_is_not_kept_and_neither_is_what_it_was() {
+        let place = Place::new();
+        place.store(entry());
+        assert_eq!(place.cache.count(&place.key), Some(2));
+        let long = format!(r#"{{"tools":[{{"name":"{}"}}]}}"#, "x".repeat(MOST_BYTES));
+        let page: Page<Tool> = Page::read(&long.parse().unwrap());
+        place.store(CachedServer { tools: page.items, ..entry() });
+        assert_eq!(place.cache.load(&place.key), None);
+        assert_eq!(place.cache.count(&place.key), None);
     }
 
     #[test]
     fn without_a_folder_nothing_is_kept_and_nothing_fails() {
         let cache = ToolCache::open(None);
         let key = cache.key("server", &Secret::new("identity"), "");
-        cache.store(&key, &entry());
-        assert_eq!(cache.load(&key), None);
-        assert_eq!(cache.clear().unwrap(), 0);
-        cache.forget_old();
+        cache.store(&[(key.clone(), entry())]);
+        assert_eq!((cache.load(&key), cache.count(&key)), (None, None));
     }
 }

@@ -3,18 +3,39 @@
 //! A crash of the machine may lose or empty such a file, and its reader then goes on without it. What
 //! must not be lost goes through [`wharf_config::store`].
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use wharf_config::store::random_id;
+use wharf_config::store::{Lock, random_id};
 
 /// How the files end that are being written; a crash may leave one behind.
-pub(super) const TEMPORARY: &str = ".wharf-tmp";
+const TEMPORARY: &str = ".wharf-tmp";
+
+/// How long a change waits for those of other processes.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+
+/// How old such a file must be before it counts as left behind.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
+
+/// Waits until no other process changes the files of a folder, which is made if it is missing.
+pub(super) fn lock(folder: &Path) -> io::Result<Lock> {
+    private_folder(folder)?;
+    Lock::acquire(folder, LOCK_WAIT).map_err(io::Error::other)
+}
 
 /// Replaces a file; the folder is made if it is missing.
 pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = write_beside(path, bytes)?;
+    replace(path, |file| file.write_all(bytes))
+}
+
+/// Replaces a file by what is written into another; the folder is made if it is missing.
+pub(super) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let temporary = write_beside(path, write)?;
     let result = fs::rename(&temporary, path);
     if result.is_err() {
         drop(fs::remove_file(&temporary));
@@ -22,21 +43,27 @@ pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
-/// Writes a file that is usually new, without the detour over another name. A reader may meet half of
-/// it, so this is only for files that say themselves whether they are whole.
-pub(super) fn put_fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match private_file().create_new(true).open(path) {
-        Ok(mut file) => file.write_all(bytes),
-        Err(_) => put(path, bytes),
-    }
-}
-
 /// Makes a file unless there is one: of several who try at a time one succeeds.
 pub(super) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = write_beside(path, bytes)?;
+    let temporary = write_beside(path, |file| file.write_all(bytes))?;
     let result = fs::hard_link(&temporary, path);
     drop(fs::remove_file(&temporary));
     result
+}
+
+/// Removes files from a folder that somebody seems to have left half written.
+pub(super) fn forget_left_behind(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.starts_with('.') || !name.ends_with(TEMPORARY) {
+            continue;
+        }
+        let modified = entry.metadata().and_then(|about| about.modified());
+        if modified.is_ok_and(|time| time.elapsed().unwrap_or_default() > LEFT_BEHIND) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
 }
 
 /// Makes a folder for its owner alone, or makes it so.
@@ -57,7 +84,10 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+fn write_beside(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<PathBuf> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidFilename.into());
     };
@@ -66,14 +96,14 @@ fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let mut options = private_file();
     options.create_new(true);
     let file = match options.open(&temporary) {
-        // The folder is nearly always there, and with a hundred servers it pays not to ask first.
+        // The folder is nearly always there.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             private_folder(folder)?;
             options.open(&temporary)
         }
         file => file,
     };
-    let written = file?.write_all(bytes);
+    let written = write(&mut file?);
     if let Err(error) = written {
         drop(fs::remove_file(&temporary));
         return Err(error);
@@ -103,6 +133,21 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert!(put_new(&path, b"three").is_err());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_what_was_left_half_written_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [".old.wharf-tmp", ".new.wharf-tmp", "old"].map(|it| folder.path().join(it));
+        for path in &paths {
+            put(path, b"").unwrap();
+        }
+        for path in [&paths[0], &paths[2]] {
+            let file = File::options().write(true).open(path).unwrap();
+            file.set_modified(std::time::SystemTime::now() - LEFT_BEHIND * 2).unwrap();
+        }
+        forget_left_behind(folder.path());
+        assert_eq!(paths.map(|path| path.exists()), [false, true, true]);
     }
 
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Names of files that give nothing away: keyed hashes, with a random key beside the files.
+//! Names for servers' records that give nothing away: keyed hashes, with a random key beside them.
 //!
 //! What identifies a server's configuration holds secrets, and a plain hash of a short secret can be
 //! guessed. The key is made when it is first needed.
@@ -16,7 +16,7 @@ use super::disk;
 /// How many characters a key has.
 const KEY_LENGTH: usize = 64;
 
-/// A folder whose files are found by what they are about.
+/// A folder whose records are found by what they are about.
 #[derive(Debug)]
 pub(super) struct KeyedFolder {
     folder: Option<PathBuf>,
@@ -29,17 +29,8 @@ impl KeyedFolder {
         Self { folder, key: OnceLock::new() }
     }
 
-    pub(super) fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
-    }
-
-    /// Returns where a file is.
-    pub(super) fn path(&self, file: Option<&str>) -> Option<PathBuf> {
-        Some(self.folder.as_ref()?.join(file?))
-    }
-
-    /// Returns the file about something; nothing if there is no folder or no key to be had.
-    pub(super) fn file(&self, about: &[&str]) -> Option<String> {
+    /// Returns the name of what is about something; nothing if there is no folder or no key to be had.
+    pub(super) fn name(&self, about: &[&str]) -> Option<String> {
         let folder = self.folder.as_ref()?;
         let key = self.key.get_or_init(|| key_in(folder)).as_ref()?;
         let mut mac = Hmac::<Sha256>::new_from_slice(key.expose().as_bytes()).ok()?;
@@ -49,18 +40,11 @@ impl KeyedFolder {
             mac.update(part.as_bytes());
         }
         let hash = mac.finalize().into_bytes();
-        let name = hash.iter().take(20).fold(String::new(), |mut name, byte| {
+        Some(hash.iter().take(20).fold(String::with_capacity(40), |mut name, byte| {
             let _infallible = write!(name, "{byte:02x}");
             name
-        });
-        Some(format!("{name}.json"))
+        }))
     }
-}
-
-/// Tells whether a file is named after a keyed hash.
-pub(super) fn is_keyed(name: &str) -> bool {
-    let hash = name.strip_suffix(".json").unwrap_or_default();
-    hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Reads the key of a folder, or makes one.
@@ -75,8 +59,11 @@ fn key_in(folder: &Path) -> Option<Secret> {
         return Some(key);
     }
     let key = format!("{}{}", store::random_id().ok()?, store::random_id().ok()?);
-    // Another process may be making one too: then that one counts. A damaged one is replaced.
-    if disk::put_new(&path, key.as_bytes()).is_err() && read().is_none() {
+    if disk::put_new(&path, key.as_bytes()).is_ok() {
+        return Some(Secret::new(key));
+    }
+    // Another process may have made one too: then that one counts. A damaged one is replaced.
+    if read().is_none() {
         disk::put(&path, key.as_bytes()).ok()?;
     }
     read()
@@ -87,33 +74,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_things_have_the_same_file_and_others_have_another() {
+    fn the_same_things_have_the_same_name_and_others_have_another() {
         let folder = tempfile::tempdir().unwrap();
         let open = || KeyedFolder::new(Some(folder.path().join("cache")));
         let (one, other) = (open(), open());
-        let file = one.file(&["server", "secret"]).unwrap();
-        assert_eq!(other.file(&["server", "secret"]).unwrap(), file);
-        assert_ne!(one.file(&["servers", "ecret"]).unwrap(), file);
-        assert!(is_keyed(&file));
+        let name = one.name(&["server", "secret"]).unwrap();
+        assert_eq!(other.name(&["server", "secret"]).unwrap(), name);
+        assert_ne!(one.name(&["servers", "ecret"]).unwrap(), name);
         let elsewhere = tempfile::tempdir().unwrap();
         let stranger = KeyedFolder::new(Some(elsewhere.path().to_owned()));
-        assert_ne!(stranger.file(&["server", "secret"]).unwrap(), file);
+        assert_ne!(stranger.name(&["server", "secret"]).unwrap(), name);
     }
 
     #[test]
     fn a_damaged_key_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         disk::put(&folder.path().join("key"), b"short").unwrap();
-        let open = || KeyedFolder::new(Some(folder.path().to_owned())).file(&["a"]);
+        let open = || KeyedFolder::new(Some(folder.path().to_owned())).name(&["a"]);
         assert!(open().is_some());
         assert_eq!(open(), open());
     }
 
     #[test]
-    fn without_a_folder_there_is_no_file() {
-        assert_eq!(KeyedFolder::new(None).file(&["a"]), None);
+    fn without_a_folder_there_is_no_name() {
+        assert_eq!(KeyedFolder::new(None).name(&["a"]), None);
         let folder = tempfile::tempdir().unwrap();
         disk::put(&folder.path().join("file"), b"").unwrap();
-        assert_eq!(KeyedFolder::new(Some(folder.path().join("file"))).file(&["a"]), None);
+        assert_eq!(KeyedFolder::new(Some(folder.path().join("file"))).name(&["a"]), None);
     }
 }

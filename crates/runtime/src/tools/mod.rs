@@ -15,6 +15,7 @@ mod keyed;
 pub(crate) mod names;
 mod naming;
 pub(crate) mod offer;
+mod pack;
 pub(crate) mod pins;
 mod registry;
 mod schema;

@@ -31,7 +31,7 @@ pub(super) fn length(tools: &[Tool]) -> usize {
 /// such a tool gets it here.
 fn write_tool(tool: &Tool, out: &mut String) {
     let text = tool.raw().as_str();
-    let rest = text.strip_prefix('{').filter(|_| tool.raw().get("name").is_none());
+    let rest = text.strip_prefix('{').filter(|_| !tool.raw().has("name"));
     let name = Json::encode::<str>(tool.name());
     let (Some(rest), Ok(name)) = (rest, name) else {
         out.push_str(text);

@@ -89,6 +89,7 @@ impl NamesFile {
     ///
     /// Where two processes gave one name to different tools, the one stored first keeps it.
     pub(crate) fn save(self) -> io::Result<()> {
+        let _lock = self.path.parent().map(disk::lock).transpose()?;
         let earlier = read(&self.path).unwrap_or_default();
         let text = serde_json::to_string(&self.beside(&earlier)).map_err(io::Error::other)?;
         disk::put(&self.path, text.as_bytes())

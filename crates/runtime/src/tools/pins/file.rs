@@ -1,4 +1,4 @@
-//! A file of pinned tools: a line with the hash of the whole list, then the tools as they came.
+//! The record of one definition's pinned tools: a line with the hash of the whole list, then the tools as they came.
 //!
 //! As long as the list is the same, the line is enough, and writing takes no tool apart. Of tools
 //! that say very much only the hashes are kept. Schemas are compared without regard to the order of
@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
@@ -17,8 +16,8 @@ use wharf_config::store;
 use wharf_protocol::view::Tool;
 use wharf_protocol::{Json, Members};
 
-use super::{Difference, PinError};
-use crate::tools::{disk, written};
+use super::Difference;
+use crate::tools::written;
 
 const VERSION: u32 = 2;
 
@@ -26,9 +25,9 @@ const VERSION: u32 = 2;
 const FIELDS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// Tools that are longer are taken apart, and longer texts in them are pinned by their hash alone; in
-/// a large file that happens to all tools, and to all but the shortest texts.
+/// a large record that happens to all tools, and to all but the shortest texts.
 const LONGEST: usize = 8 * 1024;
-const LONGEST_IN_A_LARGE_FILE: usize = 80;
+const LONGEST_IN_A_LARGE_RECORD: usize = 80;
 const LARGE: usize = 8 * 1024 * 1024;
 
 /// How many tools that are gone stay pinned.
@@ -66,7 +65,7 @@ enum Said {
 struct Header {
     version: u32,
     digest: String,
-    /// The length of the rest, so that a file which was cut is noticed.
+    /// The length of the rest, so that a record which was cut is noticed.
     bytes: usize,
 }
 
@@ -79,13 +78,8 @@ pub(super) enum Known {
     Damaged,
 }
 
-/// Reads a file, as far as it takes to know about a list of tools.
-pub(super) fn read(path: &Path, tools: &[Tool]) -> Known {
-    let text = match store::read(path) {
-        Ok(Some(text)) => ByteString::from(text),
-        Ok(None) => return Known::Missing,
-        Err(_) => return Known::Damaged,
-    };
+/// Reads a record, as far as it takes to know about a list of tools.
+pub(super) fn read(text: &ByteString, tools: &[Tool]) -> Known {
     let parse = || {
         let (line, body) = text.split_once('\n')?;
         let header: Header = serde_json::from_str(line).ok()?;
@@ -133,23 +127,22 @@ impl PinFile {
         self
     }
 
-    /// Writes the file; says why that is not possible. It is not forced down to the disk: with a
-    /// hundred servers that takes longer than connecting to them, and a machine that crashes right
-    /// then only asks the person again.
-    pub(super) fn write(&self, path: &Path) -> Result<(), PinError> {
+    /// Writes the record; nothing if there are too many tools.
+    pub(super) fn write(&self) -> Option<String> {
         let mut body = self.body(LONGEST, LONGEST);
         if body.len() > LARGE {
-            body = self.body(0, LONGEST_IN_A_LARGE_FILE);
+            body = self.body(0, LONGEST_IN_A_LARGE_RECORD);
         }
         let header = Header { version: VERSION, digest: self.digest.clone(), bytes: body.len() };
-        // Texts and numbers can always be written.
-        let mut text = serde_json::to_string(&header).unwrap_or_default();
+        let mut text = serde_json::to_string(&header).ok()?;
         text.push('\n');
         text.push_str(&body);
-        if text.len() as u64 > store::MAX_FILE_BYTES {
-            return Err(PinError::TooMany);
-        }
-        Ok(disk::put(path, text.as_bytes())?)
+        (text.len() as u64 <= store::MAX_FILE_BYTES).then_some(text)
+    }
+
+    /// Returns how many tools are pinned.
+    pub(super) fn count(&self) -> usize {
+        self.tools.len()
     }
 
     /// Writes tools up to a length as they came, and of longer ones texts up to a length.
@@ -160,10 +153,10 @@ impl PinFile {
             let name: &str = name;
             match pinned {
                 Pinned::Whole(tool) if tool.raw().as_str().len() <= longest_tool => {
-                    whole.push(tool)
+                    whole.push(tool);
                 }
                 Pinned::Whole(tool) => {
-                    drop(apart.insert(name, Pin::of(tool).shortened(longest_text)))
+                    drop(apart.insert(name, Pin::of(tool).shortened(longest_text)));
                 }
                 Pinned::Apart(pin) => drop(apart.insert(name, pin.shortened(longest_text))),
             }

@@ -11,13 +11,15 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
 use super::keyed::KeyedFolder;
+use super::pack::{Found, Pack, Put};
 use file::{Known, Pin, PinFile};
 
 /// What happens to tools that are not as they were pinned.
@@ -37,11 +39,16 @@ impl From<&Settings> for Pinning {
     }
 }
 
+/// The file in the folder of the pins.
+const FILE: &str = "tools.pack";
+
 /// The pinned tools of all definitions.
 #[derive(Debug)]
 pub(crate) struct Pins {
-    files: KeyedFolder,
-    pending: Mutex<HashMap<PathBuf, Pending>>,
+    keys: KeyedFolder,
+    pack: Option<Pack>,
+    /// Key → what is pinned and not yet written.
+    pending: Mutex<HashMap<String, Pending>>,
 }
 
 /// Which definition is meant.
@@ -50,8 +57,7 @@ pub(crate) struct PinKey(Option<String>);
 
 impl fmt::Display for PinKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.as_deref().unwrap_or_default();
-        f.write_str(name.strip_suffix(".json").unwrap_or(name))
+        f.write_str(self.0.as_deref().unwrap_or_default())
     }
 }
 
@@ -137,20 +143,21 @@ impl PinError {
 impl Pins {
     /// Uses a folder, or pins nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
-        Self { files: KeyedFolder::new(folder), pending: Mutex::default() }
+        let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)));
+        Self { keys: KeyedFolder::new(folder), pack, pending: Mutex::default() }
     }
 
     /// Returns the key of a definition. Accounts that see different tools have pins of their own.
     pub(crate) fn key(&self, server: &str, identity: &Secret, credential: &str) -> PinKey {
-        PinKey(self.files.file(&["pins", server, identity.expose(), credential]))
+        PinKey(self.keys.name(&["pins", server, identity.expose(), credential]))
     }
 
     /// Compares a live list with the pins, and pins what may be pinned. That counts at once; it is
     /// written by [`Pins::write_pending`].
     pub(crate) fn check(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
-        let Some(path) = self.files.path(key.0.as_deref()) else { return PinReport::default() };
+        let Some((pack, key)) = self.place(key) else { return PinReport::default() };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
-        let pinned = match self.read(&path, tools) {
+        let pinned = match self.read(pack, key, tools) {
             Known::Same => return report,
             Known::Pinned(pinned) => pinned,
             Known::Missing => {
@@ -167,7 +174,7 @@ impl Pins {
         }
         report.withhold(mode);
         if report.withheld == Withheld::None {
-            self.pending().insert(path, Pending { pinned, tools: tools.to_vec() });
+            self.pending().insert(key.to_owned(), Pending { pinned, tools: tools.to_vec() });
         }
         report
     }
@@ -178,40 +185,60 @@ impl Pins {
     }
 
     /// Writes the pins. Blocks for as long as the disk takes. What cannot be written counts as long
-    /// as this process lasts.
+    /// as this process lasts. It is not forced down to the disk: with a hundred servers that takes
+    /// longer than connecting to them, and a machine that crashes right then only asks again.
     pub(crate) fn write_pending(&self) {
-        let paths: Vec<PathBuf> = self.pending().keys().cloned().collect();
-        for path in paths {
-            let Some(pinned) = self.pending().get(&path).map(Pending::merged) else { continue };
-            match pinned.write(&path) {
-                Ok(()) => drop(self.pending().remove(&path)),
-                Err(error) => {
-                    tracing::warn!(%error, "could not write down what tools look like");
-                    return;
-                }
-            }
+        let Some(pack) = &self.pack else { return };
+        let pending: Vec<(String, Pending)> =
+            self.pending().iter().map(|(key, pending)| (key.clone(), pending.clone())).collect();
+        let puts: Vec<Put> =
+            pending.iter().filter_map(|(key, pending)| put(key, &pending.merged())).collect();
+        if puts.len() < pending.len() {
+            let error = PinError::TooMany;
+            tracing::warn!(%error, "could not write down what tools look like");
         }
+        if puts.is_empty() {
+            return;
+        }
+        match pack.change(&puts, |_| true) {
+            Err(error) => tracing::warn!(%error, "could not write down what tools look like"),
+            Ok(()) => self.pending().retain(|key, now| {
+                let is_written = |put: &Put| put.key == *key;
+                // More may have come to it in the meantime.
+                let is_same = |(other, then): &(String, Pending)| other == key && then == now;
+                !(puts.iter().any(is_written) && pending.iter().any(is_same))
+            }),
+        }
+    }
+
+    fn place<'a>(&'a self, key: &'a PinKey) -> Option<(&'a Pack, &'a str)> {
+        Some((self.pack.as_ref()?, key.0.as_deref()?))
     }
 
     /// Returns what is known of a definition's tools, written or not.
-    fn read(&self, path: &Path, tools: &[Tool]) -> Known {
-        match self.pending().get(path) {
-            Some(pending) if pending.tools == tools => Known::Same,
-            Some(pending) => Known::Pinned(pending.merged()),
-            None => file::read(path, tools),
+    fn read(&self, pack: &Pack, key: &str, tools: &[Tool]) -> Known {
+        match self.pending().get(key) {
+            Some(pending) if pending.tools == tools => return Known::Same,
+            Some(pending) => return Known::Pinned(pending.merged()),
+            None => {}
+        }
+        match pack.get(key) {
+            Found::Text(text) => file::read(&text, tools),
+            Found::Nothing => Known::Missing,
+            Found::Damaged => Known::Damaged,
         }
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<PathBuf, Pending>> {
+    fn pending(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares a remembered list with the pins and changes nothing: what is withheld must not come
     /// back through the cache.
     pub(crate) fn look(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
-        let Some(path) = self.files.path(key.0.as_deref()) else { return PinReport::default() };
+        let Some((pack, key)) = self.place(key) else { return PinReport::default() };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
-        match self.read(&path, tools) {
+        match self.read(pack, key, tools) {
             Known::Same => {}
             Known::Pinned(pinned) => report.compare(&pinned, tools),
             Known::Missing => report.is_pinned = false,
@@ -223,20 +250,26 @@ impl Pins {
 
     /// Pins tools as they are, because the person has accepted them.
     pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), PinError> {
-        let Some(path) = self.files.path(key.0.as_deref()) else { return Ok(()) };
-        let pinned = match self.read(&path, tools) {
+        let Some((pack, key)) = self.place(key) else { return Ok(()) };
+        let pinned = match self.read(pack, key, tools) {
             Known::Same => return Ok(()),
             Known::Pinned(pinned) => pinned,
             Known::Missing | Known::Damaged => PinFile::default(),
         };
-        pinned.with(tools).write(&path)?;
-        self.pending().remove(&path);
+        let put = put(key, &pinned.with(tools)).ok_or(PinError::TooMany)?;
+        pack.change(&[put], |_| true)?;
+        self.pending().remove(key);
         Ok(())
     }
 }
 
+fn put(key: &str, pinned: &PinFile) -> Option<Put> {
+    let text = pinned.write()?;
+    Some(Put { key: key.to_owned(), saved: SystemTime::now(), count: pinned.count(), text })
+}
+
 /// Tools that are pinned and not yet written. Putting them together is left for when nobody waits.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 struct Pending {
     pinned: PinFile,
     tools: Vec<Tool>,

@@ -8,7 +8,7 @@ use super::super::disk;
 use super::*;
 
 struct Place {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     pins: Pins,
     key: PinKey,
 }
@@ -18,7 +18,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let pins = Pins::open(Some(folder.path().join("pins")));
         let key = pins.key("server", &Secret::new("identity"), "");
-        Self { _folder: folder, pins, key }
+        Self { folder, pins, key }
     }
 
     fn check(&self, tools: &str, mode: Pinning) -> PinReport {
@@ -35,7 +35,7 @@ impl Place {
     }
 
     fn path(&self) -> PathBuf {
-        self.pins.files.path(self.key.0.as_deref()).unwrap()
+        self.folder.path().join("pins").join(FILE)
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +25,7 @@ use super::super::marker::{Marker, Owner, VARIABLE};
 const ENVIRONMENT_LIMIT: u64 = 6 * 1024 * 1024;
 
 /// One line of numbers and a name of 16 characters.
-const STAT_LIMIT: u64 = 4096;
+const STAT_LIMIT: usize = 4096;
 
 /// How many parents are looked at, in case the list changes into a circle while we look.
 const ANCESTOR_LIMIT: usize = 256;
@@ -57,9 +58,20 @@ pub(super) struct Wanted {
     pub(super) groups: Vec<i32>,
     /// Marked processes that started at this time or later.
     pub(super) since: u64,
-    /// Only processes with this number or a larger one: most of a machine's need not be looked at to
-    /// know that they are older than a server that was started a moment ago.
+    /// Only processes with this number or one that was given later: most of a machine's need not be
+    /// looked at to know that they are older than a server that was started a moment ago.
     pub(super) from: i32,
+}
+
+impl Wanted {
+    /// Returns the numbers to look at, if `last` is the one that was given last. Larger ones are from
+    /// before the numbers began anew.
+    fn numbers(&self, last: Option<i32>) -> RangeInclusive<i32> {
+        match last {
+            Some(last) if self.from > 0 && last >= self.from => self.from..=last,
+            _ => 0..=i32::MAX,
+        }
+    }
 }
 
 /// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
@@ -76,9 +88,15 @@ pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
     let mut seen = HashSet::new();
     for _ in 0..PASS_LIMIT {
         let before = seen.len();
-        for folder in fs::read_dir("/proc").ok()?.flatten() {
-            let Some(pid) = number(&folder.file_name()) else { continue };
-            if pid >= wanted.from && seen.insert(pid) {
+        let names: Vec<i32> = fs::read_dir("/proc")
+            .ok()?
+            .flatten()
+            .filter_map(|it| number(&it.file_name()))
+            .collect();
+        // Asked after the names were read, so that nobody among them can be newer.
+        let numbers = wanted.numbers(last_number());
+        for pid in names {
+            if numbers.contains(&pid) && seen.insert(pid) {
                 entries.extend(look_at(pid, wanted, &mut buffer));
             }
         }
@@ -202,8 +220,10 @@ impl Stat {
     }
 
     fn read_from(path: &Path, buffer: &mut Vec<u8>) -> Option<Self> {
-        read_up_to(STAT_LIMIT, path, buffer).ok()?;
-        Self::parse(buffer)
+        // The kernel hands out the whole line at once.
+        buffer.resize(STAT_LIMIT, 0);
+        let length = File::open(path).and_then(|mut file| file.read(buffer)).ok()?;
+        Self::parse(&buffer[..length])
     }
 
     fn parse(line: &[u8]) -> Option<Self> {
@@ -333,6 +353,19 @@ mod tests {
             assert!(is_above_us(pid));
             assert!(!Entry { id, group: pid, marker: Some(marker) }.is_orphan());
         }
+    }
+
+    #[test]
+    fn only_numbers_since_the_first_server_are_looked_at() {
+        let numbers = |from, last| {
+            let wanted = Wanted { groups: Vec::new(), since: 0, from };
+            wanted.numbers(last)
+        };
+        assert_eq!(numbers(500, Some(700)), 500..=700);
+        assert_eq!(numbers(500, Some(500)), 500..=500);
+        assert_eq!(numbers(500, Some(20)), 0..=i32::MAX, "they began anew");
+        assert_eq!(numbers(500, None), 0..=i32::MAX);
+        assert_eq!(numbers(0, Some(700)), 0..=i32::MAX);
     }
 
     #[test]
