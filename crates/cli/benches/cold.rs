@@ -2,8 +2,9 @@
 //! against `wharf-bare`, a client written by hand on std alone that makes the same exchange.
 //!
 //! Both run in turns with the same servers, and nothing is cached, so this is the first run of a
-//! person. The servers and the bare client are programs of the testkit, which `cargo xtask bench`
-//! builds too. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! person. One more case has a server that needs five seconds and tools that are cached: all of them
+//! must be there 60 ms after the gate. The servers and the bare client are programs of the testkit,
+//! which `cargo xtask bench` builds too. Run by `cargo xtask bench`; exits with 1 above a bar.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,6 +14,7 @@
 )]
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -39,14 +41,21 @@ const CASES: &[Case] = &[
     Case { name: "tools, 100 servers", servers: 100, rounds: 9, verb: &["tools"], most: 1.3 },
 ];
 
+/// How often a server is met that needs five seconds.
+const SLOW_ROUNDS: usize = 15;
+
+/// When everything must be printed in spite of it: the gate, and 60 ms.
+const SLOW_MOST: Duration = Duration::from_millis(250 + 60);
+
 /// How much memory `wharf tools` may take at most, by the number of servers.
 const MEMORY: [(usize, u64); 2] = [(1, 12 * 1024), (100, 20 * 1024)];
 
 fn main() -> ExitCode {
     let programs = Path::new(env!("CARGO_BIN_EXE_wharf")).parent().map(Path::to_path_buf);
     let programs = programs.expect("a binary is in a folder");
-    let (bare, echo) = (programs.join("wharf-bare"), programs.join("wharf-echo"));
-    if !bare.is_file() || !echo.is_file() {
+    let [bare, echo, actor] =
+        ["wharf-bare", "wharf-echo", "wharf-actor"].map(|name| programs.join(name));
+    if ![&bare, &echo, &actor].into_iter().all(|program| program.is_file()) {
         println!("skipped: `cargo build --release -p wharf-testkit --bins` makes what this needs");
         return ExitCode::SUCCESS;
     }
@@ -57,6 +66,7 @@ fn main() -> ExitCode {
         // A disturbed machine gets a second chance; a slow program does not need one.
         is_fine &= world.compare(case) || world.compare(case);
     }
+    is_fine &= world.slow(&actor) || world.slow(&actor);
     for (servers, most) in MEMORY {
         let peak = world.peak(servers);
         let name = format!("memory, {servers} servers");
@@ -92,6 +102,43 @@ impl World {
         ratio <= most
     }
 
+    /// Lists cached tools of a server that needs five seconds to say hello.
+    fn slow(&self, actor: &Path) -> bool {
+        let stage = self.folder.path().join("actor");
+        let play = |delay: u32| {
+            let script = format!(r#"{{"tools":["one","two","three"],"helloDelayMs":{delay}}}"#);
+            fs::create_dir_all(&stage).expect("a folder");
+            fs::write(stage.join("script.json"), script).expect("a script");
+        };
+        let entry = format!(
+            r#"{{"slow":{{"command":"{}","args":["{}"]}}}}"#,
+            actor.display(),
+            stage.display()
+        );
+        let warm = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
+            self.surround(command.arg("tools"));
+            command.env("WHARF_MCP_SERVERS", &entry).stdout(Stdio::piped());
+            command
+        };
+        play(0);
+        self.clear_home();
+        let (expected, _) = printed(&mut warm());
+        assert_eq!(expected.matches("mcp_slow_").count(), 3, "{expected}");
+        play(5000);
+        let times = (0..SLOW_ROUNDS).map(|_| {
+            let (shown, took) = printed(&mut warm());
+            assert_eq!(shown, expected);
+            took
+        });
+        let ours = median(times.collect());
+        println!(
+            "{:<24} {:>10} {ours:>10.2?} {:>7} {SLOW_MOST:>6.0?}",
+            "tools, slow server", "", ""
+        );
+        ours <= SLOW_MOST
+    }
+
     fn bare(&self, case: &Case) -> Command {
         let mut command = Command::new(&self.bare);
         match case.verb {
@@ -103,13 +150,18 @@ impl World {
         command
     }
 
-    /// A run in which nothing is cached.
-    fn ours(&self, servers: usize, verb: &[&str]) -> Command {
+    /// Forgets everything that was cached.
+    fn clear_home(&self) {
         let home = self.folder.path().join("home");
         if home.exists() {
             fs::remove_dir_all(&home).expect("an old home can be removed");
         }
         fs::create_dir_all(&home).expect("a home");
+    }
+
+    /// A run in which nothing is cached.
+    fn ours(&self, servers: usize, verb: &[&str]) -> Command {
+        self.clear_home();
         let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
         command.args(verb);
         self.surround(&mut command);
@@ -162,6 +214,25 @@ fn timed(command: &mut Command) -> Duration {
     let took = began.elapsed();
     assert!(status.success(), "{command:?} failed");
     took
+}
+
+/// Runs a program, and returns what it printed and when the last of it came.
+fn printed(command: &mut Command) -> (String, Duration) {
+    let began = Instant::now();
+    let mut child = command.spawn().expect("a program runs");
+    let mut stdout = child.stdout.take().expect("its output is read");
+    let (mut text, mut buffer, mut last) = (Vec::new(), [0; 4096], Duration::ZERO);
+    loop {
+        let read = stdout.read(&mut buffer).expect("a pipe can be read");
+        if read == 0 {
+            break;
+        }
+        last = began.elapsed();
+        text.extend_from_slice(&buffer[..read]);
+    }
+    let status = child.wait().expect("a child can be waited for");
+    assert!(status.success(), "{command:?} failed");
+    (String::from_utf8_lossy(&text).into_owned(), last)
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -17,6 +17,7 @@ mod doctor;
 mod doctor_connected;
 mod explain;
 mod export;
+mod gate;
 mod get;
 mod harmless;
 mod hostile;

@@ -8,9 +8,9 @@ use wharf_testkit::actor::{Diary, Script};
 
 use super::world::{LIMIT, World, call, kill, until};
 
-fn world(script: Script) -> (World, Diary) {
+fn world(script: &Script) -> (World, Diary) {
     let mut world = World::new();
-    let diary = world.actor("fs", &script, json!({}));
+    let diary = world.actor("fs", script, json!({}));
     (world, diary)
 }
 
@@ -26,7 +26,7 @@ async fn lose(runtime: &Runtime, diary: &Diary) {
 
 #[tokio::test]
 async fn a_legacy_server_is_told_again_after_it_was_lost() {
-    let (world, diary) = world(Script::with_tools(["do"]));
+    let (world, diary) = world(&Script::with_tools(["do"]));
     let runtime = world.start();
     runtime.ready().await;
     runtime.set_log_level("fs", LogLevel::Warning).await.unwrap();
@@ -43,7 +43,7 @@ async fn a_legacy_server_is_told_again_after_it_was_lost() {
 
 #[tokio::test]
 async fn a_modern_server_is_told_with_every_call() {
-    let (world, diary) = world(Script { modern: true, ..Script::with_tools(["do"]) });
+    let (world, diary) = world(&Script { modern: true, ..Script::with_tools(["do"]) });
     let runtime = world.start();
     runtime.ready().await;
     call(&runtime, "mcp_fs_do", json!({})).await;
@@ -64,7 +64,7 @@ async fn a_modern_server_is_told_with_every_call() {
 #[tokio::test]
 async fn a_server_without_a_log_is_not_asked_for_one() {
     for modern in [false, true] {
-        let (world, diary) = world(Script { modern, mute: true, ..Script::with_tools(["do"]) });
+        let (world, diary) = world(&Script { modern, mute: true, ..Script::with_tools(["do"]) });
         let runtime = world.start();
         runtime.ready().await;
         let error = runtime.set_log_level("fs", LogLevel::Warning).await.unwrap_err();
