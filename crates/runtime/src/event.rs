@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
 use wharf_config::{Problem, ServerName};
 
 use crate::status::{Failure, Status};
@@ -75,19 +76,28 @@ pub enum Event {
 }
 
 /// Receives events from the moment it was made.
-pub struct Events(broadcast::Receiver<Event>);
+pub struct Events {
+    receiver: broadcast::Receiver<Event>,
+    /// Whoever holds a snapshot holds what could send events, so the end is told apart.
+    over: CancellationToken,
+}
 
 impl Events {
-    pub(crate) fn new(receiver: broadcast::Receiver<Event>) -> Self {
-        Self(receiver)
+    pub(crate) fn new(receiver: broadcast::Receiver<Event>, over: CancellationToken) -> Self {
+        Self { receiver, over }
     }
 
-    /// Waits for the next event; `None` once the runtime is gone.
+    /// Waits for the next event; `None` once the runtime was shut down and everything was told.
     ///
     /// May be dropped at any time without losing an event.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
-            match self.0.recv().await {
+            let received = tokio::select! {
+                biased;
+                received = self.receiver.recv() => received,
+                () = self.over.cancelled() => return None,
+            };
+            match received {
                 Ok(event) => return Some(event),
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     tracing::debug!(missed, "an observer is too slow for the events");

@@ -184,9 +184,10 @@ impl Runtime {
         self.snapshot().server(server).map(|server| server.status)
     }
 
-    /// Returns what happens from now on.
+    /// Returns what happens from now on, until the runtime is shut down.
     pub fn events(&self) -> Events {
-        Events::new(self.0.shared.events.subscribe())
+        let shared = &self.0.shared;
+        Events::new(shared.events.subscribe(), shared.over.clone())
     }
 
     /// Takes another catalog: servers that are new or different are (re)connected, those that are

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
 use wharf_config::{ServerSpec, Settings, Source, Transport};
 use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
 use wharf_protocol::{ConnectOptions, peer};
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) keeper: Keeper,
     pub(crate) names: Arc<Mutex<Names>>,
     pub(crate) events: broadcast::Sender<Event>,
+    /// Cancelled once nothing will happen any more.
+    pub(crate) over: CancellationToken,
     pub(crate) levels: Levels,
 }
 
@@ -88,6 +91,7 @@ impl Shared {
             keeper: Keeper::default(),
             names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
             events: broadcast::Sender::new(event::KEPT),
+            over: CancellationToken::new(),
             levels: Levels::default(),
             options,
         }

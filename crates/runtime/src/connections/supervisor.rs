@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_config::ServerName;
 
 use super::backoff::Place;
@@ -76,6 +76,8 @@ pub(crate) struct Supervisor {
     events: Vec<Event>,
     /// Who waits for connections to end.
     leaving: Vec<(u64, oneshot::Sender<()>)>,
+    /// Tells observers that nothing will happen any more, however this task ends.
+    _over: DropGuard,
 }
 
 /// How the supervisor is reached.
@@ -95,6 +97,7 @@ impl Supervisor {
         let (reporter, reports) = mpsc::unbounded_channel();
         let empty = Arc::new(Snapshot::new(BTreeMap::new(), Arc::clone(&shared.names)));
         let (snapshot, watcher) = watch::channel(empty);
+        let over = shared.over.clone().drop_guard();
         let mut supervisor = Self {
             shared,
             rules,
@@ -109,6 +112,7 @@ impl Supervisor {
             keep_at: None,
             events: Vec::new(),
             leaving: Vec::new(),
+            _over: over,
         };
         for planned in servers {
             supervisor.add(planned, None);
@@ -334,8 +338,14 @@ impl Supervisor {
     }
 
     async fn shut_down(&mut self) {
-        for slot in self.slots.values_mut() {
+        let names: Vec<ServerName> = self.slots.keys().cloned().collect();
+        for name in names {
+            let Some(slot) = self.slots.get_mut(&name) else { continue };
+            let before = slot.view.status;
             slot.disconnect();
+            if slot.view.status != before {
+                self.note(&name);
+            }
         }
         while let Some(ended) = self.tasks.join_next_with_id().await {
             self.ended(ended);

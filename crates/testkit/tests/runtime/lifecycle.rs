@@ -272,3 +272,35 @@ async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
     };
     tokio::time::timeout(LIMIT, gone).await.expect("the process ends");
 }
+
+#[tokio::test]
+async fn observers_hear_the_end_even_if_somebody_holds_on_to_what_was() {
+    let mut world = World::new();
+    world.actor("fs", &echo(), json!({}));
+    let runtime = world.start();
+    let mut events = runtime.events();
+    let snapshot = runtime.ready().await;
+    runtime.shutdown().await;
+    let rest = async {
+        let mut last = None;
+        while let Some(event) = events.next().await {
+            if let wharf::Event::Status { status, .. } = event {
+                last = Some(status);
+            }
+        }
+        last
+    };
+    let last = tokio::time::timeout(LIMIT, rest).await.expect("the events end");
+    assert_eq!(last, Some(Status::Disconnected), "the last word was kept");
+    assert!(runtime.events().next().await.is_none(), "who comes later hears nothing");
+    drop(snapshot);
+
+    // The same holds where nobody shuts down in order.
+    let runtime = world.start();
+    let mut events = runtime.events();
+    let snapshot = runtime.ready().await;
+    drop(runtime);
+    let rest = async { while events.next().await.is_some() {} };
+    tokio::time::timeout(LIMIT, rest).await.expect("the events end");
+    drop(snapshot);
+}

@@ -37,6 +37,7 @@ async fn the_life_of_a_server_is_told_with_its_attempts_and_its_era() {
     INFO connect{server=fs attempt=1 transport=stdio era=Legacy}: server started revision=2025-11-25
     CLOSED connect{server=fs attempt=1 transport=stdio era=Legacy}
     DEBUG: a server stands differently server=fs status=connected
+    DEBUG: a server stands differently server=fs status=disconnected
     INFO: server stopped server=fs
     ");
     assert_snapshot!(recorder.lines("server=bad"), @"
@@ -44,6 +45,7 @@ async fn the_life_of_a_server_is_told_with_its_attempts_and_its_era() {
     WARN connect{server=bad attempt=1}: server did not start kind=Connect
     CLOSED connect{server=bad attempt=1}
     DEBUG: a server stands differently server=bad status=failed
+    DEBUG: a server stands differently server=bad status=disconnected
     ");
 }
 
