@@ -157,13 +157,16 @@ impl Runtime {
                 }
                 Err(error) if may_be_gone(&error) => {
                     self.suspect(&view.name);
-                    return Err(explain(&error, &peer.stderr()));
+                    return Err(explain(&error, &peer.stderr(), &view.secrets));
                 }
                 // What helps with a tool does not help here.
                 Err(error @ RequestError::Refused(_)) => {
-                    return Err(CallError { hint: None, ..explain(&error, &peer.stderr()) });
+                    return Err(CallError {
+                        hint: None,
+                        ..explain(&error, &peer.stderr(), &view.secrets)
+                    });
                 }
-                Err(error) => return Err(explain(&error, &peer.stderr())),
+                Err(error) => return Err(explain(&error, &peer.stderr(), &view.secrets)),
             }
         }
     }
@@ -203,13 +206,14 @@ impl Runtime {
                     };
                     let limit = options.deadline.idle;
                     let listing = list(peer.clone(), options);
-                    let (name, peer) = (view.name.clone(), peer.clone());
+                    let (view, peer) = (Arc::clone(view), peer.clone());
                     asked.spawn(async move {
                         // A server may answer each page in time and never come to an end.
                         let late = RequestError::TimedOut { limit, never_sent: false };
                         let listing =
                             tokio::time::timeout(limit, listing).await.unwrap_or(Err(late));
-                        (name, listing.map_err(|error| explain(&error, &peer.stderr())))
+                        let explained = |error| explain(&error, &peer.stderr(), &view.secrets);
+                        (view.name.clone(), listing.map_err(explained))
                     });
                 }
                 (None, Some(failure)) if view.status != Status::Disabled => {

@@ -124,7 +124,7 @@ impl Runtime {
                 self.suspect(tool.server());
             }
             if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(&tool, &server)) {
-                return Err(explain(&error, &peer.stderr()));
+                return Err(explain(&error, &peer.stderr(), &server.secrets));
             }
             tracing::debug!(attempt, "a call did not run and is made again");
             attempt += 1;

@@ -13,7 +13,7 @@ use wharf_protocol::transport::HttpError;
 use wharf_protocol::transport::process::StartError;
 
 use crate::gate::Place;
-use crate::resolve::ResolveError;
+use crate::resolve::{ResolveError, Secrets};
 
 /// How long a reason may be; it is a stranger's text as often as not.
 const MOST_REASON: usize = 2_000;
@@ -112,11 +112,11 @@ impl Failure {
     pub(crate) fn of_resolving(error: &ResolveError) -> Self {
         let kind =
             if error.is_missing_program() { FailureKind::Start } else { FailureKind::Config };
-        Self::new(kind, reason(error)).hint(error.hint())
+        Self::new(kind, reason(error, &Secrets::default())).hint(error.hint())
     }
 
-    /// Says why a server could not be connected to.
-    pub(crate) fn of_connecting(error: &ConnectError, place: &Place) -> Self {
+    /// Says why a server could not be connected to; `secrets` is what it may repeat of ours.
+    pub(crate) fn of_connecting(error: &ConnectError, place: &Place, secrets: &Secrets) -> Self {
         if let ConnectError::Start(error) = error {
             return Self::of_starting(error, place);
         }
@@ -129,7 +129,7 @@ impl Failure {
             ConnectError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
             _ => error.request().and_then(request_hint),
         };
-        Self { kind, message: reason(error), hint, stderr: error.stderr().to_owned() }
+        Self { kind, message: reason(error, secrets), hint, stderr: error.stderr().to_owned() }
     }
 
     /// Says why a program did not start, in the words of its entry: what they stand for may be secret.
@@ -164,17 +164,17 @@ impl Failure {
     }
 
     /// Says why a server that was there does not answer any more.
-    pub(crate) fn of_request(error: &RequestError, stderr: String) -> Self {
+    pub(crate) fn of_request(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
         let kind = match error {
             RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        Self { kind, message: reason(error), hint: request_hint(error), stderr }
+        Self { kind, message: reason(error, secrets), hint: request_hint(error), stderr }
     }
 
     /// Says why a server that answered did not list its tools.
-    pub(crate) fn of_listing(error: &RequestError, stderr: String) -> Self {
+    pub(crate) fn of_listing(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
         let kind = match error {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
@@ -184,13 +184,13 @@ impl Failure {
             RequestError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
             _ => request_hint(error),
         };
-        let message = format!("could not list its tools: {}", reason(error));
+        let message = format!("could not list its tools: {}", reason(error, secrets));
         Self { kind, message, hint, stderr }
     }
 
     /// Says how a session was lost.
     pub(crate) fn of_end(ended: &Ended) -> Self {
-        let failure = Self::new(FailureKind::Lost, reason(&ended.reason));
+        let failure = Self::new(FailureKind::Lost, reason(&ended.reason, &Secrets::default()));
         let failure = Self { stderr: ended.stderr.clone(), ..failure };
         match &ended.reason {
             EndReason::NotMcp => failure.hint("check that the command starts an MCP server"),
@@ -219,12 +219,13 @@ fn request_hint(error: &RequestError) -> Option<String> {
     }
 }
 
-/// Tells an error and its causes in one line, each level once.
-pub(crate) fn reason(error: &dyn Error) -> String {
-    let mut told = clip(&error.to_string(), MOST_REASON);
+/// Tells an error and its causes in one line, each level once, without what is secret. What is cut
+/// is cut afterwards: half a secret would not be found.
+fn reason(error: &dyn Error, secrets: &Secrets) -> String {
+    let mut told = clip(&secrets.hide(&error.to_string()), MOST_REASON);
     let mut source = error.source();
     while let Some(cause) = source {
-        let text = clip(&cause.to_string(), MOST_REASON);
+        let text = clip(&secrets.hide(&cause.to_string()), MOST_REASON);
         if !told.ends_with(&text) && told.len() < MOST_REASON {
             told = format!("{told}: {text}");
         }

@@ -15,6 +15,7 @@ mod runtime {
     mod questions;
     mod recorder;
     mod remote;
+    mod secrets;
     mod spans;
     mod world;
 }

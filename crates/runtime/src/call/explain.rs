@@ -12,9 +12,11 @@ use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
 use wharf_protocol::view::ToolHints;
 
 use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
+use crate::resolve::Secrets;
 
-/// Says what a failed request means for its call. `stderr` is what the server wrote last, if known.
-pub(crate) fn explain(error: &RequestError, stderr: &str) -> CallError {
+/// Says what a failed request means for its call. `stderr` is what the server wrote last, if known;
+/// `secrets` is what it may repeat of ours.
+pub(crate) fn explain(error: &RequestError, stderr: &str, secrets: &Secrets) -> CallError {
     let stderr = match error.itself() {
         RequestError::Lost { ended, .. } if stderr.is_empty() => &ended.stderr,
         _ => stderr,
@@ -24,7 +26,7 @@ pub(crate) fn explain(error: &RequestError, stderr: &str) -> CallError {
     let explained = CallError {
         kind,
         phase,
-        message: bounded(&with_causes(error)),
+        message: bounded(&secrets.hide(&with_causes(error))),
         retryable: false,
         outcome_known: outcome == Ran::Known,
         stderr: None,
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     fn every_failure_says_what_can_be_done() {
         let rows = samples().into_iter().map(|(name, error)| {
-            let it = explain(&error, "");
+            let it = explain(&error, "", &Secrets::default());
             let outcome = if it.outcome_known { "known" } else { "UNKNOWN" };
             let repeat = |claims: Claims| if may_repeat(&error, claims) { "yes" } else { "no" };
             let on_hints = repeat(sure());
@@ -336,7 +338,7 @@ mod tests {
     #[test]
     fn what_may_have_run_is_never_transient() {
         for (name, error) in samples() {
-            let it = explain(&error, "");
+            let it = explain(&error, "", &Secrets::default());
             assert!(it.outcome_known || it.kind == ErrorKind::Terminal, "{name}");
             assert_eq!(it.retryable, it.kind == ErrorKind::Transient, "{name}");
             assert!(!may_repeat(&error, Claims::default()) || it.outcome_known, "{name}");
@@ -362,17 +364,20 @@ mod tests {
 
     #[test]
     fn the_end_of_a_session_brings_the_last_words_of_the_server() {
-        let it = explain(&lost(false), "");
+        let it = explain(&lost(false), "", &Secrets::default());
         assert_eq!(it.stderr.as_deref(), Some("starting\npanic: out of cheese"));
-        assert_eq!(explain(&lost(false), "newer").stderr.as_deref(), Some("newer"));
-        assert_eq!(explain(&RequestError::Cut, "").stderr, None);
+        assert_eq!(
+            explain(&lost(false), "newer", &Secrets::default()).stderr.as_deref(),
+            Some("newer")
+        );
+        assert_eq!(explain(&RequestError::Cut, "", &Secrets::default()).stderr, None);
     }
 
     #[test]
     fn messages_are_said_once_and_stay_short() {
-        insta::assert_snapshot!(explain(&refused(code::INTERNAL), "").message, @"the server answered: no (code -32603)");
-        insta::assert_snapshot!(explain(&lost(true), "").message, @"the session ended: the server closed its output");
+        insta::assert_snapshot!(explain(&refused(code::INTERNAL), "", &Secrets::default()).message, @"the server answered: no (code -32603)");
+        insta::assert_snapshot!(explain(&lost(true), "", &Secrets::default()).message, @"the session ended: the server closed its output");
         let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
-        assert_eq!(explain(&long, "").message.chars().count(), 1000);
+        assert_eq!(explain(&long, "", &Secrets::default()).message.chars().count(), 1000);
     }
 }

@@ -20,7 +20,7 @@ use super::inbox::{Changes, Inbox};
 use super::shared::{Shared, Terms, connect_limit, is_local};
 use super::snapshot::About;
 use crate::logs;
-use crate::resolve::ResolvedTransport;
+use crate::resolve::{ResolvedTransport, Secrets};
 use crate::status::Failure;
 use crate::tools::cache::CachedServer;
 use crate::tools::offer::{Listed, Offer, OfferedBy};
@@ -44,6 +44,8 @@ pub(crate) struct Live {
     pub(crate) peer: Peer,
     pub(crate) about: Arc<About>,
     pub(crate) tools: Tools,
+    /// What must not be seen in what it says.
+    pub(crate) secrets: Arc<Secrets>,
 }
 
 /// What a server says on its own, for the one who looks after it.
@@ -107,9 +109,9 @@ impl Attempt<'_> {
         if !resolved.omissions.is_empty() {
             left_out(resolved.omissions);
         }
-        let spec = &server.spec;
+        let (spec, secrets) = (&server.spec, Arc::new(resolved.secrets));
         let ports = self.shared.options.ports.clone();
-        let (inbox, changes) = Inbox::new(spec.name.clone(), ports, self.shared.events.clone());
+        let (inbox, changes) = Inbox::new(&spec.name, &secrets, ports, self.shared.events.clone());
         let mut options = self.shared.connect_options(spec);
         options.remembered = self.remembered;
         options.tasks = tasks.clone();
@@ -126,7 +128,7 @@ impl Attempt<'_> {
                 connect_http(&http, &options, inbox.clone()).await
             }
         };
-        let peer = peer.map_err(|error| Failure::of_connecting(&error, &server.place))?;
+        let peer = peer.map_err(|error| Failure::of_connecting(&error, &server.place, &secrets))?;
         changes.settle(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
@@ -136,10 +138,10 @@ impl Attempt<'_> {
             tokio::select! {
                 biased;
                 never = &mut hearing => match never {},
-                listed = self.list(&peer) => listed,
+                listed = self.list(&peer, &secrets) => listed,
             }
         } else {
-            self.list(&peer).await
+            self.list(&peer, &secrets).await
         };
         let tools = match listed {
             Ok(tools) => tools,
@@ -149,12 +151,12 @@ impl Attempt<'_> {
             }
         };
         changes.listed();
-        let about = about(&peer, connect_time, listing.elapsed());
-        Ok((Live { peer, about, tools }, Ears { changes, hearing }))
+        let about = about(&peer, &secrets, connect_time, listing.elapsed());
+        Ok((Live { peer, about, tools, secrets }, Ears { changes, hearing }))
     }
 
     /// Lists the tools of a server that is there.
-    pub(super) async fn list(&self, peer: &Peer) -> Result<Tools, Failure> {
+    pub(super) async fn list(&self, peer: &Peer, secrets: &Secrets) -> Result<Tools, Failure> {
         let limit = connect_limit(&self.terms.server.spec);
         let listing = if has_tools(peer) {
             let options = RequestOptions::within(limit);
@@ -163,7 +165,7 @@ impl Attempt<'_> {
             let late = wharf_protocol::peer::RequestError::TimedOut { limit, never_sent: false };
             listing
                 .unwrap_or(Err(late))
-                .map_err(|error| Failure::of_listing(&error, peer.stderr()))?
+                .map_err(|error| Failure::of_listing(&error, peer.stderr(), secrets))?
         } else {
             nothing()
         };
@@ -220,7 +222,12 @@ fn nothing() -> Listing<view::Tool> {
     }
 }
 
-fn about(peer: &Peer, connect_time: Duration, list_time: Duration) -> Arc<About> {
+fn about(
+    peer: &Peer,
+    secrets: &Secrets,
+    connect_time: Duration,
+    list_time: Duration,
+) -> Arc<About> {
     let profile = peer.profile();
     let text = |text: Option<bytestring::ByteString>| {
         text.unwrap_or_default().chars().take(MOST_NAME).collect()
@@ -232,7 +239,7 @@ fn about(peer: &Peer, connect_time: Duration, list_time: Duration) -> Arc<About>
         version: text(profile.server.version()),
         revision: profile.revision,
         instructions,
-        warnings: peer.warnings().iter().map(ToString::to_string).collect(),
+        warnings: peer.warnings().iter().map(|it| secrets.hide(&it.to_string())).collect(),
         connect_time,
         list_time,
     })

@@ -20,6 +20,7 @@ use super::backoff::{Breaker, Ladder, Place, STABLE};
 use super::inbox::Changes;
 use super::pace::Pace;
 use super::shared::{Shared, Terms};
+use crate::resolve::Secrets;
 use crate::status::{Failure, FailureKind};
 
 /// How long a server that is suspected to be gone may take to prove that it is not.
@@ -218,7 +219,7 @@ impl Connection {
     /// Looks after a server that is there, until it is not.
     async fn attend(&mut self, (live, ears): (Live, Ears)) -> Left {
         let Ears { changes, mut hearing } = ears;
-        let peer = live.peer.clone();
+        let (peer, secrets) = (live.peer.clone(), Arc::clone(&live.secrets));
         let mut pace = Pace::new(live.tools.holds);
         self.report(News::Connected(Box::new(live)));
         if self.terms.has_changed().unwrap_or_default() {
@@ -236,13 +237,13 @@ impl Connection {
                     }
                     Some(Order::Wake) => {}
                     Some(Order::Relist) => pace.hurry(),
-                    Some(Order::Check) => if let Some(left) = self.check(&peer).await {
+                    Some(Order::Check) => if let Some(left) = self.check(&peer, &secrets).await {
                         break left;
                     },
                 },
                 ended = peer.ended() => break Left::Ended(ended),
                 () = changes.tools(), if pace.is_calm() => pace.changed(),
-                () = pace.due() => if let Some(left) = self.list_again(&peer, &changes, &mut pace).await {
+                () = pace.due() => if let Some(left) = self.list_again((&peer, &secrets), &changes, &mut pace).await {
                     break left;
                 },
                 never = &mut hearing => match never {},
@@ -263,7 +264,7 @@ impl Connection {
     /// Lists the tools again; tells if the server has to be left.
     async fn list_again(
         &mut self,
-        peer: &Peer,
+        (peer, secrets): (&Peer, &Secrets),
         changes: &Changes,
         pace: &mut Pace,
     ) -> Option<Left> {
@@ -274,7 +275,7 @@ impl Connection {
             biased;
             () = self.stop.cancelled() => return Some(Left::Stopped),
             ended = peer.ended() => return Some(Left::Ended(ended)),
-            listed = attempt.list(peer) => listed,
+            listed = attempt.list(peer, secrets) => listed,
         };
         match listed {
             Ok(tools) => {
@@ -295,14 +296,16 @@ impl Connection {
     }
 
     /// Asks a server that is suspected to be gone whether it is; tells if it has to be left.
-    async fn check(&self, peer: &Peer) -> Option<Left> {
+    async fn check(&self, peer: &Peer, secrets: &Secrets) -> Option<Left> {
         let options = wharf_protocol::peer::RequestOptions::within(PROOF);
         let asked = self.stop.run_until_cancelled(peer.ping(&options)).await;
         match asked {
             None => Some(Left::Stopped),
             // Any answer is a sign of life.
             Some(Ok(()) | Err(RequestError::Refused(_) | RequestError::Nonsense(_))) => None,
-            Some(Err(error)) => Some(Left::Failed(Failure::of_request(&error, peer.stderr()))),
+            Some(Err(error)) => {
+                Some(Left::Failed(Failure::of_request(&error, peer.stderr(), secrets)))
+            }
         }
     }
 

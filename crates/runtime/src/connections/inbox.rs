@@ -19,6 +19,7 @@ use wharf_protocol::view::{
 
 use crate::event::Event;
 use crate::ports::Ports;
+use crate::resolve::Secrets;
 
 /// How many characters a line of a server's log may have.
 const MOST_LOG: usize = 8 * 1024;
@@ -29,6 +30,7 @@ const MOST_URI: usize = 8 * 1024;
 /// Receives what one server says.
 pub(super) struct Inbox {
     server: ServerName,
+    secrets: Arc<Secrets>,
     ports: Ports,
     events: broadcast::Sender<Event>,
     changes: Arc<Changes>,
@@ -81,12 +83,14 @@ impl Changes {
 
 impl Inbox {
     pub(super) fn new(
-        server: ServerName,
+        server: &ServerName,
+        secrets: &Arc<Secrets>,
         ports: Ports,
         events: broadcast::Sender<Event>,
     ) -> (Arc<Self>, Arc<Changes>) {
         let changes = Arc::<Changes>::default();
-        let inbox = Self { server, ports, events, changes: Arc::clone(&changes) };
+        let (server, secrets) = (server.clone(), Arc::clone(secrets));
+        let inbox = Self { server, secrets, ports, events, changes: Arc::clone(&changes) };
         (Arc::new(inbox), changes)
     }
 
@@ -179,7 +183,7 @@ impl Handler for Inbox {
             }
             "notifications/message" => {
                 let message = LogMessage::read(params);
-                let text = message.text().chars().take(MOST_LOG).collect();
+                let text = self.secrets.hide(&message.text()).chars().take(MOST_LOG).collect();
                 self.tell(Event::Log { server, level: message.level(), text });
             }
             other => tracing::debug!(server = %self.server, method = other, "not for us"),

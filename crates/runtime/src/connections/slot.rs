@@ -82,6 +82,7 @@ impl Slot {
             ready,
             peer: None,
             offer,
+            secrets: Arc::default(),
         };
         Self { view, terms, remembered, epoch: 0, leaving: None, published: None, doing: None }
     }
@@ -239,6 +240,7 @@ impl Slot {
                 self.remembered = Some(live.about.revision);
                 self.view.about = Some(live.about);
                 self.view.peer = Some(live.peer);
+                self.view.secrets = live.secrets;
                 return self.take_tools(live.tools);
             }
             News::Listed(tools) => return self.take_tools(tools),

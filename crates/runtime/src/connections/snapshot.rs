@@ -13,6 +13,7 @@ use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
 
 use crate::gate::Ready;
+use crate::resolve::Secrets;
 use crate::status::{Failure, Status};
 use crate::tools::Registry;
 use crate::tools::names::Names;
@@ -49,6 +50,8 @@ pub struct ServerView {
     pub(crate) ready: Option<Arc<Ready>>,
     pub(crate) peer: Option<Peer>,
     pub(crate) offer: Option<Arc<Offer>>,
+    /// What must not be seen in what it says.
+    pub(crate) secrets: Arc<Secrets>,
 }
 
 /// What is known of a server that has been connected.

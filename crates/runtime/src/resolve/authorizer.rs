@@ -14,6 +14,7 @@ use wharf_protocol::transport::{Authorizer, Challenge, Pending, Verdict};
 use super::commands::{CommandKey, Commands};
 use super::credentials::{self, CredentialStore};
 use super::headers;
+use super::hidden::Hidden;
 use crate::gate::Ready;
 
 /// Sends the headers of an entry, and renews what can be renewed.
@@ -54,6 +55,15 @@ impl ServerHeaders {
             return false;
         };
         self.current().insert(AUTHORIZATION, value.clone()) != Some(value)
+    }
+
+    /// Returns the texts that must not be seen anywhere else.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let mut hidden = Hidden::default();
+        for value in self.current().values().filter_map(|value| value.to_str().ok()) {
+            hidden.value(value);
+        }
+        hidden.into_texts()
     }
 
     fn current(&self) -> MutexGuard<'_, HeaderMap> {

@@ -1,5 +1,5 @@
-//! Collects what a server was given and must not be seen in its error output: a server that fails
-//! likes to repeat its environment or its arguments.
+//! Collects what a server was given and must not be seen in its error output and its answers: a
+//! server that fails likes to repeat its environment, its arguments or its headers.
 //!
 //! Only exact repetitions can be found. Short texts and places that exist are left alone: `true` or
 //! a folder in place of `•••` is what a person needs to see, and no secret.
@@ -48,6 +48,14 @@ impl Hidden {
         }
     }
 
+    /// Adds what is secret in an address, not the address.
+    pub(super) fn url(&mut self, url: &str) {
+        let url = url.trim();
+        for part in between(url, &mask_url(url)) {
+            part.split([':', '=', '&']).for_each(|part| self.text(part, SHORTEST_PART));
+        }
+    }
+
     /// Returns the texts.
     pub(super) fn into_texts(mut self) -> Vec<String> {
         self.0.sort_unstable();
@@ -55,13 +63,12 @@ impl Hidden {
         self.0
     }
 
-    fn value(&mut self, value: &str) {
+    /// Adds a value, and what it is made of.
+    pub(super) fn value(&mut self, value: &str) {
         let value = value.trim();
         self.text(value, SHORTEST);
         if value.contains("://") {
-            for part in between(value, &mask_url(value)) {
-                part.split([':', '=', '&']).for_each(|part| self.text(part, SHORTEST_PART));
-            }
+            self.url(value);
         } else if let Some((_scheme, token)) = value.split_once(' ') {
             self.text(token.trim(), SHORTEST_PART);
         }

@@ -6,7 +6,7 @@
 //! `resolver` puts a server together. `values` resolves one value, `commands` remembers what
 //! `!command` values printed and `shell` runs them; `credentials` finds stored tokens, `environment`
 //! is what a child gets to see, `headers` what may be sent, `authorizer` renews it after a 401,
-//! `hidden` is what must not be seen in a child's error output.
+//! `hidden` collects what must not be seen in what a server says, `secrets` hides it in our words.
 
 mod authorizer;
 mod commands;
@@ -17,6 +17,7 @@ mod headers;
 mod hidden;
 mod notes;
 mod resolver;
+mod secrets;
 mod shell;
 #[cfg(test)]
 #[cfg(unix)]
@@ -28,3 +29,4 @@ pub use self::credentials::{
 };
 pub(crate) use self::error::ResolveError;
 pub(crate) use self::resolver::{ResolvedTransport, Resolver};
+pub(crate) use self::secrets::Secrets;

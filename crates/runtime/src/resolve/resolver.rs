@@ -25,6 +25,7 @@ use super::error::ResolveError;
 use super::headers::{self, HeaderFlaw};
 use super::hidden::Hidden;
 use super::notes::{Notes, Part};
+use super::secrets::Secrets;
 use super::values::{self, Unresolved};
 use crate::gate::{GITHUB_VARIABLE, Ready, github_token};
 
@@ -47,6 +48,8 @@ pub(crate) struct ResolvedServer {
     pub(crate) transport: ResolvedTransport,
     /// What was left out, and why: warnings.
     pub(crate) omissions: Vec<Problem>,
+    /// What must not be seen in what it says.
+    pub(crate) secrets: Secrets,
 }
 
 /// What to start, or where to send.
@@ -104,21 +107,24 @@ impl Resolver {
         server: &Arc<Ready>,
     ) -> Result<ResolvedServer, ResolveError> {
         let mut notes = Notes::new(server);
-        let transport = match &server.spec.transport {
+        let (transport, secrets) = match &server.spec.transport {
             Transport::Stdio(launch) => {
-                ResolvedTransport::Stdio(self.launch(server, launch, &mut notes).await?)
+                let launch = self.launch(server, launch, &mut notes).await?;
+                let secrets = Secrets::of_program(&launch.hidden);
+                (ResolvedTransport::Stdio(launch), secrets)
             }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
                 let target = endpoint.url.expose().trim().parse().map_err(ResolveError::BadUrl)?;
-                let headers = self.headers(server, endpoint, &mut notes).await?;
+                let headers = Arc::new(self.headers(server, endpoint, &mut notes).await?);
+                let secrets = Secrets::of_address(endpoint.url.expose(), &headers);
                 let flavor = match &server.spec.transport {
                     Transport::Sse(_) => HttpFlavor::EventStream,
                     Transport::Http(_) | Transport::Stdio(_) => HttpFlavor::Any,
                 };
-                ResolvedTransport::Http { target, authorizer: Arc::new(headers), flavor }
+                (ResolvedTransport::Http { target, authorizer: headers, flavor }, secrets)
             }
         };
-        Ok(ResolvedServer { transport, omissions: notes.into_problems() })
+        Ok(ResolvedServer { transport, omissions: notes.into_problems(), secrets })
     }
 
     async fn launch(

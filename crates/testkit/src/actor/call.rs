@@ -1,8 +1,9 @@
 //! What a call does to the actor: it dies, waits, changes or asks back, as its arguments say.
 //!
 //! `die` names the moment of its death, `sleepMs` how long it takes, `tools` and `extras` what it
-//! has from then on. `ask` (a method and its parameters) makes it ask the client before it answers
-//! with the client's reply; `takeBack` makes it change its mind about that.
+//! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs. `ask` (a
+//! method and its parameters) makes it ask the client before it answers with the client's reply;
+//! `takeBack` makes it change its mind about that.
 
 use std::process::ExitCode;
 use std::thread::sleep;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Script;
-use super::play::Actor;
+use super::play::{Actor, refusal};
 
 /// The id of its own questions.
 const QUESTION: &str = "question";
@@ -45,6 +46,15 @@ impl Actor {
                 return Err(ExitCode::FAILURE);
             }
             _ => {}
+        }
+        if let Some(line) = arguments["log"].as_str() {
+            let params = json!({ "level": "info", "data": line });
+            let method = "notifications/message";
+            self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        }
+        if let Some(message) = arguments["refuse"].as_str() {
+            self.answer(id, Err(refusal(message)));
+            return Ok(());
         }
         let is_error = arguments["fail"].as_bool().unwrap_or_default();
         let content = json!([{ "type": "text", "text": text }]);

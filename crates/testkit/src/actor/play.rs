@@ -76,7 +76,10 @@ impl Actor {
             "initialize" if !self.script.modern => {
                 self.note("hellos", &params["capabilities"].to_string());
                 sleep(Duration::from_millis(self.script.hello_delay_ms));
-                Ok(self.hello(&params))
+                match &self.script.hello_error {
+                    Some(message) => Err(refusal(message)),
+                    None => Ok(self.hello(&params)),
+                }
             }
             "server/discover" if self.script.modern => {
                 sleep(Duration::from_millis(self.script.hello_delay_ms));
@@ -128,8 +131,8 @@ impl Actor {
 
     fn list(&mut self) -> Result<Value, Value> {
         sleep(Duration::from_millis(self.script.list_delay_ms));
-        if self.script.list_fails {
-            return Err(json!({ "code": -32603, "message": "the list is lost" }));
+        if let Some(message) = &self.script.list_error {
+            return Err(refusal(message));
         }
         let listed = json!({ "tools": self.script.listed() });
         if let Some(tools) = self.script.after_list.take() {
@@ -186,6 +189,11 @@ impl Actor {
             drop(file.write_all(format!("{line}\n").as_bytes()));
         }
     }
+}
+
+/// An error in the actor's own words.
+pub(super) fn refusal(message: &str) -> Value {
+    json!({ "code": -32603, "message": message })
 }
 
 fn unknown() -> Value {

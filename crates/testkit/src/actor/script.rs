@@ -23,8 +23,10 @@ pub struct Script {
     pub stderr: String,
     /// With which code it exits before it has read anything.
     pub exit: Option<i32>,
-    /// It answers `tools/list` with an error.
-    pub list_fails: bool,
+    /// It answers the first message with this error.
+    pub hello_error: Option<String>,
+    /// It answers `tools/list` with this error.
+    pub list_error: Option<String>,
     /// How it wants to be used.
     pub instructions: Option<String>,
     /// How many resources and prompts it has.

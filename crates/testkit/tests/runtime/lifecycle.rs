@@ -74,7 +74,7 @@ async fn programs_that_are_missing_or_exit_say_why() {
     world.server("gone", json!({ "command": "no-such-program-anywhere" }));
     let dying = Script { exit: Some(3), stderr: "no licence".into(), ..echo() };
     world.actor("dying", &dying, json!({}));
-    let listless = Script { list_fails: true, ..echo() };
+    let listless = Script { list_error: Some("the list is lost".into()), ..echo() };
     world.actor("listless", &listless, json!({}));
     let runtime = world.start();
     let snapshot = runtime.ready().await;

@@ -84,7 +84,11 @@ async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
     world.actor("fs", &loud, json!({ "env": { "KEY": "canary-env" } }));
     let failing = Script { stderr: "canary-stderr".into(), exit: Some(1), ..echo() };
     world.actor("bad", &failing, json!({ "env": { "KEY": "canary-env" } }));
-    world.actor("listless", &Script { list_fails: true, ..echo() }, json!({}));
+    world.actor(
+        "listless",
+        &Script { list_error: Some("the list is lost".into()), ..echo() },
+        json!({}),
+    );
     let headers = json!({ "Authorization": "Bearer canary-header" });
     world.server("far", json!({ "url": "http://127.0.0.1:1/?key=canary-url", "headers": headers }));
     let recorder = Recorder::default();

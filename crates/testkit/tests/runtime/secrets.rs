@@ -1,0 +1,100 @@
+//! What a server was given is not in what Wharf says about it, even if the server repeats it.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use wharf::Event;
+use wharf::protocol::envelope::RpcError;
+use wharf_protocol::serve::{
+    Answer, Call, Client, Described, Description, HttpOptions, Server, ServerInfo, Service,
+};
+use wharf_testkit::actor::Script;
+
+use super::world::{LIMIT, World, call, shown};
+
+const SECRET: &str = "tiger-4711";
+
+#[tokio::test]
+async fn an_error_of_a_server_does_not_repeat_its_secrets() {
+    let mut world = World::new();
+    let says = || Some(format!("the key {SECRET} is not known, Bearer {SECRET} neither"));
+    let given = json!({ "env": { "KEY": SECRET }, "connectTimeout": 5000 });
+    let hello = Script { hello_error: says(), ..Script::with_tools(["do"]) };
+    world.actor("hello", &hello, given.clone());
+    let list = Script { list_error: says(), ..Script::with_tools(["do"]) };
+    world.actor("list", &list, given.clone());
+    world.actor("fs", &Script { extras: 1, ..Script::with_tools(["do"]) }, given);
+    let runtime = world.start();
+    assert_snapshot!(shown(&*runtime.settled().await), @"
+    fs connected 1
+    hello failed 0: the server answered: the key ••• is not known, Bearer ••• neither (code -32603)
+    list failed 0: could not list its tools: the server answered: the key ••• is not known, Bearer ••• neither (code -32603)
+    ");
+    let said = call(&runtime, "mcp_fs_do", json!({ "refuse": says() })).await;
+    assert_snapshot!(said, @"TERMINAL Refused known=true the server answered: the key ••• is not known, Bearer ••• neither (code -32603)");
+    // What a tool returns is its own, also when it fails.
+    let said = call(&runtime, "mcp_fs_do", json!({ "text": SECRET, "fail": true })).await;
+    assert_eq!(said, format!("Error: {SECRET}"));
+    // A message that is cut is not cut inside a secret.
+    let long = format!("{}{SECRET}", "x".repeat(970));
+    let said = call(&runtime, "mcp_fs_do", json!({ "refuse": long })).await;
+    assert!(!said.contains("tiger"), "{said}");
+    runtime.shutdown().await;
+}
+
+/// A server that answers every call with these words.
+struct Refusing(&'static str);
+
+impl Service for Refusing {
+    fn info(&self) -> ServerInfo {
+        ServerInfo::new("refusing", "1")
+    }
+
+    fn describe(self: Arc<Self>, _: Client) -> Described {
+        Box::pin(async { Description::new(r#"{"tools":{}}"#.parse().unwrap()) })
+    }
+
+    fn handle(self: Arc<Self>, _: Call) -> Answer {
+        Box::pin(async move { Err(RpcError::new(-1, self.0)) })
+    }
+}
+
+#[tokio::test]
+async fn a_remote_error_does_not_repeat_headers_nor_what_is_secret_in_the_address() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let server = Server::new(Refusing("no tiger-4711, no lion-4712, no bear-4713 here"));
+        server.serve_http(listener, HttpOptions::default()).await.unwrap();
+    });
+    let mut world = World::new();
+    let url = format!("http://me:lion-4712@{address}/mcp?key=bear-4713");
+    let headers = json!({ "X-Key": format!("Bearer {SECRET}") });
+    world.server("web", json!({ "url": url, "headers": headers }));
+    let runtime = world.start();
+    assert_snapshot!(shown(&*runtime.settled().await), @"web failed 0: could not list its tools: the server answered: no •••, no •••, no ••• here (code -1)");
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_line_of_a_servers_log_does_not_repeat_its_secrets() {
+    let mut world = World::new();
+    world.actor("fs", &Script::with_tools(["do"]), json!({ "env": { "KEY": SECRET } }));
+    let runtime = world.start();
+    runtime.ready().await;
+    let mut events = runtime.events();
+    call(&runtime, "mcp_fs_do", json!({ "log": format!("the key is {SECRET}") })).await;
+    let line = async {
+        loop {
+            if let Event::Log { text, .. } = events.next().await.unwrap() {
+                return text;
+            }
+        }
+    };
+    assert_eq!(tokio::time::timeout(LIMIT, line).await.unwrap(), "the key is •••");
+    runtime.shutdown().await;
+}
