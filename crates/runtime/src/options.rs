@@ -56,6 +56,9 @@ pub struct Options {
     pub pins: Option<PathBuf>,
     /// Where servers' error output is written; `None` writes none.
     pub logs: Option<PathBuf>,
+    /// Where a runtime leaves a mark while it runs local servers, by which the next one knows that
+    /// this one was killed and ends what it left running; `None` leaves none and looks for none.
+    pub run: Option<PathBuf>,
     /// Where results go that are too long for a model; `None` keeps none.
     pub results: Option<PathBuf>,
 }
@@ -80,6 +83,7 @@ impl Options {
             cache: below("cache"),
             pins: below("pins"),
             logs: below("logs"),
+            run: below("run"),
             results: below("results"),
             env,
         }

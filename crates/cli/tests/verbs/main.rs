@@ -22,6 +22,7 @@ mod get;
 mod harmless;
 mod hostile;
 mod import;
+mod killed;
 mod list;
 mod log;
 mod logs;

@@ -71,6 +71,13 @@ impl World {
         self.script(name, &scripted(before, r#"{"tools":{}}"#, tool, call))
     }
 
+    /// Installs a server with one tool that never answers, which is there after `before` is done.
+    pub(crate) fn server_that_hangs(self, name: &str, before: &str) -> Self {
+        let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}}"#;
+        let call = r#"*'"method":"tools/call"'*) echo called >> "$0.seen";;"#;
+        self.script(name, &scripted(before, r#"{"tools":{}}"#, tool, call))
+    }
+
     /// Installs a server whose tools are listed by a command of its script.
     pub(crate) fn scripted_list(self, name: &str, list: &str) -> Self {
         let call =

@@ -117,6 +117,7 @@ impl Attempt<'_> {
         options.tasks = tasks.clone();
         let peer = match resolved.transport {
             ResolvedTransport::Stdio(launch) => {
+                self.shared.presence.begin();
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
                 let stdio =
                     StdioSpec { grace: self.shared.options.grace, log, ..StdioSpec::new(launch) };

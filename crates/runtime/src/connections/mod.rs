@@ -12,6 +12,7 @@
 //! levels       how much of their logs is wanted
 //! inbox        what a server says on its own
 //! keeper       what is written to disk, when nobody waits for it
+//! presence     a mark on disk, for whoever comes after we were killed
 //! snapshot     how everything stands
 //! ```
 
@@ -23,6 +24,7 @@ mod inbox;
 mod keeper;
 mod levels;
 mod pace;
+mod presence;
 mod shared;
 mod slot;
 mod snapshot;

@@ -11,6 +11,7 @@ use wharf_protocol::{ConnectOptions, peer};
 
 use super::keeper::Keeper;
 use super::levels::Levels;
+use super::presence::Presence;
 use crate::event::{self, Event};
 use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     /// Cancelled once nothing will happen any more.
     pub(crate) over: CancellationToken,
     pub(crate) levels: Levels,
+    pub(super) presence: Presence,
 }
 
 /// The settings that count for tools and calls; `apply` may bring others.
@@ -93,6 +95,7 @@ impl Shared {
             events: broadcast::Sender::new(event::KEPT),
             over: CancellationToken::new(),
             levels: Levels::default(),
+            presence: Presence::new(options.run.clone()),
             options,
         }
     }

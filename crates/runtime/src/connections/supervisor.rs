@@ -13,9 +13,11 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_config::ServerName;
+use wharf_protocol::transport::process;
 
 use super::backoff::Place;
 use super::connection::{Connection, News, Report, Start};
+use super::presence::Mark;
 use super::shared::{Rules, Shared, is_local};
 use super::slot::{Doing, Slot};
 use super::snapshot::Snapshot;
@@ -28,6 +30,13 @@ const BATCH: usize = 256;
 
 /// How long after it came up something is written to disk.
 const QUIET: Duration = Duration::from_millis(500);
+
+/// How long after the start, at the latest, it is looked for what a killed Wharf left behind: when
+/// nobody waits for a first answer any more.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long a shutdown waits for the end of what was found. It has a second to end by itself.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 /// What somebody asks of the supervisor.
 pub(crate) enum Command {
@@ -72,6 +81,10 @@ pub(crate) struct Supervisor {
     generations: u64,
     /// When things are written to disk; nobody can put that off.
     keep_at: Option<Instant>,
+    /// When it is looked for what a killed Wharf left behind.
+    look_at: Option<Instant>,
+    /// Ends what was found.
+    sweeping: JoinSet<()>,
     /// Events that wait for the snapshot that shows what they tell.
     events: Vec<Event>,
     /// Who waits for connections to end.
@@ -110,6 +123,8 @@ impl Supervisor {
             owners: BTreeMap::new(),
             generations: 0,
             keep_at: None,
+            look_at: Some(Instant::now() + LOOK),
+            sweeping: JoinSet::new(),
             events: Vec::new(),
             leaving: Vec::new(),
             _over: over,
@@ -138,6 +153,7 @@ impl Supervisor {
                 Some(report) = self.reports.recv() => self.take_all(report),
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 () = at(self.keep_at) => self.keep(),
+                () = at(self.look_at) => self.look(),
             }
         }
         self.shut_down().await;
@@ -149,6 +165,23 @@ impl Supervisor {
         self.keep_at = None;
         let shared = Arc::clone(&self.shared);
         self.tasks.spawn_blocking(move || shared.keep());
+    }
+
+    /// Looks for a mark of somebody who was killed, and ends what that one left running.
+    fn look(&mut self) {
+        if self.look_at.take().is_none() {
+            return;
+        }
+        let left = self.shared.presence.left_over();
+        if left.is_empty() {
+            return;
+        }
+        self.sweeping.spawn(async move {
+            let ended = process::sweep().await;
+            tracing::info!(ended, "ended what a killed process had left running");
+            // Whoever gives up before leaves the marks to the next.
+            left.into_iter().for_each(Mark::remove);
+        });
     }
 
     fn obey(&mut self, command: Command) {
@@ -338,6 +371,7 @@ impl Supervisor {
     }
 
     async fn shut_down(&mut self) {
+        self.look();
         let names: Vec<ServerName> = self.slots.keys().cloned().collect();
         for name in names {
             let Some(slot) = self.slots.get_mut(&name) else { continue };
@@ -350,7 +384,12 @@ impl Supervisor {
         while let Some(ended) = self.tasks.join_next_with_id().await {
             self.ended(ended);
         }
+        self.shared.presence.end();
         self.publish();
+        let sweeping = async { while self.sweeping.join_next().await.is_some() {} };
+        if tokio::time::timeout(LAST_MOMENT, sweeping).await.is_err() {
+            tracing::debug!("what was left running is left to the next start");
+        }
     }
 
     /// Remembers to tell how a server stands.

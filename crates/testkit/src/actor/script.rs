@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How an actor behaves.
-#[expect(clippy::struct_excessive_bools, reason = "habits that do not depend on each other")]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Script {

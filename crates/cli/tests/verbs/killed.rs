@@ -1,0 +1,107 @@
+//! What a killed Wharf leaves running is ended by the next command.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::world::World;
+
+/// One run's sweep would find what another test has left on purpose.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Starts a child that outlives its parent, and writes its number down; `$0.mulish` makes it one
+/// that does not end when it is asked to.
+const CHILD: &str = r#"
+if [ -e "$0.mulish" ]; then trap '' TERM; fi
+/bin/sleep 1000 < /dev/null > /dev/null 2>&1 &
+trap - TERM
+echo $! >> "$0.children"
+"#;
+
+/// A machine with a server that has children.
+fn world() -> World {
+    World::new().server_that_hangs("box", CHILD).own_servers(&[("box", r#""command": "box""#)])
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < LIMIT, "never: {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn children(world: &World) -> Vec<u32> {
+    let text = fs::read_to_string(world.path("bin/box.children")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+fn marks(world: &World) -> usize {
+    let entries = fs::read_dir(world.path("home/.wharf/run")).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("servers-")).count()
+}
+
+fn is_alive(process: u32) -> bool {
+    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let after = state.rsplit(')').next().unwrap_or_default().trim_start();
+    !after.is_empty() && !after.starts_with('Z')
+}
+
+/// Starts a run that does not end by itself, and waits until its server is at work.
+fn start(world: &World) -> Child {
+    let mut command = world.command(&["call", "box/go", "--timeout", "10m"]);
+    let run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the call", || world.path("bin/box.seen").exists());
+    run
+}
+
+#[test]
+fn what_a_killed_wharf_left_running_is_ended_by_the_next_command() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for is_mulish in [false, true] {
+        let world = world();
+        if is_mulish {
+            fs::File::create(world.path("bin/box.mulish")).unwrap();
+        }
+        let mut run = start(&world);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let left = children(&world)[0];
+        assert!(is_alive(left), "it is on its own");
+        assert_eq!(marks(&world), 1);
+        assert!(world.output("list").status.success());
+        assert!(is_alive(left), "looking ends nothing");
+        assert!(world.output("tools").status.success());
+        assert!(!children(&world).into_iter().any(is_alive), "mulish: {is_mulish}");
+        assert_eq!(marks(&world), 0);
+    }
+}
+
+#[test]
+fn what_belongs_to_a_wharf_that_lives_is_left_alone() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let world = world();
+    let mut run = start(&world);
+    let alive = children(&world)[0];
+    assert!(world.output("tools").status.success());
+    assert!(is_alive(alive));
+    assert_eq!(marks(&world), 1);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(world.output("tools").status.success());
+    assert!(!is_alive(alive));
+}
+
+#[test]
+fn a_run_that_ends_in_order_leaves_no_mark() {
+    let world = world();
+    assert!(world.output("tools").status.success());
+    assert!(world.path("home/.wharf/run").is_dir());
+    assert_eq!((marks(&world), children(&world).len()), (0, 1));
+}
