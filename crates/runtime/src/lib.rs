@@ -9,6 +9,7 @@
 //! agent. No global state: the surroundings are handed in as [`config::Env`], and nothing here
 //! prints, asks, or reads the process's own environment.
 
+mod approvals;
 mod asking;
 pub mod call;
 mod calling;
@@ -28,6 +29,7 @@ mod status;
 pub mod thinking;
 pub mod tools;
 
+pub use approvals::{ApprovalsError, RememberedApproval, forget_approvals};
 pub use asking::Offered;
 pub use calling::CallOptions;
 pub use connections::{About, Applied, ServerView, Snapshot};

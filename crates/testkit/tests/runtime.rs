@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at once")]
 
 mod runtime {
+    mod approvals;
     mod calls;
     mod changes;
     mod exactly_once;

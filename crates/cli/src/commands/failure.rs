@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wharf::FailureKind;
 use wharf::call::{CallError, Reason};
+use wharf::{ApprovalsError, FailureKind};
 use wharf_config::manage::ManageError;
 use wharf_config::settings::SettingError;
 use wharf_config::store::StoreError;
@@ -104,6 +104,9 @@ pub(crate) enum Failure {
     /// A file of ours could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What was answered for good could not be changed.
+    #[error(transparent)]
+    Approvals(#[from] ApprovalsError),
     /// A setting could not be read or changed.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -145,6 +148,7 @@ impl Failure {
             Self::TimedOut { .. } => Some("allow more with --timeout".to_owned()),
             Self::Manage(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),
+            Self::Approvals(error) => Some(error.hint()),
             Self::Setting(error) => setting_hint(error),
             Self::Disabled { .. }
             | Self::Cancelled

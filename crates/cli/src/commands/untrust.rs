@@ -6,27 +6,36 @@ use wharf_config::{Catalog, Server};
 
 use super::trust::chosen::Chosen;
 use super::trust::record::{Report, change};
+use super::trust::tools;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Answer, phrase};
 
 /// Take back your agreement to servers of this project
 ///
 /// A server that is no longer trusted is not started again before you agree to it anew.
-/// Without a name each trusted one is asked about.
+/// Without a name each trusted one is asked about. With --tools the servers stay trusted, but
+/// agents ask again before they call their tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf untrust fs
   wharf untrust --all
-  wharf untrust --folder")]
+  wharf untrust --folder
+  wharf untrust github --tools   take back every \"always\" for calls of its tools")]
 pub(crate) struct UntrustArgs {
     #[command(flatten)]
     chosen: Chosen,
+    /// Ask again before their tools are called, whatever was answered for good
+    #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
+    tools: bool,
 }
 
 /// Takes back an agreement.
 pub(crate) fn run(args: &UntrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let chosen = &args.chosen;
+    if args.tools {
+        return tools::forget(&chosen.names, invocation);
+    }
     let asks = chosen.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
     if chosen.folder {

@@ -39,6 +39,7 @@ mod servers;
 mod start;
 mod status;
 mod switch;
+mod taken_back;
 mod tested;
 mod token;
 mod token_pty;

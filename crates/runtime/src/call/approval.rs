@@ -104,6 +104,11 @@ impl Approvals {
         Self { approver, remembered: Arc::new(remembered), way_out: None }
     }
 
+    /// Returns the answers that count for more than one call.
+    pub(crate) fn remembered(&self) -> &Arc<Remembered> {
+        &self.remembered
+    }
+
     /// Names what the person can do at the host to allow calls without being asked.
     #[must_use]
     pub(crate) fn with_way_out(mut self, way_out: impl Into<String>) -> Self {

@@ -4,15 +4,14 @@
 //! them changes it lapses by itself. What "always for this server" covers is pinned tool by tool as
 //! it is used, so that a tool that changes later asks again.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
 use wharf_config::store::{self, LOCK_WAIT, Lock, StoreError};
 
 use super::approval::{Lasting, Proposal, Scope};
+use super::grants::{Grants, Say};
+use crate::approvals::RememberedApproval;
 
 /// How many definitions are remembered; the oldest go.
 const MOST_GRANTS: usize = 500;
@@ -34,38 +33,6 @@ pub(crate) enum KeepError {
     Damaged { line: usize },
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Grants {
-    version: u32,
-    grants: Vec<Grant>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Grant {
-    server: String,
-    definition: String,
-    /// Covers every tool of the server.
-    #[serde(default)]
-    everything: bool,
-    /// The tools that are covered, as they were pinned.
-    #[serde(default)]
-    tools: BTreeMap<String, String>,
-    /// When it was given, in seconds.
-    #[serde(default)]
-    given: u64,
-}
-
-/// What remembered answers say about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Say {
-    Nothing,
-    /// It was covered, but has changed since.
-    Lapsed,
-    Yes,
-    /// Yes, as a tool that has not been used since; from now on it counts as it is.
-    YesAndPin,
 }
 
 impl Remembered {
@@ -125,6 +92,32 @@ impl Remembered {
         kept
     }
 
+    /// Returns all answers, those for good first. Blocks the thread for as long as the disk takes.
+    pub(crate) fn all(&self) -> Result<Vec<RememberedApproval>, KeepError> {
+        let mut all = self.read()?.told(Lasting::ForGood);
+        all.extend(self.session().told(Lasting::Session));
+        Ok(all)
+    }
+
+    /// Takes back what was answered about a server, or about one of its tools, and returns what that
+    /// was.
+    ///
+    /// Blocks the thread while another process changes files.
+    pub(crate) fn forget(
+        &self,
+        server: &str,
+        tool: Option<&str>,
+    ) -> Result<Vec<RememberedApproval>, KeepError> {
+        // What counts for the session goes, even if the file cannot be changed.
+        let session = self.session().forget(server, tool).told(Lasting::Session);
+        let mut taken = Vec::new();
+        if self.read()?.covers(server, tool) {
+            self.change(|grants| taken = grants.forget(server, tool).told(Lasting::ForGood))?;
+        }
+        taken.extend(session);
+        Ok(taken)
+    }
+
     fn session(&self) -> MutexGuard<'_, Grants> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,70 +150,13 @@ fn file_in(home: &Path) -> PathBuf {
     home.join("approvals.json")
 }
 
-impl Grants {
-    fn say(&self, call: &Proposal) -> Say {
-        let Some(pin) = &call.pin else { return Say::Nothing };
-        let grant = self.grants.iter().find(|grant| grant.is_for(call));
-        match grant.map(|grant| (grant.everything, grant.tools.get(&call.request.tool))) {
-            Some((_, Some(known))) if known == pin => Say::Yes,
-            Some((_, Some(_))) => Say::Lapsed,
-            Some((true, None)) => Say::YesAndPin,
-            _ => Say::Nothing,
-        }
-    }
-
-    fn add(&mut self, call: &Proposal, scope: Scope) {
-        if !self.grants.iter().any(|grant| grant.is_for(call)) {
-            self.grants.push(Grant::of(call));
-        }
-        for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
-            grant.everything |= scope == Scope::Server;
-            grant.given = now();
-        }
-        self.pin(call);
-    }
-
-    /// Forgets how a tool was, because a newer answer is elsewhere.
-    fn unpin(&mut self, call: &Proposal) {
-        for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
-            grant.tools.remove(&call.request.tool);
-        }
-    }
-
-    fn pin(&mut self, call: &Proposal) {
-        let Some(pin) = &call.pin else { return };
-        if let Some(grant) = self.grants.iter_mut().find(|grant| grant.is_for(call)) {
-            grant.tools.insert(call.request.tool.clone(), pin.clone());
-        }
-    }
-}
-
-impl Grant {
-    fn of(call: &Proposal) -> Self {
-        Self {
-            server: call.request.server.clone(),
-            definition: call.definition.clone(),
-            everything: false,
-            tools: BTreeMap::new(),
-            given: 0,
-        }
-    }
-
-    fn is_for(&self, call: &Proposal) -> bool {
-        self.server == call.request.server && self.definition == call.definition
-    }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use wharf_config::Approval;
     use wharf_protocol::view::ToolHints;
 
     use super::super::approval::ApprovalRequest;
+    use super::super::grants::Grant;
     use super::*;
 
     fn call(tool: &str, definition: &str) -> Proposal {
@@ -271,6 +207,7 @@ mod tests {
             assert!(!remembered.allow(&call("read", "d")));
             let kept = remembered.add(&call("other", damaged), Scope::Tool, Lasting::ForGood);
             assert!(matches!(kept, Err(KeepError::Damaged { .. })));
+            assert!(remembered.forget("nobody", None).is_err());
             assert_eq!(store::read(&file_in(home.path())).unwrap().unwrap(), damaged);
             assert!(remembered.allow(&call("other", damaged)), "counts for the session");
         }
@@ -297,6 +234,50 @@ mod tests {
         assert!(!remembered.allow(&changed));
         remembered.add(&changed, Scope::Tool, Lasting::ForGood).unwrap();
         assert!(remembered.allow(&changed) && !remembered.allow(&call("read", "d")));
+    }
+
+    /// Shows answers, one a line.
+    fn shown(all: &[RememberedApproval]) -> String {
+        let line = |it: &RememberedApproval| {
+            let every = if it.everything { " everything" } else { "" };
+            format!("{} {:?}{every} {}", it.server, it.lasting, it.tools.join(","))
+        };
+        all.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn answers_can_be_taken_back() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(Some(home.path()));
+        assert!(remembered.forget("fs", None).unwrap().is_empty());
+        assert!(!file_in(home.path()).exists(), "nothing is written for nothing");
+        for (tool, lasting) in
+            [("read", Lasting::ForGood), ("list", Lasting::ForGood), ("write", Lasting::Session)]
+        {
+            remembered.add(&call(tool, "d"), Scope::Tool, lasting).unwrap();
+        }
+        assert_eq!(shown(&remembered.all().unwrap()), "fs ForGood list,read\nfs Session write");
+        assert!(remembered.forget("other", None).unwrap().is_empty());
+        assert!(remembered.forget("fs", Some("other")).unwrap().is_empty());
+        assert_eq!(shown(&remembered.forget("fs", Some("read")).unwrap()), "fs ForGood read");
+        assert!(!remembered.allow(&call("read", "d")) && remembered.allow(&call("list", "d")));
+        let rest = shown(&remembered.forget("fs", None).unwrap());
+        assert_eq!(rest, "fs ForGood list\nfs Session write");
+        assert!(!remembered.allow(&call("list", "d")) && !remembered.allow(&call("write", "d")));
+        assert!(remembered.all().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_is_taken_out_does_not_come_back_with_all_the_others() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = Remembered::new(Some(home.path()));
+        remembered.add(&call("list", "d"), Scope::Server, Lasting::ForGood).unwrap();
+        assert!(remembered.allow(&call("read", "d")));
+        assert_eq!(shown(&remembered.all().unwrap()), "fs ForGood everything list,read");
+        assert_eq!(shown(&remembered.forget("fs", Some("read")).unwrap()), "fs ForGood read");
+        assert!(!remembered.allow(&call("read", "d")));
+        assert!(remembered.allow(&call("list", "d")), "what was used stays");
+        assert!(!remembered.allow(&call("new", "d")));
     }
 
     #[test]

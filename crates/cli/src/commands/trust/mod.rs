@@ -2,13 +2,14 @@
 //!
 //! `chosen` reads which servers are meant, `run` decides whom to ask about, `agreement` shows
 //! exactly what is agreed to with `hidden` for its arguments, `record` writes it down under the
-//! lock, `tools` accepts changed tools. `untrust` uses the same record, and verbs that connect ask in place.
+//! lock, `tools` accepts changed tools and takes back what was answered about calls. `untrust` uses
+//! the same record, and verbs that connect ask in place.
 
 mod agreement;
 pub(super) mod chosen;
 mod hidden;
 pub(super) mod record;
 mod run;
-mod tools;
+pub(super) mod tools;
 
 pub(crate) use run::{TrustArgs, ask_in_place, run};

@@ -1,0 +1,89 @@
+//! What was agreed to in advance about calls, for whoever wants to see it or take it back.
+//!
+//! An answer that counts for more than one call lapses by itself when the server's definition or the
+//! tool changes; here a person changes their mind.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::call::Lasting;
+use crate::call::remembered::{KeepError, Remembered};
+use crate::runtime::Runtime;
+
+/// Calls of one server that run without asking, by an earlier answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RememberedApproval {
+    /// The server.
+    pub server: String,
+    /// Whether every tool of it is covered, also those that have not been used yet.
+    pub everything: bool,
+    /// The tools that are covered as they are now, as the server calls them: foreign text.
+    pub tools: Vec<String>,
+    /// How long it counts.
+    pub lasting: Lasting,
+}
+
+/// Why remembered answers could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ApprovalsError(#[from] KeepError);
+
+impl ApprovalsError {
+    /// Says what to do about it.
+    pub fn hint(&self) -> String {
+        match &self.0 {
+            KeepError::Store(error) => error.hint(),
+            KeepError::Damaged { .. } => {
+                "correct the file, or delete it; until then nothing in it counts".to_owned()
+            }
+            KeepError::NoHome | KeepError::NotPinned => {
+                "set HOME, or WHARF_HOME to a folder of yours".to_owned()
+            }
+        }
+    }
+}
+
+impl Runtime {
+    /// Returns the answers that count for more than one call, those for good first.
+    pub async fn approvals(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+        self.with_remembered(Remembered::all).await
+    }
+
+    /// Takes back what was answered about a server, or about one tool of it, in this session and for
+    /// good, and returns what that was. The next call is asked about.
+    ///
+    /// An answer for every tool of a server covers only those that were used so far once one of
+    /// them was taken out.
+    pub async fn forget_approvals(
+        &self,
+        server: &str,
+        tool: Option<&str>,
+    ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+        let (server, tool) = (server.to_owned(), tool.map(str::to_owned));
+        self.with_remembered(move |remembered| remembered.forget(&server, tool.as_deref())).await
+    }
+
+    /// Works on the answers on a thread that may wait for another process.
+    async fn with_remembered(
+        &self,
+        work: impl FnOnce(&Remembered) -> Result<Vec<RememberedApproval>, KeepError> + Send + 'static,
+    ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+        let remembered = Arc::clone(self.0.approvals.remembered());
+        let working = tokio::task::spawn_blocking(move || work(&remembered));
+        // Nobody aborts it: without an answer the program is ending.
+        Ok(working.await.unwrap_or_else(|_| Ok(Vec::new()))?)
+    }
+}
+
+/// Takes back what was answered for good about a server, or about one tool of it, and returns what
+/// that was. `home` is `WHARF_HOME`. Runtimes of other processes know it with their next call.
+///
+/// Blocks the thread while another process changes files.
+pub fn forget_approvals(
+    home: &Path,
+    server: &str,
+    tool: Option<&str>,
+) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+    Ok(Remembered::new(Some(home)).forget(server, tool)?)
+}

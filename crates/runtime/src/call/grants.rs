@@ -1,0 +1,150 @@
+//! What answers cover: server by server and tool by tool, each bound to what it was given for.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::approval::{Lasting, Proposal, Scope};
+use crate::approvals::RememberedApproval;
+
+/// All answers of a session, or of a file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Grants {
+    pub(super) version: u32,
+    pub(super) grants: Vec<Grant>,
+}
+
+/// The answers about one definition of a server.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Grant {
+    server: String,
+    definition: String,
+    /// Covers every tool of the server.
+    #[serde(default)]
+    everything: bool,
+    /// The tools that are covered, as they were pinned.
+    #[serde(default)]
+    tools: BTreeMap<String, String>,
+    /// When it was given, in seconds.
+    #[serde(default)]
+    pub(super) given: u64,
+}
+
+/// What remembered answers say about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Say {
+    Nothing,
+    /// It was covered, but has changed since.
+    Lapsed,
+    Yes,
+    /// Yes, as a tool that has not been used since; from now on it counts as it is.
+    YesAndPin,
+}
+
+impl Grants {
+    /// Tells whether something would be taken back.
+    pub(super) fn covers(&self, server: &str, tool: Option<&str>) -> bool {
+        self.grants.iter().any(|grant| grant.server == server && grant.covers(tool))
+    }
+
+    /// Takes back answers, and returns them.
+    pub(super) fn forget(&mut self, server: &str, tool: Option<&str>) -> Self {
+        let (taken, mut kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.grants)
+            .into_iter()
+            .partition(|grant| grant.server == server && grant.covers(tool));
+        let taken = taken.into_iter().map(|mut grant| {
+            let Some(tool) = tool else { return grant };
+            let mut rest = grant.clone();
+            // A tool that was taken out must not come back with all the others.
+            rest.everything = false;
+            rest.tools.remove(tool);
+            grant.tools.retain(|name, _| name == tool);
+            grant.everything = false;
+            grant.tools.entry(tool.to_owned()).or_default();
+            if !rest.tools.is_empty() {
+                kept.push(rest);
+            }
+            grant
+        });
+        let taken = Self { version: self.version, grants: taken.collect() };
+        self.grants = kept;
+        taken
+    }
+
+    /// Tells of the answers without what they are bound to.
+    pub(super) fn told(&self, lasting: Lasting) -> Vec<RememberedApproval> {
+        let told = self.grants.iter().map(|grant| RememberedApproval {
+            server: grant.server.clone(),
+            everything: grant.everything,
+            tools: grant.tools.keys().cloned().collect(),
+            lasting,
+        });
+        // One that covers nothing any more is only a note about an older answer.
+        told.filter(|told| told.everything || !told.tools.is_empty()).collect()
+    }
+
+    pub(super) fn say(&self, call: &Proposal) -> Say {
+        let Some(pin) = &call.pin else { return Say::Nothing };
+        let grant = self.grants.iter().find(|grant| grant.is_for(call));
+        match grant.map(|grant| (grant.everything, grant.tools.get(&call.request.tool))) {
+            Some((_, Some(known))) if known == pin => Say::Yes,
+            Some((_, Some(_))) => Say::Lapsed,
+            Some((true, None)) => Say::YesAndPin,
+            _ => Say::Nothing,
+        }
+    }
+
+    pub(super) fn add(&mut self, call: &Proposal, scope: Scope) {
+        if !self.grants.iter().any(|grant| grant.is_for(call)) {
+            self.grants.push(Grant::of(call));
+        }
+        for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
+            grant.everything |= scope == Scope::Server;
+            grant.given = now();
+        }
+        self.pin(call);
+    }
+
+    /// Forgets how a tool was, because a newer answer is elsewhere.
+    pub(super) fn unpin(&mut self, call: &Proposal) {
+        for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
+            grant.tools.remove(&call.request.tool);
+        }
+    }
+
+    pub(super) fn pin(&mut self, call: &Proposal) {
+        let Some(pin) = &call.pin else { return };
+        if let Some(grant) = self.grants.iter_mut().find(|grant| grant.is_for(call)) {
+            grant.tools.insert(call.request.tool.clone(), pin.clone());
+        }
+    }
+}
+
+impl Grant {
+    pub(super) fn of(call: &Proposal) -> Self {
+        Self {
+            server: call.request.server.clone(),
+            definition: call.definition.clone(),
+            everything: false,
+            tools: BTreeMap::new(),
+            given: 0,
+        }
+    }
+
+    /// Tells whether it covers a tool, or anything at all.
+    fn covers(&self, tool: Option<&str>) -> bool {
+        match tool {
+            Some(tool) => self.everything || self.tools.contains_key(tool),
+            None => true,
+        }
+    }
+
+    fn is_for(&self, call: &Proposal) -> bool {
+        self.server == call.request.server && self.definition == call.definition
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
+}
