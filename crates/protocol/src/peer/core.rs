@@ -104,6 +104,7 @@ impl Core {
             let method = format!("notifications/{kind}/list_changed").into();
             self.handler.notified(Notification { method, params: None });
         }
+        self.handler.renewed();
     }
 
     /// Notes that a notification is on its way.

@@ -20,6 +20,10 @@ pub trait Handler: Send + Sync + 'static {
     ///
     /// The future is dropped when the server takes the question back or the session ends.
     fn asked(&self, method: &str, params: Option<Json>) -> Reply;
+
+    /// Hears that a new session has replaced one that the server forgot, with all that it was told
+    /// in it. Everything that can be listed is announced as changed before. Must return at once.
+    fn renewed(&self) {}
 }
 
 /// Ignores all notifications and has no answer to anything.

@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use wharf_config::ServerName;
 use wharf_protocol::Peer;
 use wharf_protocol::era::Era;
 use wharf_protocol::peer::RequestOptions;
@@ -25,19 +26,34 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// A subscription that is kept up for as long as this is polled; dropped, it ends.
 pub(super) type Hearing = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
-/// Says how much the server should log, then subscribes to everything that it tells of, again and
-/// again. Each answer may take `limit`.
+/// Says how much the server should log, to a legacy one again whenever it forgot its session, and
+/// subscribes to everything that a modern one tells of. Each answer may take `limit`.
 pub(super) fn listen(peer: Peer, inbox: Arc<Inbox>, levels: Levels, limit: Duration) -> Hearing {
     let options = RequestOptions::within(limit);
     Box::pin(async move {
-        if let Some(level) = levels.of(inbox.server())
-            && let Err(error) = peer.set_log_level(level, &options).await
-        {
-            let is_refused = error.refusal().is_some();
-            tracing::debug!(server = %inbox.server(), is_refused, "could not set the log level");
+        restore_level(&peer, inbox.server(), &levels, &options).await;
+        if peer.era() == Era::Modern {
+            return subscribe(&peer, &inbox, &options).await;
         }
-        subscribe(&peer, &inbox, &options).await
+        loop {
+            inbox.forgotten().await;
+            restore_level(&peer, inbox.server(), &levels, &options).await;
+        }
     })
+}
+
+/// Says how much the server should log, if anybody has said so.
+async fn restore_level(
+    peer: &Peer,
+    server: &ServerName,
+    levels: &Levels,
+    options: &RequestOptions,
+) {
+    let Some(level) = levels.of(server) else { return };
+    if let Err(error) = peer.set_log_level(level, options).await {
+        let is_refused = error.refusal().is_some();
+        tracing::debug!(%server, is_refused, "could not set the log level");
+    }
 }
 
 async fn subscribe(peer: &Peer, inbox: &Inbox, options: &RequestOptions) -> Infallible {
@@ -49,7 +65,7 @@ async fn subscribe(peer: &Peer, inbox: &Inbox, options: &RequestOptions) -> Infa
         resources_list_changed: tells(can.resources()),
         ..SubscriptionFilter::default()
     };
-    if peer.era() == Era::Legacy || filter.is_empty() {
+    if filter.is_empty() {
         return std::future::pending().await;
     }
     let mut is_first = true;

@@ -43,6 +43,8 @@ pub(super) struct Changes {
     /// The tools have been listed.
     listed: AtomicBool,
     noticed: Notify,
+    /// A new session has replaced one that the server forgot.
+    renewed: Notify,
     /// What the server turned out to speak.
     revision: OnceLock<Revision>,
 }
@@ -92,6 +94,11 @@ impl Inbox {
         let (server, secrets) = (server.clone(), Arc::clone(secrets));
         let inbox = Self { server, secrets, ports, events, changes: Arc::clone(&changes) };
         (Arc::new(inbox), changes)
+    }
+
+    /// Waits until a new session has replaced one that the server forgot.
+    pub(super) async fn forgotten(&self) {
+        self.changes.renewed.notified().await;
     }
 
     /// Returns whose inbox it is.
@@ -188,6 +195,10 @@ impl Handler for Inbox {
             }
             other => tracing::debug!(server = %self.server, method = other, "not for us"),
         }
+    }
+
+    fn renewed(&self) {
+        self.changes.renewed.notify_one();
     }
 
     fn asked(&self, method: &str, params: Option<Json>) -> Reply {

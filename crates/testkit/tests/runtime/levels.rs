@@ -1,7 +1,13 @@
 //! How much servers log is up to the host, and stays so when they come back.
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::response::Response;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use wharf::protocol::view::LogLevel;
 use wharf::{Event, Runtime, Status};
 use wharf_testkit::actor::{Diary, Script};
@@ -110,5 +116,81 @@ async fn what_is_serious_enough_arrives_as_an_event() {
     Debug: debug
     Error: error
     ");
+    runtime.shutdown().await;
+}
+
+/// A legacy server over HTTP that forgets its session at the first call, and writes down how much
+/// each session was told to log.
+#[derive(Default)]
+struct Forgetful {
+    sessions: usize,
+    calls: usize,
+    levels: Vec<String>,
+}
+
+impl Forgetful {
+    fn answer(&mut self, asked: &Value) -> Response<String> {
+        let result = match asked["method"].as_str().unwrap_or_default() {
+            "initialize" => {
+                self.sessions += 1;
+                json!({
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": { "tools": {}, "logging": {} },
+                    "serverInfo": { "name": "forgetful", "version": "1" },
+                })
+            }
+            "tools/list" => {
+                json!({ "tools": [{ "name": "do", "inputSchema": { "type": "object" } }] })
+            }
+            "tools/call" => {
+                self.calls += 1;
+                if self.calls == 1 {
+                    return Response::builder().status(404).body(String::new()).unwrap();
+                }
+                json!({ "content": [{ "type": "text", "text": "done" }] })
+            }
+            "logging/setLevel" => {
+                let level = asked["params"]["level"].as_str().unwrap_or_default();
+                self.levels.push(format!("s{} {level}", self.sessions));
+                json!({})
+            }
+            "notifications/initialized" => {
+                return Response::builder().status(202).body(String::new()).unwrap();
+            }
+            _ => return Response::builder().status(405).body(String::new()).unwrap(),
+        };
+        let body = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result });
+        let answer = Response::builder().header("content-type", "application/json");
+        let answer = answer.header("mcp-session-id", format!("s{}", self.sessions));
+        answer.body(body.to_string()).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_remote_server_that_forgot_its_session_is_told_again() {
+    let server = Arc::new(Mutex::new(Forgetful::default()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let answering = Arc::clone(&server);
+    let router = axum::Router::new().fallback(move |body: String| {
+        let asked = serde_json::from_str(&body).unwrap_or_default();
+        let answer = answering.lock().unwrap().answer(&asked);
+        async move { answer }
+    });
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let mut world = World::new();
+    world.server("web", json!({ "url": url, "approval": "never" }));
+    let runtime = world.start();
+    runtime.ready().await;
+    runtime.set_log_level("web", LogLevel::Error).await.unwrap();
+    assert_eq!(call(&runtime, "mcp_web_do", json!({})).await, "done");
+    let told = async {
+        while server.lock().unwrap().levels.len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, told).await.expect("the new session is told");
+    assert_eq!(server.lock().unwrap().levels, ["s1 error", "s2 error"]);
     runtime.shutdown().await;
 }
