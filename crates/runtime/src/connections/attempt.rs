@@ -117,11 +117,15 @@ impl Attempt<'_> {
         options.tasks = tasks.clone();
         let peer = match resolved.transport {
             ResolvedTransport::Stdio(launch) => {
-                self.shared.presence.begin();
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
                 let stdio =
                     StdioSpec { grace: self.shared.options.grace, log, ..StdioSpec::new(launch) };
-                connect_stdio(&stdio, &options, inbox.clone()).await
+                // The mark is left while the system is busy with the process, so that it costs no time.
+                let marking = async {
+                    tokio::task::yield_now().await;
+                    self.shared.presence.begin();
+                };
+                tokio::join!(connect_stdio(&stdio, &options, inbox.clone()), marking).0
             }
             ResolvedTransport::Http { target, authorizer, flavor } => {
                 let client = self.shared.http.clone();

@@ -47,7 +47,7 @@ impl Presence {
         Self { folder, own: Mutex::new(Own::NotYet) }
     }
 
-    /// Leaves the mark, before the first process is started. Later times cost nothing.
+    /// Leaves the mark, with the first process that is started. Later times cost nothing.
     pub(super) fn begin(&self) {
         let mut own = self.own();
         let (Own::NotYet, Some(folder)) = (&*own, &self.folder) else { return };
