@@ -3,6 +3,8 @@
 //! No reference is ever followed out of the schema, neither into the network nor to a file. What
 //! would take too long to check is not checked.
 
+use std::sync::OnceLock;
+
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
@@ -10,6 +12,7 @@ use wharf_config::text::clip;
 use wharf_protocol::Json;
 
 use super::cost::Shape;
+use super::plain;
 use super::words::{Misuse, Words};
 
 /// How long a schema may be, as text.
@@ -27,9 +30,10 @@ const LARGEST_PATTERN: usize = 1024 * 1024;
 /// How many problems are looked at; more are not counted.
 const MOST_PROBLEMS: usize = 50;
 
-/// The compiled schema of one tool; made once, on its first call.
+/// The schema of one tool; read once, on its first call, and compiled when that is not enough.
 pub(crate) struct ArgumentCheck {
-    compiled: Result<Compiled, String>,
+    schema: Result<Value, String>,
+    compiled: OnceLock<Result<Compiled, String>>,
 }
 
 struct Compiled {
@@ -40,14 +44,14 @@ struct Compiled {
 }
 
 impl ArgumentCheck {
-    /// Compiles a schema. One that cannot be used checks nothing, and says why.
+    /// Reads a schema. One that cannot be used checks nothing, and says why.
     pub(crate) fn new(schema: &Json) -> Self {
-        Self { compiled: compile(schema) }
+        Self { schema: read(schema), compiled: OnceLock::new() }
     }
 
-    /// Returns why nothing is checked, if that is so.
-    pub(crate) fn unchecked_because(&self) -> Option<&str> {
-        self.compiled.as_ref().err().map(String::as_str)
+    fn compiled(&self) -> Result<&Compiled, &str> {
+        let compile = || self.schema.as_ref().map_err(Clone::clone).and_then(compile);
+        self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 
     /// Checks arguments; fails with everything that is wrong, up to a number.
@@ -55,12 +59,16 @@ impl ArgumentCheck {
         if !arguments.is_object() {
             return Err(Misuse::not_an_object(arguments));
         }
-        let Ok(compiled) = &self.compiled else { return Ok(()) };
+        let Ok(schema) = &self.schema else { return Ok(()) };
         if arguments.as_str().len() > LONGEST_ARGUMENTS {
             return Ok(());
         }
         // A number that no machine can hold, or half a character: the server may know better.
         let Some(value) = arguments.to::<Value>() else { return Ok(()) };
+        if plain::fits(schema, &value) {
+            return Ok(());
+        }
+        let Ok(compiled) = self.compiled() else { return Ok(()) };
         if !compiled.shape.is_cheap_for(&value) || compiled.validator.is_valid(&value) {
             return Ok(());
         }
@@ -72,17 +80,23 @@ impl ArgumentCheck {
 
 impl std::fmt::Debug for ArgumentCheck {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "ArgumentCheck({})", self.unchecked_because().unwrap_or("compiled"))
+        write!(formatter, "ArgumentCheck({})", self.compiled().err().unwrap_or("compiled"))
     }
 }
 
-fn compile(schema: &Json) -> Result<Compiled, String> {
+fn read(schema: &Json) -> Result<Value, String> {
     if schema.as_str().len() > LONGEST_SCHEMA {
         return Err(format!("its schema is longer than {} KiB", LONGEST_SCHEMA / 1024));
     }
-    let cannot = |why: String| format!("its schema cannot be used: {}", clip(&why, 200));
-    let value: Value = schema.decode().map_err(|error| cannot(error.to_string()))?;
-    let shape = Shape::of(&value).map_err(|why| cannot(why.to_owned()))?;
+    schema.decode().map_err(|error| unusable(&error.to_string()))
+}
+
+fn unusable(why: &str) -> String {
+    format!("its schema cannot be used: {}", clip(why, 200))
+}
+
+fn compile(value: &Value) -> Result<Compiled, String> {
+    let shape = Shape::of(value).map_err(unusable)?;
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(MOST_BACKTRACKING)
         .size_limit(LARGEST_PATTERN)
@@ -92,8 +106,8 @@ fn compile(schema: &Json) -> Result<Compiled, String> {
         // A format is a description; whether a text is a date is for the server to say.
         .should_validate_formats(false)
         .with_pattern_options(patterns)
-        .build(&value)
-        .map_err(|error| cannot(error.to_string()))?;
+        .build(value)
+        .map_err(|error| unusable(&error.to_string()))?;
     let properties = value.get("properties").and_then(Value::as_object);
     let known = properties.map(|them| them.keys().cloned().collect()).unwrap_or_default();
     Ok(Compiled { validator, shape, known })
@@ -122,7 +136,7 @@ mod tests {
         let check = compiled(schema);
         match check.check(&arguments.parse().unwrap()) {
             Err(misuse) => misuse.to_string(),
-            Ok(()) => check.unchecked_because().unwrap_or_default().to_owned(),
+            Ok(()) => check.compiled().err().unwrap_or_default().to_owned(),
         }
     }
 
@@ -216,9 +230,7 @@ mod tests {
                 "its schema cannot be used: it refers to something outside of itself",
             );
         }
-        assert!(
-            compiled(r#"{"$schema":"https://127.0.0.1:9/x.json"}"#).unchecked_because().is_some()
-        );
+        assert!(compiled(r#"{"$schema":"https://127.0.0.1:9/x.json"}"#).compiled().is_err());
     }
 
     #[test]
