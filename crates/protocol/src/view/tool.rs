@@ -68,11 +68,13 @@ impl Tool {
     /// A schema that is missing, `null` or `true` allows every object, which is what such servers
     /// mean.
     pub fn input_schema(&self) -> Option<Json> {
-        match self.raw.field("inputSchema") {
-            Some(schema) if schema.is_object() => Some(schema),
-            Some(schema) if !schema.is_null() && schema.as_str() != "true" => None,
-            _ => Some(Json::trusted(r#"{"type":"object"}"#)),
-        }
+        meant(self.raw.field("inputSchema"))
+    }
+
+    /// Returns the schema of its arguments, and its description as JSON, in one pass.
+    pub fn schema_and_description(&self) -> (Option<Json>, Option<Json>) {
+        let [schema, description] = self.raw.get_all(["inputSchema", "description"]);
+        (meant(schema), description)
     }
 
     /// Returns the schema of its structured content.
@@ -106,6 +108,14 @@ impl Tool {
             Some("optional") => TaskSupport::Optional,
             _ => TaskSupport::Forbidden,
         }
+    }
+}
+
+fn meant(schema: Option<Json>) -> Option<Json> {
+    match schema {
+        Some(schema) if schema.is_object() => Some(schema),
+        Some(schema) if !schema.is_null() && schema.as_str() != "true" => None,
+        _ => Some(Json::trusted(r#"{"type":"object"}"#)),
     }
 }
 

@@ -79,6 +79,7 @@ pub(super) struct Prepared {
     pub(super) index: usize,
     pub(super) wish: Wish,
     pub(super) schema: Json,
+    pub(super) description: Option<Json>,
     pub(super) approval: Approval,
     pub(super) visibility: Visibility,
 }
@@ -178,7 +179,8 @@ impl Offer {
                 aside.add(|| format!("tool \"{name}\" is listed twice; the first one counts"));
                 continue;
             }
-            let schema = match schema::light(tool) {
+            let (schema, description) = tool.schema_and_description();
+            let schema = match schema::light(schema) {
                 Ok(schema) => schema,
                 Err(why) => {
                     aside.add(|| format!("tool \"{name}\" was set aside: {why}"));
@@ -187,7 +189,8 @@ impl Offer {
             };
             let approval = filter.approval(name);
             let visibility = visibility(&origin.listed, name, approval);
-            tools.push(Prepared { index, wish: namer.wish(name), schema, approval, visibility });
+            let wish = namer.wish(name);
+            tools.push(Prepared { index, wish, schema, description, approval, visibility });
         }
         problems.extend(aside.into_problems());
         for problem in &mut problems {

@@ -45,6 +45,8 @@ pub struct Tool {
     pub(super) index: usize,
     /// With `properties`.
     pub(super) schema: Json,
+    /// As it came; found when the schema was.
+    pub(super) description: Option<Json>,
     /// The schema by the strict rules, once somebody has asked for it.
     pub(super) strict: OnceLock<Json>,
     pub(super) approval: Approval,
@@ -76,7 +78,7 @@ impl Tool {
 
     /// Returns what it does, in the server's words.
     pub fn description(&self) -> Option<ByteString> {
-        self.view().description()
+        self.description.as_ref()?.to_shared_text()
     }
 
     /// Returns the schema of its arguments, for models.

@@ -51,6 +51,11 @@ impl Stored {
 }
 
 impl StoredServer {
+    /// Tells whether a tool has a name that can be one.
+    fn has(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|name| is_name(name))
+    }
+
     /// Returns the tools with names that can be names.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         let names = self.tools.iter().filter(|(_, name)| is_name(name));
@@ -96,28 +101,24 @@ impl NamesFile {
     }
 
     fn beside(&self, earlier: &Stored) -> Stored {
-        let known: HashSet<(&str, &str)> = earlier
-            .servers(self.today)
-            .flat_map(|(server, stored)| stored.names().map(move |(tool, _)| (server, tool)))
-            .collect();
-        let ours: HashSet<(&str, &str)> = self
-            .servers
-            .iter()
-            .flat_map(|(server, names)| names.tools.keys().map(move |tool| (&**server, &**tool)))
-            .collect();
+        let known: HashMap<&str, &StoredServer> = earlier.servers(self.today).collect();
+        let ours: HashMap<&str, &ServerNames> =
+            self.servers.iter().map(|(server, names)| (&**server, names)).collect();
         let mut room = Room::default();
         // What was stored before comes first, if this process has not given the tool another name.
         let mut entries = Vec::new();
-        for (server, stored) in earlier.servers(self.today) {
+        for (&server, stored) in &known {
+            let ours = ours.get(server);
             for (tool, name) in stored.names() {
-                if !ours.contains(&(server, tool)) {
+                if !ours.is_some_and(|ours| ours.tools.contains_key(tool)) {
                     entries.push((stored.seen, true, server, tool, name));
                 }
             }
         }
         for (server, names) in &self.servers {
+            let known = known.get(&**server);
             for (tool, name) in &names.tools {
-                let is_stored = known.contains(&(&**server, &**tool));
+                let is_stored = known.is_some_and(|known| known.has(tool));
                 entries.push((names.seen, is_stored, server, tool, name));
             }
         }

@@ -190,6 +190,7 @@ fn tools_of(offer: &Offer, given: Vec<Arc<str>>) -> (Vec<Arc<Tool>>, Vec<Arc<Too
             origin: offer.origin.clone(),
             index: tool.index,
             schema: tool.schema.clone(),
+            description: tool.description.clone(),
             strict: OnceLock::new(),
             approval: tool.approval,
             visibility: tool.visibility,

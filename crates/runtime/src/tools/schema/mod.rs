@@ -6,10 +6,8 @@
 mod strict;
 
 use bytestring::ByteString;
-use wharf_protocol::Json;
-use wharf_protocol::view::Tool;
-
 pub(super) use strict::strict;
+use wharf_protocol::Json;
 
 /// How schemas are changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,8 +27,8 @@ fn is_usual(schema: &str) -> bool {
 }
 
 /// Returns the schema with `properties`, or why it is not usable.
-pub(super) fn light(tool: &Tool) -> Result<Json, &'static str> {
-    let Some(schema) = tool.input_schema() else {
+pub(super) fn light(schema: Option<Json>) -> Result<Json, &'static str> {
+    let Some(schema) = schema else {
         return Err("its inputSchema is no schema");
     };
     if is_usual(schema.as_str()) {
@@ -79,13 +77,13 @@ fn replaced(schema: &Json, part: &Json) -> Option<Json> {
 
 #[cfg(test)]
 mod tests {
-    use wharf_protocol::view::Entry;
+    use wharf_protocol::view::{Entry, Tool};
 
     use super::*;
 
     fn check(schema: &str, expected: Result<&str, &str>) {
         let tool = Tool::read(format!(r#"{{"name":"t"{schema}}}"#).parse().unwrap()).unwrap();
-        let found = light(&tool);
+        let found = light(tool.input_schema());
         assert_eq!(found.as_ref().map(Json::as_str).map_err(|why| *why), expected, "{schema}");
     }
 
