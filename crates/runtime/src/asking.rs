@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
+use tracing::Instrument;
 use wharf_config::{Approval, ServerName};
 use wharf_protocol::Peer;
 use wharf_protocol::peer::{Deadline, Listing, RequestError, RequestOptions};
@@ -21,6 +22,7 @@ use crate::call::explain::explain;
 use crate::calling::{absent, may_be_gone};
 use crate::connections::{ServerView, call_limit};
 use crate::runtime::Runtime;
+use crate::spans;
 use crate::status::Status;
 
 /// What servers offer, and what kept others from saying.
@@ -42,7 +44,8 @@ enum Kind {
 impl Runtime {
     /// Lists the resources of one server or of all.
     pub async fn resources(&self, server: Option<&str>) -> Offered<Resource> {
-        self.collect(server, Kind::Resources, |peer, options| async move {
+        let method = "resources/list";
+        self.collect(server, (Kind::Resources, method), |peer, options| async move {
             peer.list_resources(&options).await
         })
         .await
@@ -50,7 +53,8 @@ impl Runtime {
 
     /// Lists the templates of resources of one server or of all.
     pub async fn resource_templates(&self, server: Option<&str>) -> Offered<ResourceTemplate> {
-        self.collect(server, Kind::Resources, |peer, options| async move {
+        let method = "resources/templates/list";
+        self.collect(server, (Kind::Resources, method), |peer, options| async move {
             peer.list_resource_templates(&options).await
         })
         .await
@@ -58,7 +62,7 @@ impl Runtime {
 
     /// Lists the prompts of one server or of all.
     pub async fn prompts(&self, server: Option<&str>) -> Offered<Prompt> {
-        self.collect(server, Kind::Prompts, |peer, options| async move {
+        self.collect(server, (Kind::Prompts, "prompts/list"), |peer, options| async move {
             peer.list_prompts(&options).await
         })
         .await
@@ -70,7 +74,7 @@ impl Runtime {
             can(peer, Kind::Resources)?;
             peer.read_resource(uri, options).await
         };
-        self.ask(server, question).await
+        self.ask("resources/read", server, question).await
     }
 
     /// Fetches a prompt with its arguments filled in.
@@ -84,7 +88,7 @@ impl Runtime {
             can(peer, Kind::Prompts)?;
             peer.get_prompt(name, arguments, options).await
         };
-        self.ask(server, question).await
+        self.ask("prompts/get", server, question).await
     }
 
     /// Asks how an argument of a prompt or of a template could go on.
@@ -93,7 +97,9 @@ impl Runtime {
         server: &str,
         request: &CompletionRequest,
     ) -> Result<Completion, CallError> {
-        self.ask(server, async |peer, options| peer.complete(request, options).await).await
+        let question =
+            async |peer: &Peer, options: &RequestOptions| peer.complete(request, options).await;
+        self.ask("completion/complete", server, question).await
     }
 
     /// Says how much a server should log, now and whenever it is connected again. What it logs
@@ -110,7 +116,7 @@ impl Runtime {
             }
             peer.set_log_level(level, options).await
         };
-        let outcome = self.ask(server, question).await;
+        let outcome = self.ask("logging/setLevel", server, question).await;
         if outcome.is_err() {
             levels.set(&name, before);
         }
@@ -140,6 +146,7 @@ impl Runtime {
     /// Asks a server something that may be asked twice.
     async fn ask<T>(
         &self,
+        method: &'static str,
         server: &str,
         question: impl AsyncFn(&Peer, &RequestOptions) -> Result<T, RequestError>,
     ) -> Result<T, CallError> {
@@ -148,9 +155,13 @@ impl Runtime {
         loop {
             let limit = self.snapshot().server(server).map_or(cap, |view| limit_of(view, cap).idle);
             let (view, peer) = self.peer(server, limit).await.map_err(absent)?;
-            let options =
+            let mut options =
                 RequestOptions { deadline: limit_of(&view, cap), ..RequestOptions::default() };
-            match question(&peer, &options).await {
+            let span = spans::request(method, (&view, &peer), &mut options);
+            let answer = question(&peer, &options).instrument(span.clone()).await;
+            spans::answered(&span, &answer);
+            drop(span);
+            match answer {
                 Ok(answer) => return Ok(answer),
                 Err(RequestError::Lost { .. } | RequestError::Cut) if !is_second => {
                     is_second = true;
@@ -174,7 +185,7 @@ impl Runtime {
     async fn collect<T, F>(
         &self,
         server: Option<&str>,
-        kind: Kind,
+        (kind, method): (Kind, &'static str),
         list: impl Fn(Peer, RequestOptions) -> F,
     ) -> Offered<T>
     where
@@ -200,18 +211,20 @@ impl Runtime {
         for view in snapshot.servers().filter(wanted) {
             match (&view.peer, &view.failure) {
                 (Some(peer), _) if offers(peer, kind) => {
-                    let options = RequestOptions {
+                    let mut options = RequestOptions {
                         deadline: limit_of(view, cap),
                         ..RequestOptions::default()
                     };
                     let limit = options.deadline.idle;
-                    let listing = list(peer.clone(), options);
+                    let span = spans::request(method, (view, peer), &mut options);
+                    let listing = list(peer.clone(), options).instrument(span.clone());
                     let (view, peer) = (Arc::clone(view), peer.clone());
                     asked.spawn(async move {
                         // A server may answer each page in time and never come to an end.
                         let late = RequestError::TimedOut { limit, never_sent: false };
                         let listing =
                             tokio::time::timeout(limit, listing).await.unwrap_or(Err(late));
+                        spans::answered(&span, &listing);
                         let explained = |error| explain(&error, &peer.stderr(), &view.secrets);
                         (view.name.clone(), listing.map_err(explained))
                     });

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::field::Empty;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
+use wharf_protocol::Json;
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
-use wharf_protocol::{Json, Peer};
 
 use crate::call::approval::Proposal;
 use crate::call::explain::{Claims, explain, may_repeat};
 use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason};
 use crate::connections::{ServerView, call_limit};
 use crate::runtime::{Runtime, Unavailable};
+use crate::spans;
 use crate::status::FailureKind;
 use crate::tools::{Found, Freshness, Tool, Visibility};
 
@@ -63,9 +63,9 @@ impl Runtime {
                 return Outcome::of_error(error, Details::of_nobody(tool));
             }
         };
-        let span = tracing::debug_span!("call", server = %tool.server(), tool = tool.tool());
+        let span = spans::call(&tool);
         let result = self.perform(&tool, arguments, options).instrument(span.clone()).await;
-        span.in_scope(|| tell(&result));
+        spans::called(&span, &result);
         let source = tool.source();
         let details = Details {
             server_name: tool.server().as_str().to_owned(),
@@ -112,13 +112,17 @@ impl Runtime {
             }
             tool = now;
             let mut request = request_options(&server, options, left());
-            let span = attempt_span(attempt, &peer, &mut request);
-            let call = peer.call_tool(tool.tool(), Some(&object), &request).instrument(span);
+            let span = spans::attempt(attempt, &tool, (&server, &peer), &mut request);
+            let call = peer.call_tool(tool.tool(), Some(&object), &request);
             // A server that keeps asking back is waited for no longer than one that answers.
-            let error = match tokio::time::timeout(left(), call).await {
-                Ok(Ok(result)) => return Ok(result),
-                Ok(Err(error)) => error,
-                Err(_) => RequestError::TimedOut { limit: cap, never_sent: false },
+            let late = RequestError::TimedOut { limit: cap, never_sent: false };
+            let sent = tokio::time::timeout(left(), call.instrument(span.clone())).await;
+            let sent = sent.unwrap_or(Err(late));
+            spans::sent(&span, &sent);
+            drop(span);
+            let error = match sent {
+                Ok(result) => return Ok(result),
+                Err(error) => error,
             };
             if may_be_gone(&error) {
                 self.suspect(tool.server());
@@ -183,28 +187,6 @@ impl Runtime {
             pin: is_pinned.then(|| tool.pin()),
         };
         self.0.approvals.decide(options.caller, proposal).await
-    }
-}
-
-/// Makes the span of one time that a call is sent; with it the server may hear of the span.
-#[cfg_attr(
-    not(feature = "otel"),
-    expect(unused_variables, clippy::needless_pass_by_ref_mut, reason = "only `otel` adds to it")
-)]
-fn attempt_span(attempt: u32, peer: &Peer, request: &mut RequestOptions) -> Span {
-    let span = tracing::debug_span!("attempt", attempt, era = ?peer.era(), otel.kind = Empty);
-    #[cfg(feature = "otel")]
-    crate::otel::carry(&span, &mut request.meta);
-    span
-}
-
-/// Says how a call ended: by kind, as the words may be the server's own.
-fn tell(result: &Result<ToolResult, CallError>) {
-    match result {
-        Ok(result) => tracing::debug!(is_error = result.is_error(), "call answered"),
-        Err(error) => {
-            tracing::debug!(kind = error.kind.word(), reason = ?error.reason, "call failed");
-        }
     }
 }
 

@@ -25,6 +25,7 @@ pub mod otel;
 mod ports;
 mod resolve;
 mod runtime;
+mod spans;
 mod status;
 pub mod thinking;
 pub mod tools;

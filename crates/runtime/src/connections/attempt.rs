@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::Instrument;
-use tracing::field::Empty;
+use tracing::span::Id;
 use wharf_config::{Problem, ServerName};
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Listing, RequestOptions};
@@ -21,6 +21,7 @@ use super::shared::{Shared, Terms, connect_limit, is_local};
 use super::snapshot::About;
 use crate::logs;
 use crate::resolve::{ResolvedTransport, Secrets};
+use crate::spans;
 use crate::status::Failure;
 use crate::tools::cache::CachedServer;
 use crate::tools::offer::{Listed, Offer, OfferedBy};
@@ -46,6 +47,8 @@ pub(crate) struct Live {
     pub(crate) tools: Tools,
     /// What must not be seen in what it says.
     pub(crate) secrets: Arc<Secrets>,
+    /// The span of its connection.
+    pub(super) life: Option<Id>,
 }
 
 /// What a server says on its own, for the one who looks after it.
@@ -81,19 +84,9 @@ impl Attempt<'_> {
         left_out: impl FnOnce(Vec<Problem>),
     ) -> Result<(Live, Ears), Failure> {
         let server = &self.terms.server.spec.name;
-        let span = tracing::info_span!(
-            "connect", %server, attempt = number, transport = Empty, era = Empty
-        );
+        let span = spans::connect(server, number);
         let outcome = self.connect(tasks, left_out).instrument(span.clone()).await;
-        // What a server answered may be anything, so a failure is told by its kind only.
-        span.in_scope(|| match &outcome {
-            Ok((live, _)) => {
-                span.record("transport", live.peer.transport());
-                span.record("era", tracing::field::debug(live.peer.era()));
-                tracing::info!(revision = %live.about.revision, "server started");
-            }
-            Err(failure) => tracing::warn!(kind = ?failure.kind, "server did not start"),
-        });
+        spans::connected(&span, outcome.as_ref().map(|(live, _)| &live.peer));
         outcome
     }
 
@@ -157,7 +150,7 @@ impl Attempt<'_> {
         };
         changes.listed();
         let about = about(&peer, &secrets, connect_time, listing.elapsed());
-        Ok((Live { peer, about, tools, secrets }, Ears { changes, hearing }))
+        Ok((Live { peer, about, tools, secrets, life: None }, Ears { changes, hearing }))
     }
 
     /// Lists the tools of a server that is there.

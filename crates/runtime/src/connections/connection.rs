@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use wharf_config::{Problem, ServerName};
 use wharf_protocol::Peer;
 use wharf_protocol::era::Revision;
@@ -21,6 +22,7 @@ use super::inbox::Changes;
 use super::pace::Pace;
 use super::shared::{Shared, Terms};
 use crate::resolve::Secrets;
+use crate::spans::{End, Life};
 use crate::status::{Failure, FailureKind};
 
 /// How long a server that is suspected to be gone may take to prove that it is not.
@@ -101,6 +103,17 @@ enum Left {
     Failed(Failure),
 }
 
+impl Left {
+    fn as_end(&self) -> End<'_> {
+        match self {
+            Self::Stopped => End::Stopped,
+            Self::Asked => End::Replaced,
+            Self::Ended(_) => End::Lost,
+            Self::Failed(failure) => End::Failed(failure),
+        }
+    }
+}
+
 /// Why a wait is over.
 enum Woken {
     Stopped,
@@ -132,19 +145,15 @@ impl Connection {
                     self.report(News::Connecting);
                 }
                 attempts += 1;
-                match self.attempt(attempts).await {
-                    Ok(live) => {
-                        was_there = true;
-                        attempts = 0;
-                        let began = Instant::now();
-                        let left = self.attend(live).await;
-                        if began.elapsed() >= STABLE {
-                            ladder.reset();
-                        }
-                        left
+                let (left, stayed) = self.connect(attempts).await;
+                if let Some(stayed) = stayed {
+                    was_there = true;
+                    attempts = 0;
+                    if stayed >= STABLE {
+                        ladder.reset();
                     }
-                    Err(left) => left,
                 }
+                left
             };
             let failure = match left {
                 Left::Stopped => return,
@@ -169,6 +178,26 @@ impl Connection {
                 Woken::ByTime => is_asked = false,
             }
         }
+    }
+
+    /// Makes one attempt and stays with the server if it comes; says how long that was.
+    async fn connect(&mut self, number: u32) -> (Left, Option<Duration>) {
+        let life = Life::begin(&self.server, number, &self.shared.origin);
+        let lived = async {
+            match self.attempt(number).await {
+                Ok((there, ears)) => {
+                    life.established(&there.peer);
+                    let began = Instant::now();
+                    let there = Live { life: life.id(), ..there };
+                    let left = self.attend((there, ears)).await;
+                    (left, Some(began.elapsed()))
+                }
+                Err(left) => (left, None),
+            }
+        };
+        let lived = lived.instrument(life.span()).await;
+        life.end(&lived.0.as_end());
+        lived
     }
 
     /// Makes one attempt. Whatever ends it, nothing of a failed one is left running.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use wharf_config::{ServerSpec, Settings, Source, Transport};
+use wharf_config::{Env, ServerSpec, Settings, Source, Transport};
 use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
 use wharf_protocol::{ConnectOptions, peer};
 
@@ -16,6 +16,7 @@ use crate::event::{self, Event};
 use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
+use crate::spans::Origin;
 use crate::tools::Pinning;
 use crate::tools::cache::{CacheKey, ToolCache};
 use crate::tools::names::{Names, NamesFile};
@@ -36,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) over: CancellationToken,
     pub(crate) levels: Levels,
     pub(super) presence: Presence,
+    pub(crate) origin: Origin,
 }
 
 /// The settings that count for tools and calls; `apply` may bring others.
@@ -68,22 +70,27 @@ impl Rules {
     }
 }
 
+/// Says how HTTP is spoken in these surroundings: with which proxies and which certificates.
+pub(crate) fn http_options(env: &Env) -> HttpOptions {
+    // An empty variable switches a proxy off, so it is not the same as none.
+    let lookup = |name: &str| env.variable(name).map(str::to_owned);
+    let roots = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+    let roots = roots.into_iter().filter_map(|name| env.filled_variable(name));
+    HttpOptions {
+        proxies: Proxies::from_variables(lookup),
+        extra_roots: roots.map(Into::into).collect(),
+        // How long an answer may take is for each request to say.
+        header_timeout: None,
+        ..HttpOptions::default()
+    }
+}
+
 impl Shared {
     pub(crate) fn new(options: Options) -> Self {
         let env = &options.env;
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
-        // An empty variable switches a proxy off, so it is not the same as none.
-        let lookup = |name: &str| env.variable(name).map(str::to_owned);
-        let roots = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
-        let roots = roots.into_iter().filter_map(|name| env.filled_variable(name));
-        let http = HttpOptions {
-            proxies: Proxies::from_variables(lookup),
-            extra_roots: roots.map(Into::into).collect(),
-            // How long an answer may take is for each request to say.
-            header_timeout: None,
-            ..HttpOptions::default()
-        };
+        let http = http_options(env);
         let names = options.cache.as_ref().map(|cache| cache.join("names.json"));
         Self {
             resolver,
@@ -96,6 +103,7 @@ impl Shared {
             over: CancellationToken::new(),
             levels: Levels::default(),
             presence: Presence::new(options.run.clone()),
+            origin: Origin::current(),
             options,
         }
     }

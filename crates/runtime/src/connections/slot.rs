@@ -81,6 +81,7 @@ impl Slot {
             is_required: ready.as_ref().is_some_and(|ready| ready.spec.policy.required),
             ready,
             peer: None,
+            life: None,
             offer,
             secrets: Arc::default(),
         };
@@ -241,6 +242,7 @@ impl Slot {
                 self.view.about = Some(live.about);
                 self.view.peer = Some(live.peer);
                 self.view.secrets = live.secrets;
+                self.view.life = live.life;
                 return self.take_tools(live.tools);
             }
             News::Listed(tools) => return self.take_tools(tools),

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tracing::span::Id;
 use wharf_config::{Level, Problem, ServerName, Source, TransportKind};
 use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
@@ -49,6 +50,8 @@ pub struct ServerView {
     pub(crate) omissions: Arc<[Problem]>,
     pub(crate) ready: Option<Arc<Ready>>,
     pub(crate) peer: Option<Peer>,
+    /// The span of the connection that `peer` belongs to.
+    pub(crate) life: Option<Id>,
     pub(crate) offer: Option<Arc<Offer>>,
     /// What must not be seen in what it says.
     pub(crate) secrets: Arc<Secrets>,

@@ -120,6 +120,31 @@ impl HttpClient {
         })
     }
 
+    /// Sends something that is no MCP and returns the whole answer, whatever its status.
+    ///
+    /// What is sent is taken for a secret between the caller and the target, so a redirect to
+    /// somebody else is an error. So is an answer of more than `limit` bytes.
+    pub async fn post(
+        &self,
+        target: &Target,
+        headers: HeaderMap,
+        body: Bytes,
+        limit: usize,
+    ) -> Result<http::Response<Bytes>, HttpError> {
+        let outgoing = Outgoing {
+            method: Method::POST,
+            target: target.clone(),
+            headers,
+            body,
+            carries_credentials: true,
+        };
+        let Response { status, headers, body, .. } = self.send(outgoing).await?;
+        let mut answer = http::Response::new(body.collect(limit).await?);
+        *answer.status_mut() = status;
+        *answer.headers_mut() = headers;
+        Ok(answer)
+    }
+
     /// Closes all connections and waits until the tasks behind them have ended.
     ///
     /// From then on requests fail, and bodies of HTTP/2 break off.

@@ -1,16 +1,9 @@
-//! Spans for OpenTelemetry, and the current span told to servers (feature `otel`).
-//!
-//! Any tracing layer that hands spans to OpenTelemetry will do; [`layer`] makes one that leaves out
-//! what is too much. With a layer in place, every `tools/call` carries the span it belongs to in
-//! `_meta` as W3C Trace Context, so a server's own spans join the trace. Without one, or without a
-//! span that is recorded, nothing is added.
+//! Which trace something belongs to: told to servers in `_meta`, and kept for connections.
 
-use opentelemetry::trace::{SpanContext, TraceContextExt, Tracer};
-use tracing::{Span, Subscriber};
+use opentelemetry::Context;
+use opentelemetry::trace::{SpanContext, TraceContextExt};
+use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::registry::LookupSpan;
 use wharf_protocol::Json;
 
 /// The key in `_meta` for which span a request belongs to.
@@ -19,34 +12,26 @@ const TRACEPARENT: &str = "traceparent";
 /// The key in `_meta` for what tracing systems want to tell each other beside that.
 const TRACESTATE: &str = "tracestate";
 
-/// Returns a layer that exports spans with a tracer: attempts to connect, the start and stop of
-/// servers, and calls.
+/// The span in which a runtime was started, as far as a trace knows it.
 ///
-/// Of Wharf it takes everything down to `debug`, of all other code down to `info`: below that,
-/// HTTP libraries tell what they send. A program that has such a layer already needs no second one.
-///
-/// ```
-/// use opentelemetry::trace::noop::NoopTracer;
-/// use tracing_subscriber::layer::SubscriberExt;
-///
-/// // A program that exports takes the tracer of its `opentelemetry_sdk` provider here.
-/// let subscriber = tracing_subscriber::registry().with(wharf::otel::layer(NoopTracer::new()));
-/// tracing::subscriber::with_default(subscriber, || tracing::info!("observed"));
-/// ```
-pub fn layer<S, T>(tracer: T) -> impl Layer<S> + Send + Sync
-where
-    S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
-    T: Tracer + Send + Sync + 'static,
-    T::Span: Send + Sync,
-{
-    let enough =
-        Targets::new().with_default(LevelFilter::INFO).with_target("wharf", LevelFilter::DEBUG);
-    tracing_opentelemetry::layer()
-        .with_tracer(tracer)
-        .with_location(false)
-        .with_threads(false)
-        .with_tracked_inactivity(false)
-        .with_filter(enough)
+/// It is kept instead of the span itself: connections last, and must not keep the span open.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin(SpanContext);
+
+impl Origin {
+    /// Takes the current span.
+    pub(crate) fn current() -> Self {
+        Self(Span::current().context().span().span_context().clone())
+    }
+
+    /// Makes a span that has not begun a part of the trace.
+    pub(crate) fn adopt(&self, span: &Span) {
+        if self.0.is_valid() {
+            let parent = Context::new().with_remote_span_context(self.0.clone());
+            // It fails where nobody records the span.
+            drop(span.set_parent(parent));
+        }
+    }
 }
 
 /// Says in `_meta` which span a request belongs to, unless the caller has said so.
@@ -54,7 +39,6 @@ pub(crate) fn carry(span: &Span, meta: &mut Vec<(String, Json)>) {
     if span.is_disabled() {
         return;
     }
-    span.record("otel.kind", "client");
     if meta.iter().any(|(key, _)| key == TRACEPARENT) {
         return;
     }
@@ -88,6 +72,7 @@ mod tests {
     use tracing_subscriber::layer::SubscriberExt;
 
     use super::*;
+    use crate::otel::layer;
 
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 
@@ -109,7 +94,7 @@ mod tests {
         tracing::subscriber::with_default(subscriber, || {
             let span = tracing::debug_span!("attempt", otel.kind = tracing::field::Empty);
             if let Some(parent) = parent {
-                let parent = opentelemetry::Context::new().with_remote_span_context(parent);
+                let parent = Context::new().with_remote_span_context(parent);
                 span.set_parent(parent).unwrap();
             }
             carry(&span, &mut meta);

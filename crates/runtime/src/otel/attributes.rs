@@ -1,0 +1,139 @@
+//! What OpenTelemetry's conventions for MCP and for generative AI want to know of our spans.
+//!
+//! A `call` is an `execute_tool` span, each time that it is sent is a client span `tools/call`. What
+//! the conventions would like and may be secret is left out: arguments, results, addresses of
+//! servers and resources, session ids (some servers take one for a sign-in), words of a server.
+//! <https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/>
+
+use opentelemetry::trace::Status;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use wharf_protocol::Peer;
+use wharf_protocol::peer::RequestError;
+use wharf_protocol::view::ToolResult;
+
+use crate::call::{CallError, Reason};
+use crate::status::FailureKind;
+use crate::tools::Tool;
+
+/// The `error.type` of a tool that answered that it failed.
+const TOOL_ERROR: &str = "tool_error";
+
+/// The method of a call.
+const CALL: &str = "tools/call";
+
+/// Says how a server is talked to.
+pub(crate) fn peer(span: &Span, peer: &Peer) {
+    span.set_attribute("mcp.protocol.version", peer.revision().as_str());
+    if peer.transport() == "stdio" {
+        span.set_attribute("network.transport", "pipe");
+    } else {
+        span.set_attribute("network.transport", "tcp");
+        span.set_attribute("network.protocol.name", "http");
+    }
+}
+
+/// Says why a server is not there.
+pub(crate) fn not_there(span: &Span, kind: FailureKind) {
+    let kind = match kind {
+        FailureKind::Config => "config",
+        FailureKind::Start => "start",
+        FailureKind::Connect => "connect",
+        FailureKind::TimedOut => "timeout",
+        FailureKind::NeedsAuth => "needs_auth",
+        FailureKind::Lost => "lost",
+        FailureKind::Stopped => "stopped",
+    };
+    failed(span, kind);
+}
+
+/// Says which tool is called.
+pub(crate) fn call(span: &Span, tool: &Tool) {
+    if span.is_disabled() {
+        return;
+    }
+    span.record("otel.name", format!("execute_tool {}", tool.tool()));
+    span.set_attribute("gen_ai.operation.name", "execute_tool");
+    span.set_attribute("gen_ai.tool.name", tool.tool().to_owned());
+}
+
+/// Says how a call ended.
+pub(crate) fn called(span: &Span, result: &Result<ToolResult, CallError>) {
+    match result {
+        Ok(result) if result.is_error() => failed(span, TOOL_ERROR),
+        Ok(_) => {}
+        Err(error) => failed(span, word(error.reason)),
+    }
+}
+
+/// Says that a call is sent.
+pub(crate) fn attempt(span: &Span, tool: &Tool, to: &Peer) {
+    if span.is_disabled() {
+        return;
+    }
+    span.record("otel.name", format!("{CALL} {}", tool.tool()));
+    span.record("otel.kind", "client");
+    span.set_attribute("mcp.method.name", CALL);
+    span.set_attribute("gen_ai.tool.name", tool.tool().to_owned());
+    peer(span, to);
+}
+
+/// Says which request is sent.
+pub(crate) fn request(span: &Span, method: &'static str, to: &Peer) {
+    span.record("otel.name", method);
+    span.record("otel.kind", "client");
+    span.set_attribute("mcp.method.name", method);
+    peer(span, to);
+}
+
+/// Says that a request had no result.
+pub(crate) fn refused(span: &Span, error: &RequestError) {
+    let kind = match error.itself() {
+        RequestError::Refused(error) => {
+            let code = error.code.to_string();
+            span.set_attribute("rpc.response.status_code", code.clone());
+            return failed(span, code);
+        }
+        RequestError::Unauthorized { status, .. } | RequestError::Status { status, .. } => {
+            return failed(span, status.as_str().to_owned());
+        }
+        RequestError::TimedOut { .. } => "timeout",
+        RequestError::Lost { .. } | RequestError::Cut => "lost",
+        RequestError::Http(_) => "http",
+        RequestError::TooLarge { .. } | RequestError::Nonsense(_) => "bad_answer",
+        RequestError::Unanswered(_) | RequestError::TooManyRounds(_) => "unanswered",
+        _ => "_OTHER",
+    };
+    failed(span, kind);
+}
+
+/// Says that a tool answered that it failed.
+pub(crate) fn tool_error(span: &Span) {
+    failed(span, TOOL_ERROR);
+}
+
+/// Says that something failed, and how; never in words that may be a server's.
+pub(crate) fn failed(span: &Span, kind: impl Into<opentelemetry::Value>) {
+    span.set_attribute("error.type", kind);
+    span.set_status(Status::error(""));
+}
+
+fn word(reason: Reason) -> &'static str {
+    match reason {
+        Reason::UnknownTool => "unknown_tool",
+        Reason::BadArguments => "bad_arguments",
+        Reason::Denied => "denied",
+        Reason::Withheld => "withheld",
+        Reason::Untrusted => "untrusted",
+        Reason::Disabled => "disabled",
+        Reason::NeedsAuth => "needs_auth",
+        Reason::TimedOut => "timeout",
+        Reason::Connect => "connect",
+        Reason::Lost => "lost",
+        Reason::Cancelled => "cancelled",
+        Reason::Refused => "refused",
+        Reason::BadAnswer => "bad_answer",
+        Reason::Unanswered => "unanswered",
+        Reason::Impossible => "impossible",
+    }
+}

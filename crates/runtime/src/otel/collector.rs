@@ -1,0 +1,78 @@
+//! How an exporter reaches its collector: with the HTTP client that servers are reached with.
+//!
+//! So proxies, certificates and addresses with a user in them work the same, and no second client
+//! is needed. No error has anything of a header or of the query of an address.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use opentelemetry_http::{HttpClient, HttpError, Request, Response};
+use tokio::runtime::{Builder, Handle, Runtime};
+use wharf_config::Env;
+use wharf_protocol::transport::{self, Target};
+
+use crate::connections::http_options;
+
+/// How much of a collector's answer is read; usually it is empty.
+const MOST_ANSWER: usize = 64 * 1024;
+
+/// An HTTP client for an exporter that works on a thread of its own, as the batch processor of
+/// `opentelemetry_sdk` does.
+///
+/// It waits on that thread, so inside a Tokio runtime it refuses to send.
+pub struct Collector {
+    client: transport::HttpClient,
+    /// Waits for the answers; there until it is dropped.
+    waiter: Option<Runtime>,
+    limit: Duration,
+}
+
+impl Collector {
+    /// Makes a client that waits so long for each answer. Nothing is contacted yet.
+    pub fn new(env: &Env, limit: Duration) -> io::Result<Self> {
+        let waiter = Builder::new_current_thread().enable_all().build()?;
+        let client = transport::HttpClient::new(&http_options(env));
+        Ok(Self { client, waiter: Some(waiter), limit })
+    }
+
+    fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let (head, body) = request.into_parts();
+        let target: Target = head.uri.to_string().parse()?;
+        let waiter = self.waiter.as_ref().filter(|_| Handle::try_current().is_err());
+        let waiter = waiter.ok_or("a collector cannot be waited for inside a Tokio runtime")?;
+        let answer = self.client.post(&target, head.headers, body, MOST_ANSWER);
+        let answer = async { tokio::time::timeout(self.limit, answer).await };
+        Ok(waiter.block_on(answer)??)
+    }
+}
+
+impl HttpClient for Collector {
+    fn send_bytes<'client, 'answer>(
+        &'client self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'answer>>
+    where
+        'client: 'answer,
+        Self: 'answer,
+    {
+        Box::pin(async move { self.send(request) })
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        // Whoever drops it may not be allowed to wait.
+        if let Some(waiter) = self.waiter.take() {
+            waiter.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Collector").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}

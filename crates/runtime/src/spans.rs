@@ -1,0 +1,227 @@
+//! The spans that tell what the runtime does, in one place: their names and their fields.
+//!
+//! ```text
+//! connection   one server from the attempt to reach it until it is gone
+//!   connect    the attempt: resolve, start or reach, agree on a revision, list the tools
+//! call         one tool call of a caller: checks, approval, waiting, sending
+//!   attempt    one time that it is sent
+//! request      one request of a caller that is no call
+//! ```
+//!
+//! A call belongs to the trace of its caller, who may be anybody at any time, so it only follows
+//! from the connection that it uses. No field has anything that was sent or received. What
+//! OpenTelemetry wants to know besides is in `otel/attributes.rs`.
+
+use tracing::Span;
+use tracing::field::{Empty, debug};
+use tracing::span::Id;
+use wharf_config::ServerName;
+use wharf_protocol::Peer;
+use wharf_protocol::peer::{RequestError, RequestOptions};
+use wharf_protocol::view::ToolResult;
+
+use crate::call::CallError;
+use crate::connections::ServerView;
+#[cfg(feature = "otel")]
+use crate::otel::{attributes, context};
+use crate::status::Failure;
+use crate::tools::Tool;
+
+/// Who started a runtime, as far as connections want to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    #[cfg(feature = "otel")]
+    span: context::Origin,
+}
+
+impl Origin {
+    /// Takes the span that is the current one.
+    pub(crate) fn current() -> Self {
+        Self {
+            #[cfg(feature = "otel")]
+            span: context::Origin::current(),
+        }
+    }
+}
+
+/// The span of a connection: it begins with the attempt and lasts until the server is gone.
+#[derive(Debug)]
+pub(crate) struct Life(Span);
+
+/// How a connection ended.
+#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "why it failed is for traces"))]
+pub(crate) enum End<'a> {
+    /// Nobody wants it any more.
+    Stopped,
+    /// Somebody wants another one instead.
+    Replaced,
+    /// The server went away.
+    Lost,
+    /// It never came to be, or could not stay.
+    Failed(&'a Failure),
+}
+
+impl Life {
+    /// Begins with the `attempt`-th attempt in a row to connect.
+    #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
+    pub(crate) fn begin(server: &ServerName, attempt: u32, origin: &Origin) -> Self {
+        let span = tracing::info_span!(
+            "connection", %server, attempt, transport = Empty, era = Empty, ended = Empty
+        );
+        #[cfg(feature = "otel")]
+        origin.span.adopt(&span);
+        Self(span)
+    }
+
+    /// Returns the span to work in.
+    pub(crate) fn span(&self) -> Span {
+        self.0.clone()
+    }
+
+    /// Returns by which name calls can say that they follow from it.
+    pub(crate) fn id(&self) -> Option<Id> {
+        self.0.id()
+    }
+
+    /// Says how it is connected.
+    pub(crate) fn established(&self, peer: &Peer) {
+        tell_peer(&self.0, peer);
+    }
+
+    /// Says how it ended.
+    pub(crate) fn end(self, end: &End<'_>) {
+        self.0.record("ended", end.word());
+        #[cfg(feature = "otel")]
+        match end {
+            End::Stopped | End::Replaced => {}
+            End::Lost => attributes::failed(&self.0, end.word()),
+            End::Failed(failure) => attributes::not_there(&self.0, failure.kind),
+        }
+    }
+}
+
+impl End<'_> {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Stopped => "stopped",
+            Self::Replaced => "replaced",
+            Self::Lost => "lost",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// Makes the span of an attempt to connect.
+pub(crate) fn connect(server: &ServerName, attempt: u32) -> Span {
+    tracing::info_span!("connect", %server, attempt, transport = Empty, era = Empty)
+}
+
+/// Says what came of an attempt to connect.
+pub(crate) fn connected(span: &Span, outcome: Result<&Peer, &Failure>) {
+    // What a server answered may be anything, so a failure is told by its kind only.
+    span.in_scope(|| match outcome {
+        Ok(peer) => {
+            tell_peer(span, peer);
+            tracing::info!(revision = %peer.revision(), "server started");
+        }
+        Err(failure) => {
+            #[cfg(feature = "otel")]
+            attributes::not_there(span, failure.kind);
+            tracing::warn!(kind = ?failure.kind, "server did not start");
+        }
+    });
+}
+
+fn tell_peer(span: &Span, peer: &Peer) {
+    span.record("transport", peer.transport());
+    span.record("era", debug(peer.era()));
+    #[cfg(feature = "otel")]
+    attributes::peer(span, peer);
+}
+
+/// Makes the span of a call.
+pub(crate) fn call(tool: &Tool) -> Span {
+    let span = tracing::debug_span!(
+        "call", server = %tool.server(), tool = tool.tool(), otel.name = Empty
+    );
+    #[cfg(feature = "otel")]
+    attributes::call(&span, tool);
+    span
+}
+
+/// Says how a call ended: by kind, as the words may be the server's own.
+pub(crate) fn called(span: &Span, result: &Result<ToolResult, CallError>) {
+    #[cfg(feature = "otel")]
+    attributes::called(span, result);
+    span.in_scope(|| match result {
+        Ok(result) => tracing::debug!(is_error = result.is_error(), "call answered"),
+        Err(error) => {
+            tracing::debug!(kind = error.kind.word(), reason = ?error.reason, "call failed");
+        }
+    });
+}
+
+/// Makes the span of one time that a call is sent; with it the server may hear of the span.
+#[cfg_attr(
+    not(feature = "otel"),
+    expect(unused_variables, clippy::needless_pass_by_ref_mut, reason = "only `otel` adds to it")
+)]
+pub(crate) fn attempt(
+    attempt: u32,
+    tool: &Tool,
+    (server, peer): (&ServerView, &Peer),
+    options: &mut RequestOptions,
+) -> Span {
+    let span = tracing::debug_span!(
+        "attempt", attempt, era = ?peer.era(), otel.name = Empty, otel.kind = Empty
+    );
+    span.follows_from(server.life.clone());
+    #[cfg(feature = "otel")]
+    {
+        attributes::attempt(&span, tool, peer);
+        context::carry(&span, &mut options.meta);
+    }
+    span
+}
+
+/// Makes the span of a request that is no call; with it the server may hear of the span.
+#[cfg_attr(
+    not(feature = "otel"),
+    expect(clippy::needless_pass_by_ref_mut, unused_variables, reason = "only `otel` adds to it")
+)]
+pub(crate) fn request(
+    method: &'static str,
+    (server, peer): (&ServerView, &Peer),
+    options: &mut RequestOptions,
+) -> Span {
+    let span = tracing::debug_span!(
+        "request", server = %server.name, method, era = ?peer.era(),
+        otel.name = Empty, otel.kind = Empty
+    );
+    span.follows_from(server.life.clone());
+    #[cfg(feature = "otel")]
+    {
+        attributes::request(&span, method, peer);
+        context::carry(&span, &mut options.meta);
+    }
+    span
+}
+
+/// Says what came of a call that was sent.
+#[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
+pub(crate) fn sent(span: &Span, result: &Result<ToolResult, RequestError>) {
+    #[cfg(feature = "otel")]
+    match result {
+        Ok(result) if result.is_error() => attributes::tool_error(span),
+        result => answered(span, result),
+    }
+}
+
+/// Says what came of a request.
+#[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
+pub(crate) fn answered<T>(span: &Span, result: &Result<T, RequestError>) {
+    #[cfg(feature = "otel")]
+    if let Err(error) = result {
+        attributes::refused(span, error);
+    }
+}
