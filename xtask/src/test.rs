@@ -126,15 +126,17 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
 
 const NO_CLIPPY: &str = "clippy is not installed (`rustup component add clippy`)";
 
-/// The packages that have the feature, which is off everywhere else.
-const OTEL_LINTS: [&str; 12] = [
+/// The feature, in all packages that have it; it is off everywhere else.
+///
+/// The whole workspace is named with it, because then cargo uses again what the other checks have
+/// built: with fewer packages their dependencies would have other features.
+const OTEL: &str = "wharf/otel,wharf-cli/otel,wharf-testkit/otel";
+
+const OTEL_LINTS: [&str; 9] = [
     "clippy",
-    "-p",
-    "wharf",
-    "-p",
-    "wharf-testkit",
+    "--workspace",
     "--features",
-    "otel",
+    OTEL,
     "--all-targets",
     "--locked",
     "--",
@@ -142,26 +144,25 @@ const OTEL_LINTS: [&str; 12] = [
     "warnings",
 ];
 
-const OTEL_TESTS: [&str; 12] = [
+const OTEL_TESTS: [&str; 11] = [
     "test",
-    "-p",
-    "wharf",
-    "-p",
-    "wharf-testkit",
+    "--workspace",
     "--features",
-    "otel",
+    OTEL,
     "--locked",
     "--no-fail-fast",
     "--lib",
+    "--bin",
+    "wharf",
     "--test",
     "otel",
 ];
 
 /// What is documented is documented with every feature.
 const DOCTESTS: [&str; 7] =
-    ["test", "--doc", "--workspace", "--features", "wharf/otel", "--locked", "--no-fail-fast"];
+    ["test", "--doc", "--workspace", "--features", OTEL, "--locked", "--no-fail-fast"];
 
-const DOCS: [&str; 6] = ["doc", "--workspace", "--features", "wharf/otel", "--no-deps", "--locked"];
+const DOCS: [&str; 6] = ["doc", "--workspace", "--features", OTEL, "--no-deps", "--locked"];
 
 /// Runs the tests with the runner at hand; the heading shows which one it is.
 fn tests(has_nextest: bool) -> Check {
@@ -265,10 +266,10 @@ mod tests {
 format: cargo fmt --all --check
 lints: cargo clippy --workspace --all-targets --locked -- -D warnings
 tests (cargo-nextest): cargo nextest run --workspace --locked --no-fail-fast
-lints (otel): cargo clippy -p wharf -p wharf-testkit --features otel --all-targets --locked -- -D warnings
-tests (otel): cargo test -p wharf -p wharf-testkit --features otel --locked --no-fail-fast --lib --test otel
-doctests: cargo test --doc --workspace --features wharf/otel --locked --no-fail-fast
-docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel --no-deps --locked
+lints (otel): cargo clippy --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --all-targets --locked -- -D warnings
+tests (otel): cargo test --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast --lib --bin wharf --test otel
+doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast
+docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 dependencies: cargo deny check bans licenses sources",
         );
     }
@@ -283,9 +284,9 @@ format: skipped, rustfmt is not installed (`rustup component add rustfmt`)
 lints: skipped, clippy is not installed (`rustup component add clippy`)
 tests (cargo test, cargo-nextest is not installed): cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
 lints (otel): skipped, clippy is not installed (`rustup component add clippy`)
-tests (otel): cargo test -p wharf -p wharf-testkit --features otel --locked --no-fail-fast --lib --test otel
-doctests: cargo test --doc --workspace --features wharf/otel --locked --no-fail-fast
-docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel --no-deps --locked
+tests (otel): cargo test --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast --lib --bin wharf --test otel
+doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast
+docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );
     }

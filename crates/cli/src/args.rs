@@ -43,6 +43,10 @@ pub(crate) struct Cli {
     pub(crate) flags: Flags,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+    /// The name of the verb, for the span of the run.
+    #[cfg(feature = "otel")]
+    #[arg(skip)]
+    pub(crate) verb_name: String,
 }
 
 /// What every verb takes, before or after its name.
@@ -127,7 +131,10 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     // The parser writes its own messages, so it has to know about colours before it has parsed.
     let mut command = Cli::command().color(color_of(&arguments));
     let matches = command.try_get_matches_from_mut(arguments)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    #[cfg(feature = "otel")]
+    let cli = Cli { verb_name: matches.subcommand_name().unwrap_or_default().to_owned(), ..cli };
+    Ok(cli)
 }
 
 fn color_of(arguments: &[OsString]) -> clap::ColorChoice {

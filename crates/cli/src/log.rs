@@ -3,9 +3,11 @@
 //! Nothing is set up unless somebody asks. Only our own crates are heard: what others log may hold
 //! headers. `WHARF_LOG` is a level, or `target=level` with commas between, and beats the flags.
 
+use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, fmt};
 
 use crate::args::Flags;
 use crate::host::Host;
@@ -16,10 +18,28 @@ const OURS: &str = "wharf";
 
 /// Starts to write the log, if it is wanted.
 pub(crate) fn begin(flags: &Flags, host: &Host) {
+    if let Some(lines) = lines(flags, host) {
+        install(tracing_subscriber::registry().with(lines));
+    }
+}
+
+/// Makes what is logged known to whoever is to hear of it.
+pub(crate) fn install(subscriber: impl Subscriber + Send + Sync) {
+    // It fails only if there is one already, and this is the only place that sets one.
+    if tracing::subscriber::set_global_default(subscriber).is_ok() {
+        tracing::debug!(version = env!("CARGO_PKG_VERSION"), "log begins");
+    }
+}
+
+/// Returns what writes the log, if it is wanted.
+pub(crate) fn lines<S>(flags: &Flags, host: &Host) -> Option<impl Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
     let wanted = match host.env.filled_variable("WHARF_LOG") {
         Some(said) => said.parse::<Targets>().ok(),
         None => match flags.verbose {
-            0 | 1 => return,
+            0 | 1 => return None,
             2 => Some(Targets::new().with_default(LevelFilter::INFO)),
             _ => Some(Targets::new().with_default(LevelFilter::DEBUG)),
         },
@@ -29,14 +49,10 @@ pub(crate) fn begin(flags: &Flags, host: &Host) {
         let warning = style::odd("warning:");
         ui.notice(&format!("{warning} WHARF_LOG is not understood, so nothing is logged"));
         ui.hint("say `error`, `warn`, `info`, `debug` or `trace`");
-        return;
+        return None;
     };
     let lines = fmt::layer().with_ansi(false).with_writer(LogLine::new);
-    let subscriber = tracing_subscriber::registry().with(only_ours(&wanted)).with(lines);
-    // It fails only if there is one already, and this is the only place that sets one.
-    if tracing::subscriber::set_global_default(subscriber).is_ok() {
-        tracing::debug!(version = env!("CARGO_PKG_VERSION"), "log begins");
-    }
+    Some(lines.with_filter(only_ours(&wanted)))
 }
 
 /// Leaves out what others log, whatever was asked for.

@@ -2,12 +2,14 @@
 //!
 //! `args` says what can be typed, `host` looks at the machine once, `log` says what happens inside
 //! to whoever asks, `commands` does the work with one file per verb, and `ui` is the only part that
-//! writes to the screen.
+//! writes to the screen. With the feature `otel`, `traces` tells a collector of the run.
 
 mod args;
 mod commands;
 mod host;
 mod log;
+#[cfg(feature = "otel")]
+mod traces;
 mod ui;
 
 use std::process::ExitCode;
@@ -16,9 +18,22 @@ fn main() -> ExitCode {
     match args::parse(host::arguments()) {
         Ok(cli) => {
             let host = host::look(cli.flags.project.as_deref());
-            log::begin(&cli.flags, &host);
-            commands::run(&cli, host).into()
+            run(&cli, host).into()
         }
         Err(error) => ui::show_usage(&error),
+    }
+}
+
+#[cfg(not(feature = "otel"))]
+fn run(cli: &args::Cli, host: host::Host) -> commands::Exit {
+    log::begin(&cli.flags, &host);
+    commands::run(cli, host)
+}
+
+#[cfg(feature = "otel")]
+fn run(cli: &args::Cli, host: host::Host) -> commands::Exit {
+    match traces::begin(&cli.flags, &host) {
+        Some(traces) => traces.run(&cli.verb_name, || commands::run(cli, host)),
+        None => commands::run(cli, host),
     }
 }

@@ -1,0 +1,171 @@
+//! A collector on the loopback: keeps what it is sent, and reads spans from it.
+//!
+//! It is the one of the tests, too, so it stops at once where something is not as it should be.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::protobuf::{Message, hex};
+
+/// The collector; its threads end with the process.
+pub(crate) struct Collector {
+    address: SocketAddr,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+/// One request.
+#[derive(Clone)]
+pub(crate) struct Heard {
+    /// The first line and the headers, in small letters.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+/// How a collector behaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    Answers,
+    /// Takes everything and never says a word.
+    IsSilent,
+    Refuses,
+}
+
+/// One span as it arrived.
+pub(crate) struct Span {
+    pub(crate) trace: String,
+    pub(crate) id: String,
+    pub(crate) parent: String,
+    pub(crate) name: String,
+    kind: u64,
+    attributes: BTreeMap<String, String>,
+    events: Vec<String>,
+    pub(crate) links: Vec<String>,
+    is_error: bool,
+}
+
+impl Collector {
+    /// Listens on a port of this machine; 0 is any that is free.
+    pub(crate) fn start(port: u16, manner: Manner) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&heard);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let kept = Arc::clone(&kept);
+                thread::spawn(move || listen(stream.unwrap(), manner, &kept));
+            }
+        });
+        Self { address, heard }
+    }
+
+    /// Returns what belongs into `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    pub(crate) fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn heard(&self) -> Vec<Heard> {
+        self.heard.lock().unwrap().clone()
+    }
+
+    /// Returns all spans, each once it has ended.
+    pub(crate) fn spans(&self) -> Vec<Span> {
+        let requests = self.heard();
+        let bodies = requests.iter().map(|heard| Message::read(&heard.body));
+        let spans = bodies.flat_map(|body| {
+            let scopes = body.messages(1).into_iter().flat_map(|resource| resource.messages(2));
+            scopes
+                .flat_map(|scope| scope.messages(2))
+                .map(|span| Span::of(&span))
+                .collect::<Vec<_>>()
+        });
+        spans.collect()
+    }
+
+    /// Returns what is said about who exports.
+    pub(crate) fn resource(&self) -> BTreeMap<String, String> {
+        let requests = self.heard();
+        let body = Message::read(&requests.first().unwrap().body);
+        attributes(&body.messages(1)[0].messages(1)[0], 1)
+    }
+}
+
+impl Span {
+    fn of(span: &Message<'_>) -> Self {
+        let links = span.messages(13).into_iter().map(|link| hex(link.bytes(2)));
+        let events = span.messages(11).into_iter().map(|event| event.text(2));
+        Self {
+            trace: hex(span.bytes(1)),
+            id: hex(span.bytes(2)),
+            parent: hex(span.bytes(4)),
+            name: span.text(5),
+            kind: span.number(6),
+            attributes: attributes(span, 9),
+            events: events.collect(),
+            links: links.collect(),
+            is_error: span.messages(15).first().is_some_and(|status| status.number(3) == 2),
+        }
+    }
+
+    /// Shows everything but ids and times.
+    pub(crate) fn shown(&self) -> String {
+        let kind = match self.kind {
+            1 => "internal",
+            3 => "client",
+            _ => "other",
+        };
+        let status = if self.is_error { " error" } else { "" };
+        let mut text = format!("{} ({kind}{status})", self.name);
+        for (key, value) in &self.attributes {
+            let value = if key == "process.pid" { "[pid]" } else { value };
+            write!(text, "\n  {key}: {value}").unwrap();
+        }
+        for event in &self.events {
+            write!(text, "\n  * {event}").unwrap();
+        }
+        text
+    }
+}
+
+fn attributes(message: &Message<'_>, field: u64) -> BTreeMap<String, String> {
+    let pairs = message.messages(field).into_iter().map(|pair| {
+        let value = pair.messages(2).remove(0);
+        let text = match (value.has(2), value.has(3)) {
+            (true, _) => (value.number(2) == 1).to_string(),
+            (_, true) => value.number(3).to_string(),
+            _ => value.text(1),
+        };
+        (pair.text(1), text)
+    });
+    pairs.collect()
+}
+
+/// Takes requests until the other side has no more.
+fn listen(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Heard>>) {
+    let mut answers = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).unwrap_or(0) == 0 {
+                return;
+            }
+        }
+        let head = head.to_ascii_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+        reader.read_exact(&mut body).unwrap();
+        kept.lock().unwrap().push(Heard { head, body });
+        let status = match manner {
+            Manner::Answers => "200 OK",
+            Manner::Refuses => "503 Service Unavailable",
+            Manner::IsSilent => continue,
+        };
+        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+        answers.write_all(answer.as_bytes()).unwrap();
+    }
+}

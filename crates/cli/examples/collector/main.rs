@@ -1,0 +1,37 @@
+//! A collector for a look at what `wharf` exports: prints the spans that arrive at port 4318.
+//!
+//! ```text
+//! cargo run -p wharf-cli --example collector
+//! ```
+//!
+//! Then, in another terminal, with a `wharf` that is built with the feature `otel`:
+//!
+//! ```text
+//! OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 wharf tools
+//! ```
+
+#![expect(clippy::unwrap_used, reason = "it stops at once where it cannot go on")]
+#![expect(clippy::print_stdout, reason = "printing is all that it does")]
+#![expect(dead_code, reason = "the tests use more of the collector")]
+
+mod collector;
+mod protobuf;
+
+use std::thread;
+use std::time::Duration;
+
+use collector::{Collector, Manner};
+
+fn main() {
+    let collector = Collector::start(4318, Manner::Answers);
+    println!("collecting at {}", collector.endpoint());
+    let mut shown = 0;
+    loop {
+        let spans = collector.spans();
+        for span in &spans[shown..] {
+            println!("\ntrace {}\n{}", span.trace, span.shown());
+        }
+        shown = spans.len();
+        thread::sleep(Duration::from_millis(200));
+    }
+}

@@ -1,0 +1,271 @@
+//! The run told to an OpenTelemetry collector over OTLP (feature `otel`).
+//!
+//! Nothing is sent unless the usual variables ask for it, and nothing that goes wrong here costs
+//! more than the spans: the verb does its work, and the end of the run waits for the collector a
+//! second at most. The variables that say how are read by OpenTelemetry itself.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{Status, TracerProvider};
+use opentelemetry::{Context, Key, KeyValue};
+use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::layer::SubscriberExt;
+use wharf::otel::{Collector, layer};
+use wharf_config::Env;
+
+use crate::args::Flags;
+use crate::commands::Exit;
+use crate::host::Host;
+use crate::log;
+use crate::ui::{Ui, style};
+
+/// How long the end of a run waits for the collector.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long one request to the collector may take while the verb works.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What we call ourselves, unless a variable says otherwise.
+const SERVICE: &str = "wharf";
+
+/// What exports the spans of this run.
+pub(crate) struct Traces {
+    provider: SdkTracerProvider,
+    /// Whether some spans did not arrive.
+    are_lost: Arc<AtomicBool>,
+    /// The span that this run is a part of, if whoever started us says so.
+    parent: Context,
+    ui: Ui,
+}
+
+/// Starts the log, and to export if that is wanted.
+pub(crate) fn begin(flags: &Flags, host: &Host) -> Option<Traces> {
+    let env = &host.env;
+    let ui = Ui::new(flags, host.terminal, env);
+    let exporter = match wish(env) {
+        Wish::Nothing => None,
+        Wish::Impossible(why) => {
+            complain(&ui, why, "OTLP over `http/protobuf` is what can be exported");
+            None
+        }
+        Wish::Export => exporter(env).or_else(|| {
+            let why = "the endpoint for OpenTelemetry is not understood";
+            complain(
+                &ui,
+                why,
+                "`OTEL_EXPORTER_OTLP_ENDPOINT` is an address such as http://127.0.0.1:4318",
+            );
+            None
+        }),
+    };
+    let Some(exporter) = exporter else {
+        log::begin(flags, host);
+        return None;
+    };
+    let are_lost = Arc::clone(&exporter.are_lost);
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .with_resource(resource())
+        .build();
+    let spans = layer(provider.tracer(SERVICE));
+    log::install(tracing_subscriber::registry().with(spans).with(log::lines(flags, host)));
+    Some(Traces { provider, are_lost, parent: parent(env), ui })
+}
+
+impl Traces {
+    /// Runs a verb in a span of its own, and sends what is still to be sent.
+    pub(crate) fn run(self, verb: &str, work: impl FnOnce() -> Exit) -> Exit {
+        let span = tracing::info_span!("run", verb, otel.name = format!("{SERVICE} {verb}"));
+        // It fails only where nobody records the span.
+        drop(span.set_parent(self.parent));
+        let exit = span.in_scope(work);
+        let code = exit as u8;
+        span.set_attribute("process.executable.name", SERVICE);
+        span.set_attribute("process.pid", i64::from(std::process::id()));
+        span.set_attribute("process.exit.code", i64::from(code));
+        if exit != Exit::Fine {
+            span.set_attribute("error.type", code.to_string());
+            span.set_status(Status::error(""));
+        }
+        drop(span);
+        let ended = self.provider.shutdown_with_timeout(PATIENCE);
+        if ended.is_err() || self.are_lost.load(Ordering::SeqCst) {
+            let warning = style::odd("warning:");
+            self.ui.notice(&format!("{warning} not all spans have reached the collector"));
+            self.ui.hint("see `OTEL_EXPORTER_OTLP_ENDPOINT`, or say `OTEL_TRACES_EXPORTER=none`");
+        }
+        exit
+    }
+}
+
+/// What the variables want of us.
+#[derive(Debug, PartialEq, Eq)]
+enum Wish {
+    Nothing,
+    Export,
+    /// Something that we cannot do, and why.
+    Impossible(&'static str),
+}
+
+fn wish(env: &Env) -> Wish {
+    let said =
+        |name: &str| env.filled_variable(name).map(|value| value.trim().to_ascii_lowercase());
+    // What is said about traces beats what is said about everything.
+    let of_traces = |what: &str| {
+        let own = said(&format!("OTEL_EXPORTER_OTLP_TRACES_{what}"));
+        own.or_else(|| said(&format!("OTEL_EXPORTER_OTLP_{what}")))
+    };
+    if said("OTEL_SDK_DISABLED").as_deref() == Some("true") {
+        return Wish::Nothing;
+    }
+    match said("OTEL_TRACES_EXPORTER").as_deref() {
+        None if of_traces("ENDPOINT").is_none() => return Wish::Nothing,
+        Some("none") => return Wish::Nothing,
+        None | Some("otlp") => {}
+        Some(_) => return Wish::Impossible("`OTEL_TRACES_EXPORTER` names another exporter"),
+    }
+    match of_traces("PROTOCOL").as_deref() {
+        None | Some("http/protobuf") => Wish::Export,
+        Some(_) => Wish::Impossible("`OTEL_EXPORTER_OTLP_PROTOCOL` names another protocol"),
+    }
+}
+
+/// An exporter that remembers whether something went wrong: the end of a provider does not tell.
+#[derive(Debug)]
+struct Watched {
+    exporter: SpanExporter,
+    are_lost: Arc<AtomicBool>,
+}
+
+impl opentelemetry_sdk::trace::SpanExporter for Watched {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let result = self.exporter.export(batch).await;
+        self.are_lost.fetch_or(result.is_err(), Ordering::SeqCst);
+        result
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}
+
+/// Makes what exports, as the variables say it.
+fn exporter(env: &Env) -> Option<Watched> {
+    let collector = Collector::new(env, LIMIT).ok()?;
+    // Whoever waits for the end of a run does not wait for a collector to come back.
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_http_client(collector)
+        .with_retry_policy(RetryPolicy::disabled())
+        .build()
+        .ok()?;
+    Some(Watched { exporter, are_lost: Arc::default() })
+}
+
+/// Says who exports; a name or version that a variable gives counts.
+fn resource() -> Resource {
+    let given = Resource::builder().build();
+    let name = given.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
+    let mut own = Resource::builder();
+    if name.is_none_or(|name| name.starts_with("unknown_service")) {
+        own = own.with_service_name(SERVICE);
+    }
+    let version = Key::from_static_str("service.version");
+    if given.get(&version).is_none() {
+        own = own.with_attribute(KeyValue::new(version, env!("CARGO_PKG_VERSION")));
+    }
+    own.build()
+}
+
+/// Returns the span that started us: `TRACEPARENT` and `TRACESTATE`, as other tools hand it on.
+fn parent(env: &Env) -> Context {
+    let names = [("traceparent", "TRACEPARENT"), ("tracestate", "TRACESTATE")];
+    let carried = names.into_iter().filter_map(|(key, name)| {
+        Some((key.to_owned(), env.filled_variable(name)?.trim().to_owned()))
+    });
+    TraceContextPropagator::new()
+        .extract_with_context(&Context::new(), &carried.collect::<HashMap<String, String>>())
+}
+
+fn complain(ui: &Ui, why: &str, hint: &str) {
+    ui.notice(&format!("{} {why}, so no spans are exported", style::odd("warning:")));
+    ui.hint(hint);
+}
+
+#[cfg(test)]
+mod tests {
+    use opentelemetry::trace::TraceContextExt;
+    use wharf_config::Platform;
+
+    use super::*;
+
+    const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
+
+    fn surroundings(variables: &[(&str, &str)]) -> Env {
+        let env = Env::new(Platform::HOST, "/");
+        variables.iter().fold(env, |env, (name, value)| env.with_variable(*name, *value))
+    }
+
+    #[track_caller]
+    fn check(variables: &[(&str, &str)], expected: &Wish) {
+        assert_eq!(wish(&surroundings(variables)), *expected, "{variables:?}");
+    }
+
+    #[test]
+    fn only_an_endpoint_or_an_exporter_by_name_starts_an_export() {
+        check(&[], &Wish::Nothing);
+        check(&[("OTEL_SERVICE_NAME", "me")], &Wish::Nothing);
+        check(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")], &Wish::Nothing);
+        check(&[ENDPOINT], &Wish::Export);
+        check(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://x/v1/traces")], &Wish::Export);
+        check(&[("OTEL_TRACES_EXPORTER", "otlp")], &Wish::Export);
+    }
+
+    #[test]
+    fn whoever_says_no_is_heard() {
+        check(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "none")], &Wish::Nothing);
+        check(&[ENDPOINT, ("OTEL_SDK_DISABLED", "TRUE")], &Wish::Nothing);
+        check(&[ENDPOINT, ("OTEL_SDK_DISABLED", "false")], &Wish::Export);
+    }
+
+    #[test]
+    fn what_we_do_not_speak_is_said() {
+        let is_impossible = |variables: &[(&str, &str)]| {
+            matches!(wish(&surroundings(variables)), Wish::Impossible(_))
+        };
+        assert!(is_impossible(&[ENDPOINT, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]));
+        assert!(is_impossible(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "zipkin")]));
+        let both = [
+            ENDPOINT,
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+            ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf"),
+        ];
+        check(&both, &Wish::Export);
+    }
+
+    #[test]
+    fn the_span_that_started_us_is_the_parent() {
+        let told = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+        let trace = |variables: &[(&str, &str)]| {
+            let parent = parent(&surroundings(variables));
+            parent.span().span_context().trace_id().to_string()
+        };
+        assert_eq!(trace(&[("TRACEPARENT", told)]), "0af7651916cd43dd8448eb211c80319c");
+        for nonsense in ["", "hello", "00-0af7-00f0-01"] {
+            assert_eq!(trace(&[("TRACEPARENT", nonsense)]), "0".repeat(32), "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What a run tells: which spans there are, how they belong together, and what is in none of them.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::collector::{Collector, Manner, Span};
+use crate::world::World;
+
+/// A server that writes down every line it is sent, and has tools that answer in all kinds of ways.
+const SERVER: &str = r#"
+result() { printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
+echo "s3cret-of-stderr $API_TOKEN" >&2
+while IFS= read -r line; do
+  echo "$line" >> "$0.seen"
+  id=${line#*'"id":'}; id=${id%%[,\}]*}
+  case $line in
+    *'"method":"initialize"'*) result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"script","version":"1.2"}}';;
+    *'"method":"tools/list"'*) result '{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"fail","inputSchema":{"type":"object"}},{"name":"refuse","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}';;
+    *'"name":"echo"'*) result '{"content":[{"type":"text","text":"s3cret-of-result"}]}';;
+    *'"name":"fail"'*) result '{"content":[{"type":"text","text":"s3cret-of-result"}],"isError":true}';;
+    *'"name":"refuse"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32602,"message":"s3cret-of-error"}}';;
+    *'"name":"die"'*) exit 7;;
+    *'"method":"prompts/list"'*) result '{"prompts":[{"name":"review"}]}';;
+    *'"id":'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"unknown method"}}';;
+  esac
+done
+"#;
+
+/// Whoever started us.
+const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+
+fn world(collector: &Collector) -> World {
+    let entry = r#"{ "mcpServers": { "box": { "command": "box", "args": ["--token", "s3cret-of-flag"], "env": { "API_TOKEN": "s3cret-of-env" } } } }"#;
+    World::new()
+        .script("box", SERVER)
+        .home(".wharf/mcp.json", entry)
+        .variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint())
+}
+
+/// Runs a command line and shows the spans that arrive, by name.
+fn told(line: &str) -> String {
+    let collector = Collector::start(0, Manner::Answers);
+    let output = world(&collector).output(line);
+    let mut shown: Vec<String> = collector.spans().iter().map(Span::shown).collect();
+    shown.sort();
+    assert!(!shown.is_empty(), "{output:?}");
+    shown.join("\n")
+}
+
+#[track_caller]
+fn find<'a>(spans: &'a [Span], name: &str) -> &'a Span {
+    spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no span {name}"))
+}
+
+#[test]
+fn a_call_is_told_with_all_that_belongs_to_it() {
+    assert_snapshot!(told("call box/echo text=s3cret-of-argument"), @"
+    connect (internal)
+      attempt: 1
+      era: Legacy
+      mcp.protocol.version: 2025-11-25
+      network.transport: pipe
+      server: box
+      transport: stdio
+      * server started
+    connection (internal)
+      attempt: 1
+      ended: stopped
+      era: Legacy
+      mcp.protocol.version: 2025-11-25
+      network.transport: pipe
+      server: box
+      transport: stdio
+      * server stopped
+    execute_tool echo (internal)
+      gen_ai.operation.name: execute_tool
+      gen_ai.tool.name: echo
+      server: box
+      tool: echo
+      * call answered
+    tools/call echo (client)
+      attempt: 1
+      era: Legacy
+      gen_ai.tool.name: echo
+      mcp.method.name: tools/call
+      mcp.protocol.version: 2025-11-25
+      network.transport: pipe
+    wharf call (internal)
+      process.executable.name: wharf
+      process.exit.code: 0
+      process.pid: [pid]
+      verb: call
+      * a server stands differently
+      * a server stands differently
+      * a server stands differently
+    ");
+}
+
+#[test]
+fn what_fails_is_told_by_its_kind() {
+    let failed = |tool: &str| {
+        let told = told(&format!("call box/{tool}"));
+        let lines = told.lines().skip_while(|line| !line.starts_with("execute_tool"));
+        let lines = lines.filter(|line| {
+            !line.starts_with(' ') || line.contains("error.type") || line.contains("status_code")
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(failed("fail"), @"
+    execute_tool fail (internal error)
+      error.type: tool_error
+    tools/call fail (client error)
+      error.type: tool_error
+    wharf call (internal error)
+      error.type: 1
+    ");
+    assert_snapshot!(failed("refuse"), @"
+    execute_tool refuse (internal error)
+      error.type: bad_arguments
+    tools/call refuse (client error)
+      error.type: -32602
+      rpc.response.status_code: -32602
+    wharf call (internal error)
+      error.type: 2
+    ");
+    assert_snapshot!(failed("die"), @"
+    execute_tool die (internal error)
+      error.type: lost
+    tools/call die (client error)
+      error.type: lost
+    wharf call (internal error)
+      error.type: 3
+    ");
+}
+
+#[test]
+fn requests_besides_calls_are_told_too() {
+    let told = told("prompts");
+    assert!(told.contains("\nprompts/list (client)\n"), "{told}");
+}
+
+#[test]
+fn spans_are_one_trace_that_the_server_hears_of() {
+    let collector = Collector::start(0, Manner::Answers);
+    let world = world(&collector).variable("TRACEPARENT", PARENT);
+    assert!(world.output("call box/echo").status.success());
+    let spans = collector.spans();
+    assert!(spans.iter().all(|span| span.trace == "0af7651916cd43dd8448eb211c80319c"));
+    let [run, connection, connect, call, attempt] =
+        ["wharf call", "connection", "connect", "execute_tool echo", "tools/call echo"]
+            .map(|name| find(&spans, name));
+    assert_eq!(run.parent, "00f067aa0ba902b7");
+    assert_eq!([&connection.parent, &call.parent], [&run.id, &run.id]);
+    assert_eq!([&connect.parent, &attempt.parent], [&connection.id, &call.id]);
+    // A call uses a connection that it need not have caused.
+    assert_eq!(attempt.links, std::slice::from_ref(&connection.id));
+    let seen = fs::read_to_string(world.path("bin/box.seen")).unwrap();
+    let heard = format!(r#""traceparent":"00-{}-{}-01""#, attempt.trace, attempt.id);
+    assert_eq!(seen.matches(&heard).count(), 1, "{seen}");
+    assert_eq!(seen.matches("traceparent").count(), 1, "{seen}");
+}
+
+#[test]
+fn without_somebody_who_started_us_the_run_is_the_root() {
+    let collector = Collector::start(0, Manner::Answers);
+    let world = world(&collector).variable("TRACEPARENT", "hello");
+    assert!(world.output("list").status.success());
+    let spans = collector.spans();
+    assert_eq!(find(&spans, "wharf list").parent, "");
+}
+
+#[test]
+fn whoever_started_us_decides_whether_there_are_spans() {
+    let collector = Collector::start(0, Manner::Answers);
+    let unsampled = PARENT.strip_suffix('1').unwrap().to_owned() + "0";
+    let world = world(&collector).variable("TRACEPARENT", &unsampled);
+    assert!(world.output("call box/echo").status.success());
+    assert_eq!(collector.spans().len(), 0);
+}
+
+#[test]
+fn the_exporter_says_who_it_is() {
+    let resource = |name: &str, value: &str| {
+        let collector = Collector::start(0, Manner::Answers);
+        let world = world(&collector).variable(name, value);
+        assert!(world.output("list").status.success());
+        let resource = collector.resource();
+        [resource["service.name"].clone(), resource["service.version"].clone()]
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(resource("OTEL_SERVICE_NAME", ""), ["wharf", version]);
+    assert_eq!(resource("OTEL_SERVICE_NAME", "mine"), ["mine", version]);
+    let both = "service.name=theirs,service.version=7";
+    assert_eq!(resource("OTEL_RESOURCE_ATTRIBUTES", both), ["theirs", "7"]);
+}
+
+#[test]
+fn no_secret_is_in_what_is_sent() {
+    let collector = Collector::start(0, Manner::Answers);
+    let entries = r#"{ "mcpServers": {
+        "box": { "command": "box", "args": ["--token", "s3cret-of-flag"], "env": { "API_TOKEN": "s3cret-of-env", "OUT": "!echo s3cret-of-output" } },
+        "gone": { "command": "s3cret-of-command", "cwd": "/s3cret-of-cwd" },
+        "far": { "url": "http://me:s3cret-of-user@127.0.0.1:1/s3cret-of-path?key=s3cret-of-query", "headers": { "Authorization": "Bearer s3cret-of-header" } }
+    } }"#;
+    let world = world(&collector)
+        .home(".wharf/mcp.json", entries)
+        .variable("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=s3cret-of-collector");
+    for line in [
+        "call box/echo text=s3cret-of-argument",
+        "call box/fail text=s3cret-of-argument",
+        "call box/refuse text=s3cret-of-argument",
+        "call box/s3cret-of-tool",
+        "test far",
+        "test gone",
+        "tools --fresh",
+        "get box --reveal",
+    ] {
+        world.output(line);
+    }
+    let heard = collector.heard();
+    assert!(heard.len() >= 8 && collector.spans().len() >= 20, "{}", collector.spans().len());
+    for request in &heard {
+        assert!(request.head.contains("x-api-key: s3cret-of-collector"), "{}", request.head);
+        assert!(request.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", request.head);
+        let body = String::from_utf8_lossy(&request.body);
+        assert!(!body.contains("s3cret"), "{body}");
+    }
+}

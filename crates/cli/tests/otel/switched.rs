@@ -1,0 +1,107 @@
+//! When nothing is exported, and what a collector that is no help costs: next to nothing.
+
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+
+use crate::collector::{Collector, Manner};
+use crate::world::World;
+
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
+/// Runs a command line and says how long it took.
+fn timed(world: &World, line: &str) -> (Output, Duration) {
+    let began = Instant::now();
+    (world.output(line), began.elapsed())
+}
+
+#[test]
+fn nothing_is_sent_unless_a_variable_asks_for_it() {
+    for (name, value) in [
+        ("OTEL_TRACES_EXPORTER", "none"),
+        ("OTEL_SDK_DISABLED", "true"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+    ] {
+        let collector = Collector::start(0, Manner::Answers);
+        let world = World::new().variable(ENDPOINT, &collector.endpoint()).variable(name, value);
+        assert!(world.output("list").status.success());
+        assert_eq!(collector.heard().len(), 0, "{name}");
+    }
+    let plain = World::new().variable("OTEL_SERVICE_NAME", "mine");
+    assert_eq!(plain.run("list --json"), World::new().run("list --json"));
+}
+
+#[test]
+fn the_endpoint_for_traces_is_taken_as_it_is() {
+    let collector = Collector::start(0, Manner::Answers);
+    let world = World::new()
+        .variable(ENDPOINT, "http://127.0.0.1:1")
+        .variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &(collector.endpoint() + "/mine?key=1"));
+    assert!(world.output("list").status.success());
+    assert!(collector.heard()[0].head.starts_with("post /mine?key=1 http/1.1\r\n"));
+}
+
+#[test]
+fn what_cannot_be_compressed_is_sent_as_it_is() {
+    let collector = Collector::start(0, Manner::Answers);
+    let world = World::new()
+        .variable(ENDPOINT, &collector.endpoint())
+        .variable("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip");
+    assert!(world.output("list").status.success());
+    assert_eq!(collector.spans().len(), 1);
+}
+
+#[test]
+fn a_collector_that_is_no_help_costs_a_line() {
+    let expected = World::new().output("list --json");
+    let said = |endpoint: &str| {
+        let world = World::new().variable(ENDPOINT, endpoint);
+        let output = world.output("list --json");
+        assert!(output.status.success());
+        assert_eq!(output.stdout, expected.stdout);
+        let quiet = world.output("list --json -q");
+        assert_eq!(String::from_utf8(quiet.stderr).unwrap(), "");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let away = said("http://me:s3cret@127.0.0.1:1/?key=s3cret");
+    assert_snapshot!(away, @"
+    warning: not all spans have reached the collector
+    hint: see `OTEL_EXPORTER_OTLP_ENDPOINT`, or say `OTEL_TRACES_EXPORTER=none`
+    ");
+    assert_eq!(said(&Collector::start(0, Manner::Refuses).endpoint()), away);
+}
+
+#[test]
+fn a_silent_collector_is_not_waited_for() {
+    let collector = Collector::start(0, Manner::IsSilent);
+    let world = World::new().variable(ENDPOINT, &collector.endpoint());
+    let (output, took) = timed(&world, "list");
+    assert!(output.status.success());
+    assert_eq!(collector.heard().len(), 1);
+    // A second is what it may take; the rest is for a busy machine.
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("not all spans have reached"));
+}
+
+#[test]
+fn what_is_not_understood_is_said_and_costs_only_the_spans() {
+    let said = |name: &str, value: &str| {
+        let world = World::new().variable(ENDPOINT, "http://127.0.0.1:1").variable(name, value);
+        let output = world.output("config get");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_snapshot!(said("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), @"
+    warning: `OTEL_EXPORTER_OTLP_PROTOCOL` names another protocol, so no spans are exported
+    hint: OTLP over `http/protobuf` is what can be exported
+    ");
+    assert_snapshot!(said("OTEL_TRACES_EXPORTER", "zipkin"), @"
+    warning: `OTEL_TRACES_EXPORTER` names another exporter, so no spans are exported
+    hint: OTLP over `http/protobuf` is what can be exported
+    ");
+    assert_snapshot!(said(ENDPOINT, "http://me:s3cret@[h/?key=s3cret"), @"
+    warning: the endpoint for OpenTelemetry is not understood, so no spans are exported
+    hint: `OTEL_EXPORTER_OTLP_ENDPOINT` is an address such as http://127.0.0.1:4318
+    ");
+}
