@@ -31,7 +31,7 @@ use crate::ui::{Ui, style};
 /// How long the end of a run waits for the collector.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long one request to the collector may take while the verb works.
+/// How long one request to the collector may take while the verb works, unless a variable says so.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// What we call ourselves, unless a variable says otherwise.
@@ -116,24 +116,26 @@ enum Wish {
     Impossible(&'static str),
 }
 
+/// Returns what a variable says about the export of traces, or else about exports of all kinds.
+fn said(env: &Env, what: &str) -> Option<String> {
+    let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{what}"), format!("OTEL_EXPORTER_OTLP_{what}")];
+    let value = names.iter().find_map(|name| env.filled_variable(name));
+    value.map(|value| value.trim().to_ascii_lowercase())
+}
+
 fn wish(env: &Env) -> Wish {
-    let said =
+    let switch =
         |name: &str| env.filled_variable(name).map(|value| value.trim().to_ascii_lowercase());
-    // What is said about traces beats what is said about everything.
-    let of_traces = |what: &str| {
-        let own = said(&format!("OTEL_EXPORTER_OTLP_TRACES_{what}"));
-        own.or_else(|| said(&format!("OTEL_EXPORTER_OTLP_{what}")))
-    };
-    if said("OTEL_SDK_DISABLED").as_deref() == Some("true") {
+    if switch("OTEL_SDK_DISABLED").as_deref() == Some("true") {
         return Wish::Nothing;
     }
-    match said("OTEL_TRACES_EXPORTER").as_deref() {
-        None if of_traces("ENDPOINT").is_none() => return Wish::Nothing,
+    match switch("OTEL_TRACES_EXPORTER").as_deref() {
+        None if said(env, "ENDPOINT").is_none() => return Wish::Nothing,
         Some("none") => return Wish::Nothing,
         None | Some("otlp") => {}
         Some(_) => return Wish::Impossible("`OTEL_TRACES_EXPORTER` names another exporter"),
     }
-    match of_traces("PROTOCOL").as_deref() {
+    match said(env, "PROTOCOL").as_deref() {
         None | Some("http/protobuf") => Wish::Export,
         Some(_) => Wish::Impossible("`OTEL_EXPORTER_OTLP_PROTOCOL` names another protocol"),
     }
@@ -164,7 +166,8 @@ impl opentelemetry_sdk::trace::SpanExporter for Watched {
 
 /// Makes what exports, as the variables say it.
 fn exporter(env: &Env) -> Option<Watched> {
-    let collector = Collector::new(env, LIMIT).ok()?;
+    let said = said(env, "TIMEOUT").and_then(|milliseconds| milliseconds.parse().ok());
+    let collector = Collector::new(env, said.map_or(LIMIT, Duration::from_millis)).ok()?;
     // Whoever waits for the end of a run does not wait for a collector to come back.
     let exporter = SpanExporter::builder()
         .with_http()
@@ -196,8 +199,13 @@ fn parent(env: &Env) -> Context {
     let carried = names.into_iter().filter_map(|(key, name)| {
         Some((key.to_owned(), env.filled_variable(name)?.trim().to_owned()))
     });
-    TraceContextPropagator::new()
-        .extract_with_context(&Context::new(), &carried.collect::<HashMap<String, String>>())
+    let carried: HashMap<String, String> = carried.collect();
+    // What is too short would be filled up with zeroes, and be the trace of somebody else.
+    let parts = carried.get("traceparent").map(|told| told.split('-').map(str::len));
+    if !parts.is_some_and(|parts| parts.take(4).eq([2, 32, 16, 2])) {
+        return Context::new();
+    }
+    TraceContextPropagator::new().extract_with_context(&Context::new(), &carried)
 }
 
 fn complain(ui: &Ui, why: &str, hint: &str) {
