@@ -124,3 +124,19 @@ async fn an_answer_that_only_looks_like_a_redirect_is_an_answer() {
         Server::start(|_| Reply::Keep(super::world::answer("307 Redirect", "", "x"))).await;
     assert_eq!(send(&client(), &server.at("/")).await.unwrap().status, 307);
 }
+
+#[tokio::test]
+async fn what_is_no_mcp_is_sent_to_its_target_alone_and_answered_as_a_whole() {
+    let other = redirecting(307, "/").await;
+    let server = redirecting(307, &other.at("/other")).await;
+    let send = async |path: &str, limit| {
+        let (target, body) = (server.at(path).parse().unwrap(), "spans".into());
+        client().post(&target, http::HeaderMap::new(), body, limit).await
+    };
+    let answer = send("/v1/traces", 100).await.unwrap();
+    assert_eq!((answer.status().as_u16(), &answer.body()[..]), (200, &b"POST /v1/traces"[..]));
+    assert_eq!(&server.seen()[0].body[..], b"spans");
+    assert!(matches!(send("/v1/traces", 5).await, Err(HttpError::TooLarge { limit: 5, .. })));
+    assert_eq!(refusal(&send("/mcp", 100).await.unwrap_err()), Refusal::Credentials);
+    assert_eq!(other.connections(), 0);
+}
