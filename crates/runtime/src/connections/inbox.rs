@@ -193,7 +193,7 @@ impl Handler for Inbox {
                 let text = self.secrets.hide(&message.text()).chars().take(MOST_LOG).collect();
                 self.tell(Event::Log { server, level: message.level(), text });
             }
-            other => tracing::debug!(server = %self.server, method = other, "not for us"),
+            _ => tracing::debug!(server = %self.server, "a notification is not for us"),
         }
     }
 

@@ -1,9 +1,9 @@
 //! What a call does to the actor: it dies, waits, changes or asks back, as its arguments say.
 //!
 //! `die` names the moment of its death, `sleepMs` how long it takes, `tools` and `extras` what it
-//! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs. `ask` (a
-//! method and its parameters) makes it ask the client before it answers with the client's reply;
-//! `takeBack` makes it change its mind about that.
+//! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs, `notify`
+//! (a method) what it tells besides. `ask` (a method and its parameters) makes it ask the client
+//! before it answers with the client's reply; `takeBack` makes it change its mind about that.
 
 use std::process::ExitCode;
 use std::thread::sleep;
@@ -51,6 +51,9 @@ impl Actor {
             let params = json!({ "level": "info", "data": line });
             let method = "notifications/message";
             self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        }
+        if let Some(method) = arguments["notify"].as_str() {
+            self.say(&json!({ "jsonrpc": "2.0", "method": method }));
         }
         if let Some(message) = arguments["refuse"].as_str() {
             self.answer(id, Err(refusal(message)));

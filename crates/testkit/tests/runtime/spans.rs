@@ -1,8 +1,15 @@
 //! What an observer learns from spans and events, and what must never be in them.
 
+use std::sync::Arc;
+
 use insta::assert_snapshot;
 use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use wharf::Status;
+use wharf_protocol::serve::{
+    Answer, Call, Client, Described, Description, HttpOptions, Server, ServerInfo, Service,
+};
 use wharf_testkit::actor::Script;
 
 use super::recorder::Recorder;
@@ -93,11 +100,10 @@ async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
     world.actor("fs", &loud, json!({ "env": { "KEY": "canary-env" } }));
     let failing = Script { stderr: "canary-stderr".into(), exit: Some(1), ..echo() };
     world.actor("bad", &failing, json!({ "env": { "KEY": "canary-env" } }));
-    world.actor(
-        "listless",
-        &Script { list_error: Some("the list is lost".into()), ..echo() },
-        json!({}),
-    );
+    let rude = Script { hello_error: Some("canary-hello".into()), ..echo() };
+    world.actor("rude", &rude, json!({}));
+    let listless = Script { list_error: Some("canary-list".into()), ..echo() };
+    world.actor("listless", &listless, json!({}));
     let headers = json!({ "Authorization": "Bearer canary-header" });
     world.server("far", json!({ "url": "http://127.0.0.1:1/?key=canary-url", "headers": headers }));
     let recorder = Recorder::default();
@@ -107,14 +113,57 @@ async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
     for arguments in [
         json!({ "text": "canary-text" }),
         json!({ "text": "canary-text", "fail": true }),
+        json!({ "refuse": "canary-refusal", "log": "canary-log", "notify": "canary-notice" }),
         json!({ "text": "canary-text", "die": "after-effect" }),
     ] {
         call(&runtime, "mcp_fs_echo", arguments).await;
     }
     runtime.shutdown().await;
     drop(listening);
-    assert!(recorder.lines("CLOSED connect").lines().count() >= 4, "{}", recorder.lines(""));
+    assert!(recorder.lines("CLOSED connect{").lines().count() >= 5, "{}", recorder.lines(""));
+    assert_eq!(recorder.lines("not for us").lines().count(), 1, "{}", recorder.lines(""));
     assert_eq!(recorder.lines("canary"), "");
-    // What a server answers is its own text.
-    assert_eq!(recorder.lines("the list is lost"), "");
+}
+
+/// A server whose only tool breaks a rule.
+struct Odd;
+
+impl Service for Odd {
+    fn info(&self) -> ServerInfo {
+        ServerInfo::new("canary-name", "canary-version")
+    }
+
+    fn describe(self: Arc<Self>, _: Client) -> Described {
+        Box::pin(async { Description::new(r#"{"tools":{}}"#.parse().unwrap()) })
+    }
+
+    fn handle(self: Arc<Self>, _: Call) -> Answer {
+        let key = json!({ "type": "string", "x-mcp-header": "canary header" });
+        let schema = json!({ "type": "object", "properties": { "key": key } });
+        let tools = json!({ "tools": [{ "name": "canary-tool", "inputSchema": schema }] });
+        Box::pin(async move { Ok(tools.to_string().parse().unwrap()) })
+    }
+}
+
+#[tokio::test]
+async fn what_is_odd_is_told_without_the_words_of_the_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        Server::new(Odd).serve_http(listener, HttpOptions::default()).await.unwrap();
+    });
+    let mut world = World::new();
+    world.server("odd", json!({ "url": format!("http://{address}/mcp") }));
+    let recorder = Recorder::default();
+    let listening = recorder.listen();
+    let runtime = world.start();
+    let snapshot = runtime.ready().await;
+    runtime.shutdown().await;
+    drop(listening);
+    assert_snapshot!(recorder.lines("something odd"), @"DEBUG connection{server=odd attempt=1} connect{server=odd attempt=1}: the server does something odd");
+    assert_eq!(recorder.lines("canary"), "");
+    // Whoever asks what is wrong with it needs the name.
+    let warnings = &snapshot.server("odd").unwrap().about.as_ref().unwrap().warnings;
+    assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": `x-mcp-header` is no header name"#);
 }

@@ -130,7 +130,9 @@ impl Speaker for HttpSse {
             tokio::select! {
                 () = self.core.over.cancelled() => {}
                 outcome = self.post(message) => if let Err(error) = outcome {
-                    tracing::debug!(%error, "a message did not reach the server");
+                    // The error may have words of the server.
+                    let never_sent = error.never_sent();
+                    tracing::debug!(never_sent, "the server did not take a message");
                 }
             }
         });
