@@ -1,6 +1,7 @@
 //! A server at the two stages of this crate: a [`Definition`] as somebody wrote it, and a
 //! [`ServerSpec`] that is expanded, valid and ready to be resolved and connected.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -27,6 +28,12 @@ impl ServerName {
 
     /// Returns the name.
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for ServerName {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -220,6 +220,12 @@ impl Ready {
             && self.may_use_github_token == other.may_use_github_token
     }
 
+    /// Returns what tells it from every other server: its name, how it is started or reached, and
+    /// which credential it uses.
+    pub(crate) fn identified(&self, env: &Env) -> (&str, Secret, String) {
+        (self.spec.name.as_str(), self.identity(env), self.credential_identity())
+    }
+
     /// Returns a text that is the same for two servers exactly if they are started or reached in
     /// the same way, for a keyed hash. It holds secrets: never shown, never stored.
     ///

@@ -18,6 +18,7 @@ use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::Origin;
 use crate::tools::Pinning;
+use crate::tools::attempts::Attempts;
 use crate::tools::cache::{CacheKey, ToolCache};
 use crate::tools::names::{Names, NamesFile};
 use crate::tools::offer::ToolRules;
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) resolver: Resolver,
     pub(crate) http: HttpClient,
     pub(crate) cache: ToolCache,
+    attempts: Attempts,
     pub(crate) pins: Pins,
     pub(crate) keeper: Keeper,
     pub(crate) names: Arc<Mutex<Names>>,
@@ -96,6 +98,7 @@ impl Shared {
             resolver,
             http: HttpClient::new(&http),
             cache: ToolCache::open(options.cache.clone()),
+            attempts: Attempts::open(options.cache.as_deref()),
             pins: Pins::open(options.pins.clone()),
             keeper: Keeper::default(),
             names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
@@ -110,9 +113,7 @@ impl Shared {
 
     /// Returns under which keys a server's tools are cached and pinned.
     pub(crate) fn keys(&self, server: &Ready) -> (CacheKey, PinKey) {
-        let name = server.spec.name.as_str();
-        let identity = server.identity(&self.options.env);
-        let credential = server.credential_identity();
+        let (name, identity, credential) = server.identified(&self.options.env);
         (self.cache.key(name, &identity, &credential), self.pins.key(name, &identity, &credential))
     }
 
@@ -146,9 +147,13 @@ impl Shared {
         self.pins.write_pending();
     }
 
-    /// Writes the tools and their names. Blocks for as long as the disk takes.
+    /// Writes the tools, their names, and how attempts to connect ended. Blocks for as long as the
+    /// disk takes.
     pub(crate) fn keep_tools(&self) {
         self.keeper.write(&self.cache);
+        let attempts = self.keeper.take_attempts().into_iter();
+        let keyed = attempts.map(|(server, attempt)| (self.keys(&server).0, attempt));
+        self.attempts.store(&keyed.collect::<Vec<_>>());
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner).take_unsaved();
         if let Some(Err(error)) = names.map(NamesFile::save) {
             tracing::debug!(%error, "could not write down the names of tools");

@@ -14,6 +14,7 @@ use wharf_config::Secret;
 use wharf_protocol::era::Revision;
 use wharf_protocol::view::Tool;
 
+use super::attempts;
 use super::keyed::KeyedFolder;
 use super::pack::{About, Found, Pack, Put, seconds};
 use super::written;
@@ -33,11 +34,15 @@ const MOST_BYTES_IN_ALL: u64 = 64 * 1024 * 1024;
 /// The most bytes of instructions that are kept.
 const MOST_INSTRUCTIONS: usize = 64 * 1024;
 
-/// Forgets all tools that are remembered in a cache folder; returns of how many servers.
+/// Forgets what is remembered of servers in a cache folder: their tools, and how the last attempts to
+/// connect ended; returns of how many servers.
 ///
 /// Names that were given to tools stay given.
 pub fn clear_cache(folder: &Path) -> io::Result<usize> {
-    Pack::new(folder.join(FILE)).clear()
+    let pack = Pack::new(folder.join(FILE));
+    let attempts = attempts::clear(folder)?;
+    let without_tools = attempts.iter().filter(|key| pack.about(key).is_none()).count();
+    Ok(pack.clear()? + without_tools)
 }
 
 /// The file in the cache folder.
@@ -76,11 +81,29 @@ struct Header {
     bytes: usize,
 }
 
+impl CacheKey {
+    /// Returns the key as a text that gives nothing away; none if nothing is kept.
+    pub(super) fn as_str(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
 impl ToolCache {
     /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
         let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)));
         Self { keys: KeyedFolder::new(folder), pack }
+    }
+
+    /// Uses a folder as it is, to look only: nothing is made, and without a key nothing is found.
+    pub(crate) fn look_into(folder: &Path) -> Self {
+        let pack = Some(Pack::new(folder.join(FILE)));
+        Self { keys: KeyedFolder::as_it_is(folder), pack }
+    }
+
+    /// Tells whether there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.pack.as_ref().is_some_and(|pack| pack.has(|_| true))
     }
 
     /// Returns the key of a server with this configuration and this credential.

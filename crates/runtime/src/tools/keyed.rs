@@ -29,6 +29,12 @@ impl KeyedFolder {
         Self { folder, key: OnceLock::new() }
     }
 
+    /// Uses a folder without making anything in it: without a key there are no names.
+    pub(super) fn as_it_is(folder: &Path) -> Self {
+        let key = OnceLock::from(read_key(&folder.join("key")));
+        Self { folder: Some(folder.to_owned()), key }
+    }
+
     /// Returns the name of what is about something; nothing if there is no folder or no key to be had.
     pub(super) fn name(&self, about: &[&str]) -> Option<String> {
         let folder = self.folder.as_ref()?;
@@ -50,11 +56,7 @@ impl KeyedFolder {
 /// Reads the key of a folder, or makes one.
 fn key_in(folder: &Path) -> Option<Secret> {
     let path = folder.join("key");
-    let read = || {
-        let text = store::read(&path).ok()??;
-        let is_key = text.len() == KEY_LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_key.then(|| Secret::new(text))
-    };
+    let read = || read_key(&path);
     if let Some(key) = read() {
         return Some(key);
     }
@@ -67,6 +69,12 @@ fn key_in(folder: &Path) -> Option<Secret> {
         disk::put(&path, key.as_bytes()).ok()?;
     }
     read()
+}
+
+fn read_key(path: &Path) -> Option<Secret> {
+    let text = store::read(path).ok()??;
+    let is_key = text.len() == KEY_LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_key.then(|| Secret::new(text))
 }
 
 #[cfg(test)]
@@ -93,6 +101,16 @@ mod tests {
         let open = || KeyedFolder::new(Some(folder.path().to_owned())).name(&["a"]);
         assert!(open().is_some());
         assert_eq!(open(), open());
+    }
+
+    #[test]
+    fn who_only_looks_makes_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let look = || KeyedFolder::as_it_is(folder.path()).name(&["a"]);
+        assert_eq!(look(), None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let made = KeyedFolder::new(Some(folder.path().to_owned())).name(&["a"]);
+        assert_eq!(look(), made);
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! All of it is plain code: nothing here waits, and what is kept on disk only spares work (`cache`,
-//! `names`) or warns (`pins`).
+//! `names`), warns (`pins`) or is told (`attempts`).
 
+pub(crate) mod attempts;
 pub(crate) mod cache;
 mod disk;
 mod filter;

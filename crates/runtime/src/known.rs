@@ -1,0 +1,74 @@
+//! What is known of servers from an earlier time, without connecting to any.
+//!
+//! It is found under the same keys as when they connect, so another configuration or credential is
+//! another server. What may not be connected has no key: nothing of it is expanded for one.
+
+use std::collections::BTreeMap;
+
+use wharf_config::{Catalog, ServerName};
+
+use crate::gate::{self, Entry};
+use crate::options::Options;
+use crate::tools::attempts::{Attempts, LastAttempt};
+use crate::tools::cache::ToolCache;
+
+/// What is known of a server from an earlier time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Known {
+    /// How many tools it had when they were last listed.
+    pub tools: Option<usize>,
+    /// How the last attempt to connect to it ended.
+    pub last: Option<LastAttempt>,
+}
+
+/// Looks up what is known of the servers of a catalog; who is not in the answer, or a part of it that
+/// is not there, is not known.
+///
+/// Reads small files of the cache folder and changes nothing. Only a server that may be connected is
+/// looked up, not one that is disabled, untrusted or invalid. What is known is bound to the server's
+/// configuration and credential, and is forgotten after 30 days, or by [`clear_cache`](crate::clear_cache).
+///
+/// ```
+/// use wharf::{Options, Runtime};
+/// use wharf::config::{Env, LoadOptions, Platform, load};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let env = Env::new(Platform::HOST, folder.path())
+///     .with_home(folder.path())
+///     .with_variable("WHARF_MCP_SERVERS", r#"{ "box": { "command": "not-installed" } }"#);
+/// let catalog = load(&env, LoadOptions::default())?;
+/// let options = Options::new(env);
+/// assert!(wharf::known(&catalog, &options).is_empty());
+///
+/// let runtime = Runtime::start(&catalog, options.clone());
+/// runtime.settled().await;
+/// runtime.shutdown().await;
+/// let known = wharf::known(&catalog, &options);
+/// let last = known["box"].last.as_ref().ok_or("nobody tried")?;
+/// assert_eq!(last.error.as_deref(), Some("not-installed not found"));
+/// # Ok(())
+/// # }
+/// ```
+pub fn known(catalog: &Catalog, options: &Options) -> BTreeMap<ServerName, Known> {
+    let Some(folder) = &options.cache else { return BTreeMap::new() };
+    let attempts = Attempts::open(Some(folder)).load();
+    let cache = ToolCache::look_into(folder);
+    // Who has never connected need not wait for anything.
+    if attempts.is_empty() && cache.is_empty() {
+        return BTreeMap::new();
+    }
+    let mut all = BTreeMap::new();
+    for planned in gate::plan(catalog, &options.env) {
+        let Entry::Ready(server) = &planned.entry else { continue };
+        let (name, identity, credential) = server.identified(&options.env);
+        let key = cache.key(name, &identity, &credential);
+        let known = Known { tools: cache.count(&key), last: attempts.get(&key) };
+        if known != Known::default() {
+            all.insert(planned.name, known);
+        }
+    }
+    all
+}
