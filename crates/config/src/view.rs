@@ -72,6 +72,9 @@ pub struct ServerView<'a> {
     /// The same server under another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<&'a ServerName>,
+    /// How many tools it is known to have; for whoever knows to fill in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools_known: Option<usize>,
     /// Grants of its owner, which do not count here.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub hints: &'a [String],
@@ -135,6 +138,7 @@ impl<'a> ServerView<'a> {
             reason: server.reason.as_deref(),
             shadowed_by: server.shadowed_by.as_deref(),
             duplicate_of: server.duplicate_of.as_ref(),
+            tools_known: None,
             hints: &definition.hints,
             problems: &server.problems,
         }

@@ -1,4 +1,4 @@
-//! `wharf cache clear`: forgets the tools that are known from an earlier time.
+//! `wharf cache clear`: forgets what is known of servers from an earlier time.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -6,10 +6,11 @@ use serde::Serialize;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_json};
 
-/// Forget what is kept of servers' tools
+/// Forget what is known of servers from earlier
 ///
 /// The tools of each server are kept so that a slow server delays nobody; after this every server
-/// is asked anew. Which tool has which name is remembered, so that no name changes hands.
+/// is asked anew. How the last attempt to connect to each ended (`wharf status`) is forgotten, too.
+/// Which tool has which name is remembered, so that no name changes hands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +23,7 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Forget the tools of all servers
+    /// Forget the tools of all servers, and how they were last connected to
     Clear,
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &CacheArgs, invocation: &Invocation) -> Result<Exit, Fai
     })?;
     let message = match removed {
         0 => "Nothing was kept.".to_owned(),
-        _ => format!("Forgot the tools of {}.", phrase::count(removed, "server")),
+        _ => format!("Forgot what was known of {}.", phrase::count(removed, "server")),
     };
     if invocation.ui.json {
         print_json(&Answer { ok: true, removed, message })?;

@@ -8,6 +8,7 @@ use wharf_config::view::{Pairs, ServerView};
 use wharf_config::{Approval, Env, Server, State};
 
 use super::invocation::find;
+use super::known::KnownServers;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -16,6 +17,7 @@ use crate::ui::{Lines, phrase, print_json, style};
 /// Shows the entry that counts for a name as it is written in its file, with secrets hidden:
 /// values of variables and headers, the query of an address, what follows a flag such as --token.
 /// With --reveal the values are expanded and shown; the output of `!command` values never is.
+/// Nothing is connected: "tools known" is how many it had when it was last connected to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,11 +45,12 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
         // What is not trusted is not expanded, not even to be looked at.
         return Err(Failure::Untrusted { name: args.name.clone() });
     }
-    let view = if args.reveal {
+    let mut view = if args.reveal {
         ServerView::revealed(server, &invocation.env)
     } else {
         ServerView::of(server)
     };
+    view.tools_known = KnownServers::look_up(&catalog, invocation).tools(&view);
     let ui = &invocation.ui;
     if ui.json {
         print_json(&Answer { server: view })?;
@@ -99,6 +102,8 @@ fn describe(server: &Server, view: &ServerView<'_>, env: &Env) -> String {
     );
     add_list(&mut lines, "without tools", view.exclude_tools);
     add_list(&mut lines, "passes on", view.pass_env);
+    let known = view.tools_known.map(|number| format!("{number}, when it was last connected to"));
+    add_optional(&mut lines, "tools known", known.as_deref());
     add_list(&mut lines, "not taken over", view.hints);
     lines.into_text()
 }

@@ -9,13 +9,15 @@ use wharf_config::view::{Listing, ServerView};
 use wharf_config::{Catalog, Env, Level, Server, Source, State};
 
 use super::invocation::{WhyDefaults, count_state, counted, why_defaults};
+use super::known::KnownServers;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
 
 /// List every server, whichever program's file it is in
 ///
 /// Shows for each name the definition that counts, its state, and the file it comes from, as far
-/// as the terminal has room. Nothing is connected or started. States: enabled, disabled (somebody
+/// as the terminal has room. Nothing is connected or started: TOOLS is how many a server had when
+/// it was last connected to, if that is known. States: enabled, disabled (somebody
 /// switched it off), untrusted (it came with this project; see `wharf trust`), invalid (its entry
 /// does not say enough), and with --all also "shadowed by" (whose definition has its name) and
 /// "duplicate of" (the name under which the same server is used).
@@ -37,14 +39,19 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     // The process ends when the list is written; giving all that memory back first takes time.
     let catalog = ManuallyDrop::new(invocation.load()?);
     let (ui, env) = (&invocation.ui, &invocation.env);
+    let known = KnownServers::look_up(&catalog, invocation);
     if ui.json {
-        print_json(&Listing::of(&catalog, args.all))?;
+        let mut listing = Listing::of(&catalog, args.all);
+        for server in &mut listing.servers {
+            server.tools_known = known.tools(server);
+        }
+        print_json(&listing)?;
         return Ok(Exit::Fine);
     }
     let all = if args.all { catalog.all() } else { catalog.winners() };
     let shown: Vec<&Server> =
         all.into_iter().filter(|server| args.all || server.state != State::Duplicate).collect();
-    ui.table(table(&shown, env))?;
+    ui.table(table(&shown, &known, env))?;
     ui.gap();
     let own = shown.iter().flat_map(|server| &server.problems);
     ui.problems(catalog.problems.iter().chain(own), env);
@@ -66,17 +73,19 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     Ok(Exit::Fine)
 }
 
-fn table(servers: &[&Server], env: &Env) -> Table {
+fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
         Column::text("STATE"),
         Column::text("TRANSPORT"),
+        Column::text("TOOLS").or_left_out(),
         Column::text("WHAT").yielding_to(24),
         Column::parts("SOURCE"),
         Column::path("FILE").yielding_to(18).or_left_out(),
     ]);
     for server in servers {
         let view = ServerView::of(server);
+        let tools = known.tools(&view).map(|number| number.to_string()).unwrap_or_default();
         let quiet = matches!(server.state, State::Shadowed | State::Duplicate | State::Disabled);
         let paint: Paint = if quiet { style::faint } else { str::to_owned };
         table.row(vec![
@@ -86,6 +95,7 @@ fn table(servers: &[&Server], env: &Env) -> Table {
             ),
             Cell::painted(state(server), style::of_state(server.state)),
             Cell::painted(view.transport, paint),
+            Cell::painted(tools, paint),
             Cell::painted(phrase::what(&view), paint),
             Cell::painted(phrase::source(view.source), paint),
             Cell::painted(file(view.source, env), style::faint),

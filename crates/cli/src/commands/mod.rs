@@ -21,6 +21,7 @@ mod failure;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod invocation;
+mod known;
 mod limit;
 pub(crate) mod list;
 pub(crate) mod logs;

@@ -1,22 +1,28 @@
 //! `wharf status`: what could be started right now, found out without starting anything.
 
+use std::time::SystemTime;
+
 use clap::Args;
 use serde::Serialize;
+use wharf::LastAttempt;
 use wharf_config::text::clean;
 use wharf_config::{Catalog, Credentials, Env, Level, Server, State, Transport, command};
 
 use super::invocation::counted;
+use super::known::KnownServers;
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Cell, Column, Table, phrase, print_json, style};
+use crate::ui::{Cell, Column, Table, moment, phrase, print_json, style};
 
 /// Show which servers are ready to start
 ///
 /// Looks for the program of each enabled server on PATH and for stored credentials. Nothing is
-/// started and no address is contacted, so "url configured" says only that there is one.
+/// started and no address is contacted, so "url configured" says only that there is one. LAST ATTEMPT
+/// is how it ended when a command last tried to connect to the server as it is configured now.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf status
+  wharf test github              try now
   wharf status --json | jq -r '.servers[] | select(.status != \"ready\") | .name'")]
 pub(crate) struct StatusArgs {}
 
@@ -33,6 +39,26 @@ struct ServerStatus<'a> {
     transport: &'static str,
     status: String,
     credential: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<Last<'a>>,
+}
+
+#[derive(Serialize)]
+struct Last<'a> {
+    ok: bool,
+    /// In UTC, by RFC 3339.
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip)]
+    ago: String,
+}
+
+impl<'a> Last<'a> {
+    fn of(attempt: &'a LastAttempt, now: SystemTime) -> Self {
+        let (at, ago) = (moment::in_utc(attempt.at), moment::ago(attempt.at, now));
+        Self { ok: attempt.is_ok(), at, error: attempt.error.as_deref(), ago }
+    }
 }
 
 /// Shows the status of every enabled server.
@@ -41,6 +67,8 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
     let (ui, env) = (&invocation.ui, &invocation.env);
     // A store that cannot be read has no credentials to offer; `doctor` says what is wrong with it.
     let credentials = Credentials::load(env).unwrap_or_default();
+    let known = KnownServers::look_up(&catalog, invocation);
+    let now = SystemTime::now();
     let enabled = catalog.winners().into_iter().filter(|server| server.state == State::Enabled);
     let mut ready = 0;
     let mut servers = Vec::new();
@@ -52,6 +80,7 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
             transport: server.transport.map_or("unknown", |kind| kind.word()),
             status: launch.to_string(),
             credential: credential(server, &credentials),
+            last: known.last(&server.definition.name).map(|attempt| Last::of(attempt, now)),
         });
     }
     let answer = Answer { ready, total: servers.len(), servers };
@@ -74,6 +103,7 @@ fn table(answer: &Answer<'_>) -> Table {
         Column::text("TRANSPORT"),
         Column::text("STATUS"),
         Column::text("CREDENTIAL"),
+        Column::text("LAST ATTEMPT").yielding_to(24),
     ]);
     for server in &answer.servers {
         let paint = match server.status.as_str() {
@@ -86,9 +116,22 @@ fn table(answer: &Answer<'_>) -> Table {
             Cell::plain(server.transport),
             Cell::painted(clean(&server.status), paint),
             Cell::painted(server.credential, style::faint),
+            last(server.last.as_ref()),
         ]);
     }
     table
+}
+
+fn last(last: Option<&Last<'_>>) -> Cell {
+    match last {
+        None => Cell::plain(""),
+        Some(Last { error: None, ago, .. }) => {
+            Cell::painted(format!("connected {ago}"), style::good)
+        }
+        Some(Last { error: Some(why), ago, .. }) => {
+            Cell::painted(format!("failed {ago}: {}", clean(why)), style::bad)
+        }
+    }
 }
 
 fn others(catalog: &Catalog) -> Option<String> {

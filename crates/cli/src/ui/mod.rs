@@ -2,11 +2,12 @@
 //!
 //! Data goes to stdout, all else to stderr. `screen` writes and asks, `json`, `lines` and `table`
 //! lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
-//! verbs share.
+//! verbs share, `moment` tells when something was.
 
 mod json;
 mod lines;
 mod log;
+pub(crate) mod moment;
 pub(crate) mod phrase;
 mod screen;
 pub(crate) mod style;

@@ -1,7 +1,7 @@
 //! Columns that fit the terminal.
 //!
-//! On a terminal columns give way until a row fits: first those that are said to, then one that can
-//! be done without is left out, then the widest. Elsewhere nothing is cut; only the padding has a
+//! On a terminal columns give way until a row fits: first those that are said to, then what can be
+//! done without is left out, the last column first, then the widest. Elsewhere nothing is cut; only the padding has a
 //! limit, so that one long value does not blow up every row.
 
 use std::borrow::Cow;
@@ -236,7 +236,7 @@ impl Table {
         let yields = |index: usize| self.columns[index].yields_to.is_some();
         over = narrow(&mut widths, over, READABLE, yields);
         if over > 0 {
-            if let Some(index) = self.columns.iter().position(|column| column.may_go) {
+            if let Some(index) = self.columns.iter().rposition(|column| column.may_go) {
                 self.drop_column(index);
                 return self.fit(Some(limit));
             }

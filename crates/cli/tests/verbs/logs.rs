@@ -79,7 +79,7 @@ fn the_tools_that_are_kept_can_be_forgotten() {
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout
-    Forgot the tools of 1 server.
+    Forgot what was known of 1 server.
     ");
     assert_snapshot!(world.run("cache clear --json"), @r#"
     exit 0

@@ -23,6 +23,7 @@ mod harmless;
 mod hostile;
 mod import;
 mod killed;
+mod known;
 mod list;
 mod log;
 mod logs;

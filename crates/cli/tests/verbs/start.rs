@@ -39,7 +39,7 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       export       Copy the servers that Wharf would connect into another program's file
       trust        Agree to servers that came with this project
       untrust      Take back your agreement to servers of this project
-      cache        Forget what is kept of servers' tools
+      cache        Forget what is known of servers from earlier
       config       Show or change a setting of Wharf itself
       mcp          Run one of the MCP servers that are built into Wharf
       completions  Print a completion script for your shell

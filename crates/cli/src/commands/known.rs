@@ -1,0 +1,31 @@
+//! What is known of servers from an earlier time, for the verbs that only look.
+
+use std::collections::BTreeMap;
+
+use wharf::{Known, LastAttempt, Options};
+use wharf_config::view::ServerView;
+use wharf_config::{Catalog, ServerName, State};
+
+use super::Invocation;
+
+/// What is known of the servers of a catalog.
+#[derive(Debug)]
+pub(crate) struct KnownServers(BTreeMap<ServerName, Known>);
+
+impl KnownServers {
+    /// Looks it up; nothing is connected.
+    pub(crate) fn look_up(catalog: &Catalog, invocation: &Invocation) -> Self {
+        Self(wharf::known(catalog, &Options::new(invocation.env.clone())))
+    }
+
+    /// Returns how many tools a server has. A hidden definition has none, whoever has its name.
+    pub(crate) fn tools(&self, server: &ServerView<'_>) -> Option<usize> {
+        let is_enabled = server.state == State::Enabled.word();
+        self.0.get(server.name).filter(|_| is_enabled)?.tools
+    }
+
+    /// Returns how the last attempt to connect to an enabled server ended.
+    pub(crate) fn last(&self, server: &ServerName) -> Option<&LastAttempt> {
+        self.0.get(server)?.last.as_ref()
+    }
+}

@@ -1,0 +1,269 @@
+//! What is known of servers from an earlier time: `toolsKnown` of `list` and `get`, `last` of `status`.
+
+use insta::assert_snapshot;
+
+use crate::servers::boxed;
+use crate::world::World;
+
+/// Leaves out when something was.
+fn undated(text: &str) -> String {
+    let mut shown = String::new();
+    for line in text.lines() {
+        match line.split_once("\"at\": \"") {
+            Some((before, rest)) => {
+                let (moment, rest) = rest.split_once('"').unwrap();
+                let digits: String = moment.chars().filter(char::is_ascii_digit).collect();
+                assert!(digits.len() == 14 && moment.ends_with('Z'), "{moment}");
+                shown.push_str(&format!("{before}\"at\": \"[moment]\"{rest}"));
+            }
+            None => shown.push_str(line),
+        }
+        shown.push('\n');
+    }
+    shown
+}
+
+/// Says of each server what is known: its tools, and how the last attempt ended.
+fn known(world: &World) -> String {
+    let (list, status) = (world.run("list --json"), world.run("status --json"));
+    let lines = list.lines().chain(status.lines()).map(str::trim);
+    let wanted = ["\"name\":", "\"toolsKnown\":", "\"ok\":", "\"error\":"];
+    let told = lines.filter(|line| wanted.iter().any(|field| line.starts_with(field)));
+    told.map(|line| line.trim_end_matches(',')).collect::<Vec<_>>().join(" ")
+}
+
+const NOTHING: &str = r#""name": "box" "name": "box""#;
+const FIVE_TOOLS: &str = r#""name": "box" "toolsKnown": 5 "name": "box" "ok": true"#;
+
+#[test]
+fn before_anything_was_connected_nothing_is_known_and_nothing_is_made() {
+    let world = boxed();
+    assert_eq!(known(&world), NOTHING);
+    assert!(!world.run("get box").contains("tools known"));
+    assert!(!world.path("home/.wharf/cache").exists());
+}
+
+#[test]
+fn what_a_listing_found_is_known_afterwards() {
+    let world = boxed();
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert_snapshot!(world.run("list"), @"
+    exit 0
+    --- stdout
+    NAME  STATE    TRANSPORT  TOOLS  WHAT  SOURCE        FILE
+    box   enabled  stdio      5      box   Wharf · user  ~/.wharf/mcp.json
+    --- stderr
+    1 server: 1 enabled.
+    ");
+    assert_snapshot!(world.run("list --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "servers": [
+        {
+          "name": "box",
+          "state": "enabled",
+          "transport": "stdio",
+          "command": "box",
+          "args": [],
+          "timeoutMs": 30000,
+          "approval": "ask",
+          "source": {
+            "provider": "wharf",
+            "providerName": "Wharf",
+            "level": "user",
+            "path": "~/.wharf/mcp.json"
+          },
+          "line": 1,
+          "toolsKnown": 5,
+          "problems": []
+        }
+      ],
+      "problems": []
+    }
+    "#);
+    assert_snapshot!(world.run("get box"), @"
+    exit 0
+    --- stdout
+    box
+      state          enabled
+      source         Wharf · user  ~/.wharf/mcp.json:1
+      transport      stdio
+      command        box
+      timeout        30 s
+      approval       ask (every call)
+      tools known    5, when it was last connected to
+    ");
+    assert!(world.run("get box --json").contains(r#""toolsKnown": 5"#));
+    assert_snapshot!(world.run("status"), @"
+    exit 0
+    --- stdout
+    NAME  TRANSPORT  STATUS  CREDENTIAL  LAST ATTEMPT
+    box   stdio      ready   none        connected just now
+    --- stderr
+    1 of 1 ready.
+    ");
+    assert_snapshot!(undated(&world.run("status --json")), @r#"
+    exit 0
+    --- stdout
+    {
+      "ready": 1,
+      "total": 1,
+      "servers": [
+        {
+          "name": "box",
+          "transport": "stdio",
+          "status": "ready",
+          "credential": "none",
+          "last": {
+            "ok": true,
+            "at": "[moment]"
+          }
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(world.run("cache clear"), @"
+    exit 0
+    --- stdout
+    Forgot what was known of 1 server.
+    ");
+    assert_eq!(known(&world), NOTHING);
+}
+
+#[test]
+fn whatever_connects_leaves_it() {
+    for verb in ["call box/echo text=hi", "test box", "reconnect box", "doctor", "resources"] {
+        let world = boxed();
+        assert!(world.run(verb).starts_with("exit 0"), "{verb}");
+        assert_eq!(known(&world), FIVE_TOOLS, "{verb}");
+    }
+}
+
+#[test]
+fn a_failure_is_told_with_its_reason_and_without_secrets() {
+    let refusal = r#"printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"no '"$TOKEN"' \u001b[2J"}}'"#;
+    let world = World::new().scripted_list("loud", refusal).own_servers(&[
+        ("gone", r#""command": "nowhere""#),
+        ("loud", r#""command": "loud", "timeout": 5000, "env": { "TOKEN": "s3cret-token" }"#),
+    ]);
+    for server in ["gone", "loud"] {
+        assert!(world.run(&format!("test {server}")).starts_with("exit 3"), "{server}");
+    }
+    assert_snapshot!(undated(&world.run("status --json")), @r#"
+    exit 0
+    --- stdout
+    {
+      "ready": 1,
+      "total": 2,
+      "servers": [
+        {
+          "name": "gone",
+          "transport": "stdio",
+          "status": "nowhere not found",
+          "credential": "none",
+          "last": {
+            "ok": false,
+            "at": "[moment]",
+            "error": "nowhere not found"
+          }
+        },
+        {
+          "name": "loud",
+          "transport": "stdio",
+          "status": "ready",
+          "credential": "none",
+          "last": {
+            "ok": false,
+            "at": "[moment]",
+            "error": "could not list its tools: the server answered: no ••• \\u{1b}[2J (code -32000)"
+          }
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(world.run("status"), @r"
+    exit 0
+    --- stdout
+    NAME  TRANSPORT  STATUS             CREDENTIAL  LAST ATTEMPT
+    gone  stdio      nowhere not found  none        failed just now: nowhere not found
+    loud  stdio      ready              none        failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000)
+    --- stderr
+    1 of 2 ready.
+    ");
+    assert!(!world.read("home/.wharf/cache/last.json").contains("s3cret"));
+    assert_eq!(world.mode("home/.wharf/cache/last.json"), 0o600);
+}
+
+#[test]
+fn a_server_that_is_repaired_is_known_to_be() {
+    let world = World::new().own_servers(&[("box", r#""command": "box""#)]);
+    assert!(world.run("test box").starts_with("exit 3"));
+    assert_snapshot!(known(&world), @r#""name": "box" "name": "box" "ok": false "error": "box not found""#);
+    let world = world.tool_server("box");
+    assert!(world.run("test box").starts_with("exit 0"));
+    assert_eq!(known(&world), FIVE_TOOLS);
+}
+
+#[test]
+fn a_changed_entry_begins_anew() {
+    let world = boxed();
+    assert!(world.run("tools").starts_with("exit 0"));
+    let world = world.own_servers(&[("box", r#""command": "box", "args": ["x"]"#)]);
+    assert_eq!(known(&world), NOTHING);
+    let world = world.own_servers(&[("box", r#""command": "box", "env": { "A": "VARIABLE" }"#)]);
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert_eq!(known(&world), FIVE_TOOLS);
+    let world = world.variable("VARIABLE", "another account");
+    assert_eq!(known(&world), NOTHING);
+}
+
+#[test]
+fn of_what_may_not_be_connected_nothing_is_told() {
+    let world = boxed();
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert!(world.run("disable box").starts_with("exit 0"));
+    assert!(!known(&world).contains("toolsKnown"));
+    assert!(!world.run("get box").contains("tools known"));
+    assert!(world.run("enable box").starts_with("exit 0"));
+    assert_eq!(known(&world), FIVE_TOOLS);
+
+    let world = World::new()
+        .tool_server("box")
+        .project(".wharf/mcp.json", r#"{ "mcpServers": { "box": { "command": "box" } } }"#);
+    assert!(world.run("tools --trust-project").starts_with("exit 0"));
+    assert!(!known(&world).contains("toolsKnown"));
+    assert!(!world.run("get box --json").contains("toolsKnown"));
+    assert!(world.run("list --json --trust-project").contains(r#""toolsKnown": 5"#));
+    assert!(world.run("trust box").starts_with("exit 0"));
+    assert_eq!(known(&world), FIVE_TOOLS);
+    assert!(world.run("untrust box").starts_with("exit 0"));
+    assert!(!known(&world).contains("toolsKnown"));
+}
+
+#[test]
+fn a_hidden_definition_knows_nothing_of_the_one_that_counts() {
+    let world =
+        boxed().home(".cursor/mcp.json", r#"{ "mcpServers": { "box": { "command": "x" } } }"#);
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert_snapshot!(world.run("list --all"), @"
+    exit 0
+    --- stdout
+    NAME  STATE              TRANSPORT  TOOLS  WHAT  SOURCE         FILE
+    box   enabled            stdio      5      box   Wharf · user   ~/.wharf/mcp.json
+    box   shadowed by Wharf  stdio             x     Cursor · user  ~/.cursor/mcp.json
+    --- stderr
+    1 server: 1 enabled. 1 more is shadowed.
+    ");
+    assert_eq!(world.run("list --all --json").matches("toolsKnown").count(), 1);
+}
+
+#[test]
+fn a_damaged_file_costs_what_was_in_it() {
+    let world = boxed();
+    assert!(world.run("tools").starts_with("exit 0"));
+    let world = world.home(".wharf/cache/last.json", "{ \"version\": 1, \"attempts\": {");
+    assert_eq!(known(&world), r#""name": "box" "toolsKnown": 5 "name": "box""#);
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert_eq!(known(&world), FIVE_TOOLS);
+}
