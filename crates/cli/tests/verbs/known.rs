@@ -14,7 +14,7 @@ fn undated(text: &str) -> String {
                 let (moment, rest) = rest.split_once('"').unwrap();
                 let digits: String = moment.chars().filter(char::is_ascii_digit).collect();
                 assert!(digits.len() == 14 && moment.ends_with('Z'), "{moment}");
-                shown.push_str(&format!("{before}\"at\": \"[moment]\"{rest}"));
+                shown.extend([before, "\"at\": \"[moment]\"", rest]);
             }
             None => shown.push_str(line),
         }

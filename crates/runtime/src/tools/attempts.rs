@@ -186,7 +186,7 @@ fn change(path: &Path, new: Vec<(&str, Entry)>) -> io::Result<()> {
         }
     }
     forget_oldest(&mut attempts);
-    disk::put(path, &serde_json::to_vec(&File { version: VERSION, attempts })?)
+    disk::put_quickly(path, &serde_json::to_vec(&File { version: VERSION, attempts })?)
 }
 
 fn forget_oldest(attempts: &mut BTreeMap<String, Entry>) {

@@ -36,11 +36,18 @@ pub(super) fn replace(
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
     let temporary = write_beside(path, write)?;
-    let result = fs::rename(&temporary, path);
-    if result.is_err() {
-        drop(fs::remove_file(&temporary));
-    }
-    result
+    rename(&temporary, path)
+}
+
+/// Replaces a file as quickly as that can be done: for a moment there is none.
+///
+/// Some file systems force a file to the disk that is renamed over another, which takes many times as
+/// long as all the rest. Only for what a reader may miss once.
+pub(super) fn put_quickly(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = write_beside(path, |file| file.write_all(bytes))?;
+    // If it cannot be removed, renaming says why, or succeeds all the same.
+    drop(fs::remove_file(path));
+    rename(&temporary, path)
 }
 
 /// Makes a file unless there is one: of several who try at a time one succeeds.
@@ -82,6 +89,14 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     }
     #[cfg(not(unix))]
     builder.create(folder)
+}
+
+fn rename(temporary: &Path, path: &Path) -> io::Result<()> {
+    let result = fs::rename(temporary, path);
+    if result.is_err() {
+        drop(fs::remove_file(temporary));
+    }
+    result
 }
 
 fn write_beside(
@@ -131,6 +146,8 @@ mod tests {
         put(&path, b"one").unwrap();
         put(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
+        put_quickly(&path, b"two and a half").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two and a half");
         assert!(put_new(&path, b"three").is_err());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
