@@ -345,4 +345,24 @@ fs      npx -y @m…  …/mcp.json
         check(30, "Claud… · project  npx -y some…");
         check(20, "Claude C…  npx -y s…");
     }
+
+    #[test]
+    fn of_what_can_be_done_without_the_last_goes_first() {
+        let columns =
+            [Column::text("A"), Column::text("B").or_left_out(), Column::text("C").or_left_out()];
+        for (width, expected) in [(31, "1 1 1"), (30, "1 1"), (20, "1 1"), (19, "1")] {
+            let mut table = Table::new(&columns);
+            table.row(vec![
+                Cell::plain("111111111"),
+                Cell::plain("111111111"),
+                Cell::plain("111111111"),
+            ]);
+            let text = table.render(Some(width), Colours::Unwanted).replace("111111111", "1");
+            assert_eq!(
+                text.lines().last().map(|it| it.replace("  ", " ")).as_deref(),
+                Some(expected),
+                "{width}"
+            );
+        }
+    }
 }
