@@ -64,6 +64,11 @@ impl Json {
         &self.0
     }
 
+    /// Returns the text, sharing the buffer of this value.
+    pub fn to_shared(&self) -> ByteString {
+        self.0.clone()
+    }
+
     /// Decodes the value into `T`, which may borrow from it.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)

@@ -17,7 +17,7 @@ use wharf_protocol::view::Tool;
 use super::attempts;
 use super::keyed::KeyedFolder;
 use super::pack::{About, Found, Pack, Put, seconds};
-use super::written;
+use super::written::{self, Pieces};
 
 const VERSION: u32 = 1;
 
@@ -162,10 +162,10 @@ impl ToolCache {
     /// Words an entry; nothing if it is there already.
     fn put(&self, key: &CacheKey, entry: &CachedServer) -> Option<Put> {
         let key_text = key.0.clone()?;
-        let mut body = String::with_capacity(written::length(&entry.tools) + 16);
-        body.push('{');
+        let mut body = Pieces::default();
+        body.push(ByteString::from_static("{"));
         written::write(&entry.tools, &mut body);
-        body.push('}');
+        body.push(ByteString::from_static("}"));
         let instructions = entry.instructions.clone();
         let header = Header {
             version: VERSION,
@@ -174,15 +174,13 @@ impl ToolCache {
             instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
             bytes: body.len(),
         };
-        if self
-            .read(key)
-            .is_some_and(|(earlier, text)| header.is_covered_by(&earlier) && text == body)
-        {
+        let is_covered = |(earlier, text): (Header, ByteString)| {
+            header.is_covered_by(&earlier) && body.is(&text)
+        };
+        if self.read(key).is_some_and(is_covered) {
             return None;
         }
-        let mut text = serde_json::to_string(&header).ok()?;
-        text.push('\n');
-        text.push_str(&body);
+        let text = body.led_by(serde_json::to_string(&header).ok()?);
         Some(Put { key: key_text, saved: entry.saved, count: entry.tools.len(), text })
     }
 

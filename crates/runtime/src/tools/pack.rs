@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -15,6 +15,7 @@ use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 
 use super::disk;
+use super::written::Pieces;
 
 const VERSION: u32 = 1;
 
@@ -46,7 +47,7 @@ pub(super) struct Put {
     pub(super) saved: SystemTime,
     /// How many things are in it; the index tells that without reading the text.
     pub(super) count: usize,
-    pub(super) text: String,
+    pub(super) text: Pieces,
 }
 
 /// What the index says about a text.
@@ -164,7 +165,9 @@ impl Pack {
             if let Some(earlier) = &earlier {
                 earlier.copy(&kept, file)?;
             }
-            puts.iter().try_for_each(|put| file.write_all(put.text.as_bytes()))
+            let mut out = BufWriter::with_capacity(64 << 10, file);
+            puts.iter().try_for_each(|put| put.text.write_to(&mut out))?;
+            out.flush()
         })
     }
 
@@ -272,8 +275,9 @@ mod tests {
     use super::*;
 
     fn put(key: &str, text: &str) -> Put {
-        let (key, text) = (key.to_owned(), text.to_owned());
-        Put { key, saved: SystemTime::now(), count: text.len(), text }
+        let mut pieces = Pieces::default();
+        pieces.push(text.to_owned());
+        Put { key: key.to_owned(), saved: SystemTime::now(), count: text.len(), text: pieces }
     }
 
     fn text(text: &'static str) -> Found {

@@ -17,7 +17,7 @@ use wharf_protocol::view::Tool;
 use wharf_protocol::{Json, Members};
 
 use super::Difference;
-use crate::tools::written;
+use crate::tools::written::{self, Pieces};
 
 const VERSION: u32 = 2;
 
@@ -128,15 +128,13 @@ impl PinFile {
     }
 
     /// Writes the record; nothing if there are too many tools.
-    pub(super) fn write(&self) -> Option<String> {
+    pub(super) fn write(&self) -> Option<Pieces> {
         let mut body = self.body(LONGEST, LONGEST);
         if body.len() > LARGE {
             body = self.body(0, LONGEST_IN_A_LARGE_RECORD);
         }
         let header = Header { version: VERSION, digest: self.digest.clone(), bytes: body.len() };
-        let mut text = serde_json::to_string(&header).ok()?;
-        text.push('\n');
-        text.push_str(&body);
+        let text = body.led_by(serde_json::to_string(&header).ok()?);
         (text.len() as u64 <= store::MAX_FILE_BYTES).then_some(text)
     }
 
@@ -146,7 +144,7 @@ impl PinFile {
     }
 
     /// Writes tools up to a length as they came, and of longer ones texts up to a length.
-    fn body(&self, longest_tool: usize, longest_text: usize) -> String {
+    fn body(&self, longest_tool: usize, longest_text: usize) -> Pieces {
         let mut whole = Vec::with_capacity(self.tools.len());
         let mut apart = BTreeMap::new();
         for (name, pinned) in &self.tools {
@@ -161,13 +159,12 @@ impl PinFile {
                 Pinned::Apart(pin) => drop(apart.insert(name, pin.shortened(longest_text))),
             }
         }
-        let length: usize = whole.iter().map(|tool| tool.raw().as_str().len() + 1).sum();
-        let mut body = String::with_capacity(length + 64);
-        body.push('{');
+        let mut body = Pieces::default();
+        body.push(ByteString::from_static("{"));
         written::write(whole, &mut body);
-        body.push_str(",\"apart\":");
-        body.push_str(&serde_json::to_string(&apart).unwrap_or_default());
-        body.push('}');
+        // Maps of texts can always be written.
+        let apart = serde_json::to_string(&apart).unwrap_or_default();
+        body.push(format!(",\"apart\":{apart}}}"));
         body
     }
 }
