@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wharf_config::secret::mask_command;
 use wharf_config::trust::{Trust, TrustStore};
@@ -14,6 +14,9 @@ use wharf_config::{
     Catalog, ConfigValue, Definition, Env, Level, Policy, Problem, Secret, Server, ServerName,
     ServerSpec, Source, State, Transport, TransportKind,
 };
+
+use crate::tools::cache::CacheKey;
+use crate::tools::pins::PinKey;
 
 /// What a winner of the catalog becomes before anything runs.
 #[derive(Debug, Clone)]
@@ -63,6 +66,8 @@ pub(crate) struct Ready {
     pub(crate) expanded: Vec<Secret>,
     /// Where it is defined, for what there is to say about it.
     pub(crate) place: Place,
+    /// Under which keys its tools are cached and pinned, once its runtime has asked.
+    pub(crate) keys: OnceLock<(CacheKey, PinKey)>,
 }
 
 /// Where a server is defined, and the texts that may be shown: what was expanded may be secret.
@@ -152,6 +157,7 @@ impl<'a> Ground<'a> {
             may_use_github_token: is_own && spec.name.as_str() == "github",
             expanded: expanded(definition, spec),
             place: self.place(definition, &usual),
+            keys: OnceLock::new(),
             spec: spec.clone(),
             level,
             folder,

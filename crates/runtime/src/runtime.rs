@@ -238,16 +238,25 @@ impl Runtime {
         Ok(many)
     }
 
+    /// Begins to write down what is worth keeping for the next start: tools, their names and what they
+    /// look like. Nobody has to call this: it happens by itself after a while, and when the runtime is
+    /// shut down, which waits for it. Whoever has all the tools and still has something to do with them
+    /// gains time by doing both at once.
+    ///
+    /// Must be called in a Tokio runtime.
+    pub fn save(&self) -> tokio::task::JoinHandle<()> {
+        let shared = Arc::clone(&self.0.shared);
+        tokio::task::spawn_blocking(move || shared.keep())
+    }
+
     /// Ends everything and waits until nothing is left running.
     pub async fn shutdown(&self) {
         // What is worth keeping is written while the servers end.
-        let (one, other) = (Arc::clone(&self.0.shared), Arc::clone(&self.0.shared));
-        let pins = tokio::task::spawn_blocking(move || one.keep_pins());
-        let tools = tokio::task::spawn_blocking(move || other.keep_tools());
+        let saving = self.save();
         self.command(|done| Command::Shutdown { done }).await;
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
-        drop((pins.await, tools.await));
+        drop(saving.await);
         self.0.shared.keep();
     }
 

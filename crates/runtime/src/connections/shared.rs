@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     attempts: Attempts,
     pub(crate) pins: Pins,
     pub(crate) keeper: Keeper,
+    /// Held by whoever writes.
+    writing: Mutex<()>,
     pub(crate) names: Arc<Mutex<Names>>,
     pub(crate) events: broadcast::Sender<Event>,
     /// Cancelled once nothing will happen any more.
@@ -101,6 +103,7 @@ impl Shared {
             attempts: Attempts::open(options.cache.as_deref()),
             pins: Pins::open(options.pins.clone()),
             keeper: Keeper::default(),
+            writing: Mutex::default(),
             names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
             events: broadcast::Sender::new(event::KEPT),
             over: CancellationToken::new(),
@@ -113,8 +116,12 @@ impl Shared {
 
     /// Returns under which keys a server's tools are cached and pinned.
     pub(crate) fn keys(&self, server: &Ready) -> (CacheKey, PinKey) {
-        let (name, identity, credential) = server.identified(&self.options.env);
-        (self.cache.key(name, &identity, &credential), self.pins.key(name, &identity, &credential))
+        let make = || {
+            let (name, identity, credential) = server.identified(&self.options.env);
+            let pins = self.pins.key(name, &identity, &credential);
+            (self.cache.key(name, &identity, &credential), pins)
+        };
+        server.keys.get_or_init(make).clone()
     }
 
     /// Returns what remembered answers about a server are bound to; it gives nothing away.
@@ -136,20 +143,16 @@ impl Shared {
         self.keeper.has_work() || self.pins.has_pending()
     }
 
-    /// Writes to disk what is worth keeping. Blocks for as long as the disk takes.
+    /// Writes to disk what is worth keeping. Blocks for as long as the disk takes, and as long as
+    /// somebody else in this runtime does the same.
     pub(crate) fn keep(&self) {
-        self.keep_pins();
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.pins.write_pending();
         self.keep_tools();
     }
 
-    /// Writes down what tools look like. Blocks for as long as the disk takes.
-    pub(crate) fn keep_pins(&self) {
-        self.pins.write_pending();
-    }
-
-    /// Writes the tools, their names, and how attempts to connect ended. Blocks for as long as the
-    /// disk takes.
-    pub(crate) fn keep_tools(&self) {
+    /// Writes the tools, their names, and how attempts to connect ended.
+    fn keep_tools(&self) {
         self.keeper.write(&self.cache);
         let attempts = self.keeper.take_attempts().into_iter();
         let keyed = attempts.map(|(server, attempt)| (self.keys(&server).0, attempt));

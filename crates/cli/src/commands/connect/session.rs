@@ -38,6 +38,8 @@ pub(crate) fn with_servers<T>(
                 () = progress.watch(&runtime) => None,
             }
         };
+        // Showing keeps one thread busy, and writing needs another.
+        drop(runtime.save());
         let result = answer.map_or(Err(Failure::Cancelled), show);
         changes::say(&mut events, &catalog.settings, &invocation.ui).await;
         tokio::select! {
