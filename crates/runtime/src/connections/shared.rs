@@ -157,9 +157,11 @@ impl Shared {
         let attempts = self.keeper.take_attempts().into_iter();
         let keyed = attempts.map(|(server, attempt)| (self.keys(&server).0, attempt));
         self.attempts.store(&keyed.collect::<Vec<_>>());
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner).take_unsaved();
-        if let Some(Err(error)) = names.map(NamesFile::save) {
+        let names = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let unsaved = names().take_unsaved();
+        if let Some(Err(error)) = unsaved.map(NamesFile::save) {
             tracing::debug!(%error, "could not write down the names of tools");
+            names().still_unsaved();
         }
     }
 

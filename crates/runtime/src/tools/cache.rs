@@ -15,8 +15,9 @@ use wharf_protocol::era::Revision;
 use wharf_protocol::view::Tool;
 
 use super::attempts;
+use super::disk;
 use super::keyed::KeyedFolder;
-use super::pack::{About, Found, Pack, Put, seconds};
+use super::pack::{About, Change, Found, Pack, Put, seconds};
 use super::written::{self, Pieces};
 
 const VERSION: u32 = 1;
@@ -39,6 +40,11 @@ const MOST_INSTRUCTIONS: usize = 64 * 1024;
 ///
 /// Names that were given to tools stay given.
 pub fn clear_cache(folder: &Path) -> io::Result<usize> {
+    if !folder.exists() {
+        return Ok(0);
+    }
+    // Whoever is writing has the old file open and would bring it back.
+    let _lock = disk::lock(folder)?;
     let pack = Pack::new(folder.join(FILE));
     let attempts = attempts::clear(folder)?;
     let without_tools = attempts.iter().filter(|key| pack.about(key).is_none()).count();
@@ -147,14 +153,18 @@ impl ToolCache {
             return;
         }
         let new: u64 = puts.iter().map(|put| put.text.len() as u64).sum();
-        // Whatever was written last is at the end of the file, so the first are the oldest.
-        let mut over = (pack.bytes() + new).saturating_sub(MOST_BYTES_IN_ALL);
-        let counts = |about: &About| {
-            let is_over = over > 0;
-            over = over.saturating_sub(about.bytes);
-            !is_over && about.age() <= KEPT && !is_outdated(about)
-        };
-        if let Err(error) = pack.change(&puts, counts) {
+        let changed = pack.change(None, |now| {
+            let all: u64 = now.texts().iter().map(|text| text.bytes).sum();
+            let mut over = (all + new).saturating_sub(MOST_BYTES_IN_ALL);
+            let mut goes = |about: &&About| {
+                let is_over = over > 0;
+                over = over.saturating_sub(about.bytes);
+                is_over || about.age() > KEPT || is_outdated(about)
+            };
+            let gone = now.texts().iter().filter(|text| goes(text));
+            Change { gone: gone.map(|text| text.key().to_owned()).collect(), puts }
+        });
+        if let Err(error) = changed {
             tracing::debug!(%error, "could not keep lists of tools");
         }
     }
@@ -186,7 +196,9 @@ impl ToolCache {
 
     /// Reads an entry and takes it apart; nothing if it is not whole.
     fn read(&self, key: &CacheKey) -> Option<(Header, ByteString)> {
-        let Found::Text(text) = self.pack.as_ref()?.get(key.0.as_deref()?) else { return None };
+        let Found::Text(text) = self.pack.as_ref()?.get(None, key.0.as_deref()?) else {
+            return None;
+        };
         let (line, body) = text.split_once('\n')?;
         let header: Header = serde_json::from_str(line).ok()?;
         let is_whole = header.version == VERSION && header.bytes == body.len();
@@ -215,7 +227,6 @@ mod tests {
 
     use wharf_protocol::view::Page;
 
-    use super::super::disk;
     use super::*;
 
     const LIST: &str =

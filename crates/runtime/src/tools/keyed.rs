@@ -31,7 +31,7 @@ impl KeyedFolder {
 
     /// Uses a folder without making anything in it: without a key there are no names.
     pub(super) fn as_it_is(folder: &Path) -> Self {
-        let key = OnceLock::from(read_key(&folder.join("key")));
+        let key = OnceLock::from(read_key(&folder.join("key")).key());
         Self { folder: Some(folder.to_owned()), key }
     }
 
@@ -53,28 +53,50 @@ impl KeyedFolder {
     }
 }
 
-/// Reads the key of a folder, or makes one.
+/// Reads the key of a folder, or makes one. A damaged one is replaced, but not one that only cannot be
+/// read now: everything that is named after it would be lost.
 fn key_in(folder: &Path) -> Option<Secret> {
     let path = folder.join("key");
-    let read = || read_key(&path);
-    if let Some(key) = read() {
-        return Some(key);
-    }
     let key = format!("{}{}", store::random_id().ok()?, store::random_id().ok()?);
-    if disk::put_new(&path, key.as_bytes()).is_ok() {
-        return Some(Secret::new(key));
+    match read_key(&path) {
+        Read::Key(key) => return Some(key),
+        Read::Unreadable => return None,
+        Read::Missing if disk::put_new(&path, key.as_bytes()).is_ok() => {
+            return Some(Secret::new(key));
+        }
+        // Another process has just made one.
+        Read::Missing => {}
+        Read::Damaged => disk::put(&path, key.as_bytes()).ok()?,
     }
-    // Another process may have made one too: then that one counts. A damaged one is replaced.
-    if read().is_none() {
-        disk::put(&path, key.as_bytes()).ok()?;
-    }
-    read()
+    read_key(&path).key()
 }
 
-fn read_key(path: &Path) -> Option<Secret> {
-    let text = store::read(path).ok()??;
-    let is_key = text.len() == KEY_LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_key.then(|| Secret::new(text))
+enum Read {
+    Key(Secret),
+    Missing,
+    Damaged,
+    Unreadable,
+}
+
+impl Read {
+    fn key(self) -> Option<Secret> {
+        match self {
+            Self::Key(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+fn read_key(path: &Path) -> Read {
+    match store::read(path) {
+        Ok(Some(text)) => {
+            let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_key = text.len() == KEY_LENGTH && is_hex;
+            if is_key { Read::Key(Secret::new(text)) } else { Read::Damaged }
+        }
+        Ok(None) => Read::Missing,
+        Err(_) => Read::Unreadable,
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +133,14 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let made = KeyedFolder::new(Some(folder.path().to_owned())).name(&["a"]);
         assert_eq!(look(), made);
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_read_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("key")).unwrap();
+        assert_eq!(KeyedFolder::new(Some(folder.path().to_owned())).name(&["a"]), None);
+        assert!(folder.path().join("key").is_dir());
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! With a hundred servers, a file for each would cost more than connecting to them. The file is only
 //! ever replaced as a whole, under a lock: a reader meets the old one or the new one, and what two
-//! processes add at a time is kept. It is not forced to the disk.
+//! processes add at a time is kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,10 @@ use super::written::Pieces;
 
 const VERSION: u32 = 1;
 
+/// For how long a loss counts. Afterwards nobody can tell what was lost, and whoever is new would be
+/// suspected for ever.
+const LOSS_COUNTS: Duration = Duration::from_secs(90 * 24 * 3600);
+
 /// The most bytes of the index, and of one text.
 const MOST_INDEX_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 16 << 20;
@@ -27,6 +31,8 @@ const MOST_BYTES: u64 = 16 << 20;
 #[derive(Debug)]
 pub(super) struct Pack {
     path: PathBuf,
+    /// Whether a change waits for the disk, if there is anything to lose.
+    is_forced: bool,
     /// What was last read, as long as nobody replaces the file.
     opened: Mutex<Option<Arc<Opened>>>,
 }
@@ -74,106 +80,145 @@ impl About {
 #[derive(Debug, Serialize, Deserialize)]
 struct Index {
     version: u32,
-    /// The file was damaged once: who is not in here may have been.
-    has_lost: bool,
+    /// What the keys of this file were made with, in a form that gives nothing away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal: Option<String>,
+    /// When the file was found damaged, in seconds since 1970: who is not in here may have been.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
     texts: Vec<About>,
+}
+
+impl Index {
+    fn has_lost(&self) -> bool {
+        let age = |lost| Duration::from_secs(seconds(SystemTime::now()).saturating_sub(lost));
+        self.lost.is_some_and(|lost| age(lost) <= LOSS_COUNTS)
+    }
 }
 
 #[derive(Debug)]
 struct Opened {
     stamp: Stamp,
-    has_lost: bool,
-    /// In the order of the file.
-    texts: Vec<About>,
+    /// With the texts in the order of the file.
+    index: Index,
     /// Key → which text, and where it begins.
     places: HashMap<String, (usize, u64)>,
     file: Mutex<File>,
 }
 
+/// What is to become of a pack.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    /// What comes in, in place of what is under the same keys.
+    pub(super) puts: Vec<Put>,
+    /// The keys of what goes.
+    pub(super) gone: Vec<String>,
+}
+
+/// A pack while nobody else can change it.
+pub(super) struct Current<'a>(Option<&'a Opened>);
+
+impl Current<'_> {
+    /// Returns the text under a key.
+    pub(super) fn get(&self, key: &str) -> Found {
+        self.0.map_or(Found::Nothing, |opened| opened.get(key))
+    }
+
+    /// Returns what there is, the oldest first.
+    pub(super) fn texts(&self) -> &[About] {
+        self.0.map_or(&[], |opened| &opened.index.texts)
+    }
+}
+
 impl Pack {
     /// Uses a file; nothing is read or made yet.
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, opened: Mutex::default() }
+        Self { path, is_forced: false, opened: Mutex::default() }
     }
 
-    /// Returns the text under a key.
-    pub(super) fn get(&self, key: &str) -> Found {
+    /// Lets changes wait until they are on the disk.
+    pub(super) fn forced(self) -> Self {
+        Self { is_forced: true, ..self }
+    }
+
+    /// Returns the text under a key. With another seal than it was written with, the file is damaged.
+    pub(super) fn get(&self, seal: Option<&str>, key: &str) -> Found {
         match self.open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
-            Err(_) => Found::Damaged,
-            Ok(opened) => match opened.places.get(key) {
-                Some(&(index, start)) => {
-                    let text = opened.read(start, opened.texts[index].bytes);
-                    text.map_or(Found::Damaged, Found::Text)
-                }
-                None if opened.has_lost => Found::Damaged,
-                None => Found::Nothing,
-            },
+            Ok(opened) if opened.is_sealed_by(seal) => opened.get(key),
+            _ => Found::Damaged,
         }
     }
 
     /// Returns what the index says about a key.
     pub(super) fn about(&self, key: &str) -> Option<About> {
         let opened = self.open().ok()?;
-        opened.places.get(key).map(|(index, _)| opened.texts[*index].clone())
+        opened.places.get(key).map(|(index, _)| opened.index.texts[*index].clone())
     }
 
     /// Tells whether there is such a text.
     pub(super) fn has(&self, such: impl Fn(&About) -> bool) -> bool {
-        self.open().is_ok_and(|opened| opened.texts.iter().any(such))
+        self.open().is_ok_and(|opened| opened.index.texts.iter().any(such))
     }
 
-    /// Returns how long the file is.
-    pub(super) fn bytes(&self) -> u64 {
-        fs::metadata(&self.path).map_or(0, |about| about.len())
-    }
-
-    /// Puts texts in, in place of those under the same keys, and keeps of the others what is to be
-    /// kept. Blocks for as long as the disk, and others, take.
+    /// Changes what is in the file, by what `decide` makes of what is there. Blocks for as long as the
+    /// disk, and others, take.
     pub(super) fn change(
         &self,
-        puts: &[Put],
-        mut keep: impl FnMut(&About) -> bool,
+        seal: Option<&str>,
+        decide: impl FnOnce(&Current<'_>) -> Change,
     ) -> io::Result<()> {
         let folder = self.path.parent().ok_or(io::ErrorKind::InvalidFilename)?;
         let _lock = disk::lock(folder)?;
         disk::forget_left_behind(folder);
-        let earlier = match self.open() {
-            Ok(opened) => Some(opened),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
+        let (earlier, is_lost) = match self.open() {
+            Ok(opened) if opened.is_sealed_by(seal) => (Some(opened), false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (None, false),
+            Ok(_) => (None, true),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => (None, true),
             Err(error) => return Err(error),
         };
-        let has_lost = match &earlier {
-            Some(opened) => opened.has_lost,
-            None => self.path.exists(),
-        };
-        let replaced = |about: &About| puts.iter().any(|put| put.key == about.key);
-        let mut index = Index { version: VERSION, has_lost, texts: Vec::new() };
-        let mut kept = Vec::new();
-        for (number, about) in earlier.iter().flat_map(|opened| opened.texts.iter().enumerate()) {
-            if !replaced(about) && keep(about) {
-                kept.push(number);
-                index.texts.push(about.clone());
-            }
+        let Change { puts, gone } = decide(&Current(earlier.as_deref()));
+        if puts.is_empty() && gone.is_empty() {
+            return Ok(());
         }
-        index.texts.extend(puts.iter().map(Put::about));
+        let lost = match &earlier {
+            Some(opened) => opened.index.lost,
+            None => is_lost.then(|| seconds(SystemTime::now())),
+        };
+        let texts = earlier.iter().flat_map(|opened| &opened.index.texts);
+        let leaves: HashSet<&str> = puts
+            .iter()
+            .map(|put| put.key.as_str())
+            .chain(gone.iter().map(String::as_str))
+            .collect();
+        let kept: Vec<&About> = texts.filter(|text| !leaves.contains(&*text.key)).collect();
+        let texts = kept.iter().copied().cloned().chain(puts.iter().map(Put::about)).collect();
+        let index = Index { version: VERSION, seal: seal.map(str::to_owned), lost, texts };
         let mut line = serde_json::to_vec(&index)?;
         line.push(b'\n');
-        disk::replace(&self.path, |file| {
+        if line.len() as u64 > MOST_INDEX_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let replaced = disk::replace(&self.path, |file| {
             file.write_all(&line)?;
             if let Some(earlier) = &earlier {
                 earlier.copy(&kept, file)?;
             }
-            let mut out = BufWriter::with_capacity(64 << 10, file);
+            let mut out = BufWriter::with_capacity(64 << 10, &mut *file);
             puts.iter().try_for_each(|put| put.text.write_to(&mut out))?;
-            out.flush()
-        })
+            out.flush()?;
+            drop(out);
+            if self.is_forced && earlier.is_some() { file.sync_data() } else { Ok(()) }
+        });
+        // Where a file has no number of its own, the new one may look like the old one.
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        replaced
     }
 
-    /// Removes the file; returns how many texts were in it.
+    /// Removes the file; returns how many texts were in it. Whoever does so holds the folder's lock.
     pub(super) fn clear(&self) -> io::Result<usize> {
-        let count = self.open().map_or(0, |opened| opened.texts.len());
+        let count = self.open().map_or(0, |opened| opened.index.texts.len());
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(count),
@@ -219,8 +264,22 @@ impl Opened {
         if index.version != VERSION || start != about.len() {
             return Err(damaged());
         }
-        let (stamp, file) = (Stamp::of(&about), Mutex::new(file));
-        Ok(Self { stamp, has_lost: index.has_lost, texts: index.texts, places, file })
+        Ok(Self { stamp: Stamp::of(&about), index, places, file: Mutex::new(file) })
+    }
+
+    fn is_sealed_by(&self, seal: Option<&str>) -> bool {
+        seal.is_none() || self.index.seal.as_deref() == seal
+    }
+
+    fn get(&self, key: &str) -> Found {
+        match self.places.get(key) {
+            Some(&(index, start)) => {
+                let text = self.read(start, self.index.texts[index].bytes);
+                text.map_or(Found::Damaged, Found::Text)
+            }
+            None if self.index.has_lost() => Found::Damaged,
+            None => Found::Nothing,
+        }
     }
 
     fn read(&self, start: u64, bytes: u64) -> Option<ByteString> {
@@ -235,13 +294,14 @@ impl Opened {
     }
 
     /// Copies some of the texts, in the order of the file.
-    fn copy(&self, numbers: &[usize], out: &mut File) -> io::Result<()> {
+    fn copy(&self, texts: &[&About], out: &mut File) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        for &number in numbers {
-            let About { key, bytes, .. } = &self.texts[number];
+        for &About { key, bytes, .. } in texts {
             let (_, start) = self.places[key];
             file.seek(SeekFrom::Start(start))?;
-            io::copy(&mut Read::by_ref(&mut *file).take(*bytes), out)?;
+            if io::copy(&mut Read::by_ref(&mut *file).take(*bytes), out)? != *bytes {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
         Ok(())
     }
@@ -284,6 +344,10 @@ mod tests {
         Found::Text(text.into())
     }
 
+    fn put_all(pack: &Pack, puts: Vec<Put>) {
+        pack.change(None, |_| Change { puts, gone: Vec::new() }).unwrap();
+    }
+
     fn place() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/pack");
@@ -294,18 +358,18 @@ mod tests {
     fn texts_come_back_and_are_replaced_one_by_one() {
         let (_folder, path) = place();
         let pack = Pack::new(path.clone());
-        assert_eq!(pack.get("a"), Found::Nothing);
-        pack.change(&[put("a", "one\n"), put("b", "zwölf"), put("c", "")], |_| true).unwrap();
-        pack.change(&[put("a", "another")], |_| true).unwrap();
+        assert_eq!(pack.get(None, "a"), Found::Nothing);
+        put_all(&pack, vec![put("a", "one\n"), put("b", "zwölf"), put("c", "")]);
+        put_all(&pack, vec![put("a", "another")]);
         for pack in [&pack, &Pack::new(path)] {
-            assert_eq!(pack.get("a"), text("another"));
-            assert_eq!(pack.get("b"), text("zwölf"));
-            assert_eq!(pack.get("c"), text(""));
-            assert_eq!(pack.get("d"), Found::Nothing);
+            assert_eq!(pack.get(None, "a"), text("another"));
+            assert_eq!(pack.get(None, "b"), text("zwölf"));
+            assert_eq!(pack.get(None, "c"), text(""));
+            assert_eq!(pack.get(None, "d"), Found::Nothing);
             assert_eq!(pack.about("b").unwrap().count, 6);
         }
         assert_eq!(pack.clear().unwrap(), 3);
-        assert_eq!(pack.get("a"), Found::Nothing);
+        assert_eq!(pack.get(None, "a"), Found::Nothing);
         assert_eq!(pack.clear().unwrap(), 0);
     }
 
@@ -313,31 +377,32 @@ mod tests {
     fn what_is_not_to_be_kept_is_gone() {
         let (_folder, path) = place();
         let pack = Pack::new(path);
-        pack.change(&[put("a", "one"), put("b", "two")], |_| true).unwrap();
+        put_all(&pack, vec![put("a", "one"), put("b", "two")]);
         assert!(pack.has(|about| about.key == "a"));
-        pack.change(&[], |about| about.key != "a").unwrap();
+        let gone = vec!["a".to_owned()];
+        pack.change(None, |_| Change { puts: Vec::new(), gone }).unwrap();
         assert!(!pack.has(|about| about.key == "a"));
-        assert_eq!((pack.get("a"), pack.get("b")), (Found::Nothing, text("two")));
+        assert_eq!((pack.get(None, "a"), pack.get(None, "b")), (Found::Nothing, text("two")));
     }
 
     #[test]
     fn another_process_is_seen_and_nothing_of_it_is_lost() {
         let (_folder, path) = place();
         let (one, other) = (Pack::new(path.clone()), Pack::new(path));
-        one.change(&[put("a", "one")], |_| true).unwrap();
-        assert_eq!(other.get("a"), text("one"));
+        put_all(&one, vec![put("a", "one")]);
+        assert_eq!(other.get(None, "a"), text("one"));
         std::thread::scope(|scope| {
             for (name, pack) in [("x", &one), ("y", &other)] {
                 scope.spawn(move || {
                     for round in 0..20 {
-                        pack.change(&[put(&format!("{name}{round}"), name)], |_| true).unwrap();
+                        put_all(pack, vec![put(&format!("{name}{round}"), name)]);
                     }
                 });
             }
         });
         for round in 0..20 {
-            assert_eq!(one.get(&format!("y{round}")), text("y"));
-            assert_eq!(other.get(&format!("x{round}")), text("x"));
+            assert_eq!(one.get(None, &format!("y{round}")), text("y"));
+            assert_eq!(other.get(None, &format!("x{round}")), text("x"));
         }
     }
 
@@ -345,13 +410,45 @@ mod tests {
     fn a_damaged_file_is_noticed_and_remembered_as_a_loss() {
         let (_folder, path) = place();
         let pack = Pack::new(path.clone());
-        pack.change(&[put("a", "one"), put("b", "two")], |_| true).unwrap();
+        put_all(&pack, vec![put("a", "one"), put("b", "two")]);
         let whole = fs::read(&path).unwrap();
         for length in 0..whole.len() {
             disk::put(&path, &whole[..length]).unwrap();
-            assert_eq!(pack.get("a"), Found::Damaged, "{length}");
+            assert_eq!(pack.get(None, "a"), Found::Damaged, "{length}");
         }
-        pack.change(&[put("c", "three")], |_| true).unwrap();
-        assert_eq!((pack.get("a"), pack.get("c")), (Found::Damaged, text("three")));
+        put_all(&pack, vec![put("c", "three")]);
+        assert_eq!((pack.get(None, "a"), pack.get(None, "c")), (Found::Damaged, text("three")));
+    }
+
+    #[test]
+    fn another_seal_means_that_the_keys_are_lost() {
+        let (_folder, path) = place();
+        let pack = Pack::new(path).forced();
+        let put_sealed = |seal, key| {
+            let puts = vec![put(key, key)];
+            pack.change(Some(seal), |_| Change { puts, gone: Vec::new() }).unwrap();
+        };
+        put_sealed("one", "a");
+        assert_eq!(pack.get(Some("one"), "a"), text("a"));
+        assert_eq!(pack.get(Some("one"), "b"), Found::Nothing);
+        assert_eq!(pack.get(Some("two"), "b"), Found::Damaged);
+        put_sealed("two", "c");
+        assert_eq!(pack.get(Some("two"), "c"), text("c"));
+        assert_eq!(pack.get(Some("two"), "b"), Found::Damaged);
+    }
+
+    #[test]
+    fn a_loss_counts_for_a_while() {
+        let (_folder, path) = place();
+        let pack = Pack::new(path.clone());
+        disk::put(&path, b"damaged").unwrap();
+        put_all(&pack, vec![put("a", "one")]);
+        assert_eq!(pack.get(None, "b"), Found::Damaged);
+        let whole = fs::read_to_string(&path).unwrap();
+        let (_, rest) = whole.split_once("\"lost\":").unwrap();
+        let (lost, _) = rest.split_once(',').unwrap();
+        let long_ago = seconds(SystemTime::now()) - LOSS_COUNTS.as_secs() - 60;
+        disk::put(&path, whole.replace(lost, &long_ago.to_string()).as_bytes()).unwrap();
+        assert_eq!(pack.get(None, "b"), Found::Nothing);
     }
 }

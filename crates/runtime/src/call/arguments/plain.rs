@@ -31,6 +31,7 @@ impl Plain {
             Value::Bool(any) => *any,
             Value::Object(members) => {
                 members.iter().all(|(keyword, wanted)| match keyword.as_str() {
+                    _ if !self.affords(wanted, value) => false,
                     "properties" => self.properties(wanted, value, depth),
                     "additionalProperties" => self.additional(members, wanted, value, depth),
                     "items" => self.items(wanted, value, depth),
@@ -40,6 +41,15 @@ impl Plain {
             }
             _ => false,
         }
+    }
+
+    /// Takes what a keyword may cost beyond one step: a long list or a long text to go through.
+    fn affords(&mut self, wanted: &Value, value: &Value) -> bool {
+        let items = wanted.as_array().map_or(0, Vec::len);
+        let text = value.as_str().map_or(0, str::len) / 64;
+        let cost = u32::try_from(items.saturating_add(text)).unwrap_or(u32::MAX);
+        self.steps = self.steps.saturating_sub(cost);
+        self.steps > 0
     }
 
     fn properties(&mut self, schemas: &Value, value: &Value, depth: u32) -> bool {
@@ -94,8 +104,8 @@ fn is_satisfied(keyword: &str, wanted: &Value, value: &Value) -> bool {
         }),
         "minimum" => whole(wanted, value).is_some_and(|(least, value)| value >= least),
         "maximum" => whole(wanted, value).is_some_and(|(most, value)| value <= most),
-        "minLength" => length(value).is_some_and(|length| wanted.as_u64() <= Some(length)),
-        "maxLength" => length(value).is_some_and(|length| wanted.as_u64() >= Some(length)),
+        "minLength" => limited(wanted, value).is_some_and(|(least, length)| length >= least),
+        "maxLength" => limited(wanted, value).is_some_and(|(most, length)| length <= most),
         _ => false,
     }
 }
@@ -118,8 +128,9 @@ fn whole(wanted: &Value, value: &Value) -> Option<(i64, i64)> {
     Some((wanted.as_i64()?, value.as_i64()?))
 }
 
-fn length(value: &Value) -> Option<u64> {
-    u64::try_from(value.as_str()?.chars().count()).ok()
+fn limited(wanted: &Value, value: &Value) -> Option<(u64, u64)> {
+    let length = u64::try_from(value.as_str()?.chars().count()).ok()?;
+    Some((wanted.as_u64()?, length))
 }
 
 #[cfg(test)]
@@ -191,6 +202,24 @@ mod tests {
         assert!(!fits(&json!({"items": true}), &json!(many)));
     }
 
+    #[test]
+    fn a_limit_with_a_fraction_is_left_to_the_real_check() {
+        for limit in [json!(5.0), json!(1e30), json!(-1)] {
+            for keyword in ["minLength", "maxLength", "minimum", "maximum"] {
+                assert!(!fits(&json!({ keyword: limit }), &json!("abc")), "{keyword} {limit}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_lists_and_texts_are_work_too() {
+        let names: Vec<Value> = (0..10_000).map(|it| json!(it)).collect();
+        let many = json!(vec![json!(9_999); 10]);
+        assert!(!fits(&json!({"items": {"enum": names}}), &many));
+        let some: Vec<Value> = (0..10).map(|_| json!({"maxLength": 0})).collect();
+        assert!(!fits(&json!({"anyOf": some}), &json!("x".repeat(2_000_000))));
+    }
+
     fn value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -224,6 +253,8 @@ mod tests {
             (-3_i64..4).prop_map(|number| json!({"minimum": number})),
             (-3_i64..4).prop_map(|number| json!({"maximum": number})),
             (0_u64..4).prop_map(|number| json!({"minLength": number})),
+            Just(json!({"minLength": 2.0})),
+            Just(json!({"maximum": 1.5})),
             (0_u64..4).prop_map(|number| json!({"maxLength": number})),
             any::<bool>().prop_map(Value::from),
             Just(json!({"title": "x", "multipleOf": 2})),

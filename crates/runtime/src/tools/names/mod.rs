@@ -113,6 +113,11 @@ impl Names {
         Some(NamesFile::new(path, self.today, &self.servers))
     }
 
+    /// Notes that what was taken to be saved could not be.
+    pub(crate) fn still_unsaved(&mut self) {
+        self.is_changed = true;
+    }
+
     /// Returns what tells this book of names from any other.
     pub(super) fn token(&self) -> &Arc<()> {
         &self.token

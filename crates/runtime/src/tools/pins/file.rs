@@ -80,18 +80,31 @@ pub(super) enum Known {
 
 /// Reads a record, as far as it takes to know about a list of tools.
 pub(super) fn read(text: &ByteString, tools: &[Tool]) -> Known {
-    let parse = || {
-        let (line, body) = text.split_once('\n')?;
-        let header: Header = serde_json::from_str(line).ok()?;
-        if header.version != VERSION || header.bytes != body.len() {
-            return None;
+    match head(text) {
+        Some((header, _)) if header.digest == digest(tools) => Known::Same,
+        Some((header, body)) => {
+            PinFile::parse(header.digest, body).map_or(Known::Damaged, Known::Pinned)
         }
-        if header.digest == digest(tools) {
-            return Some(Known::Same);
-        }
-        PinFile::parse(header.digest, text.slice_ref(body)).map(Known::Pinned)
-    };
-    parse().unwrap_or(Known::Damaged)
+        None => Known::Damaged,
+    }
+}
+
+/// Reads a whole record.
+pub(super) fn parse(text: &ByteString) -> Option<PinFile> {
+    let (header, body) = head(text)?;
+    PinFile::parse(header.digest, body)
+}
+
+/// Returns what is left of a record that may be no longer than necessary.
+pub(super) fn shortest(text: &ByteString) -> Option<PinFile> {
+    Some(PinFile { digest: head(text)?.0.digest, tools: BTreeMap::new() })
+}
+
+fn head(text: &ByteString) -> Option<(Header, ByteString)> {
+    let (line, body) = text.split_once('\n')?;
+    let header: Header = serde_json::from_str(line).ok()?;
+    let is_whole = header.version == VERSION && header.bytes == body.len();
+    is_whole.then(|| (header, text.slice_ref(body)))
 }
 
 impl PinFile {

@@ -19,7 +19,8 @@ use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
 use super::keyed::KeyedFolder;
-use super::pack::{Found, Pack, Put};
+use super::pack::{Change, Found, Pack, Put};
+use super::written;
 use file::{Known, Pin, PinFile};
 
 /// What happens to tools that are not as they were pinned.
@@ -42,6 +43,16 @@ impl From<&Settings> for Pinning {
 /// The file in the folder of the pins.
 const FILE: &str = "tools.pack";
 
+/// The most bytes and records in it.
+const MOST_BYTES: u64 = 32 << 20;
+const MOST_RECORDS: usize = 20_000;
+
+/// What is shorter is not worth making shorter.
+const SHORT: u64 = 512;
+
+/// A list of more bytes may be too long to be written down.
+const LARGE: usize = 8 << 20;
+
 /// The pinned tools of all definitions.
 #[derive(Debug)]
 pub(crate) struct Pins {
@@ -49,6 +60,8 @@ pub(crate) struct Pins {
     pack: Option<Pack>,
     /// Key → what is pinned and not yet written.
     pending: Mutex<HashMap<String, Pending>>,
+    /// Held by whoever writes: what is written last must be what was decided last.
+    writing: Mutex<()>,
 }
 
 /// Which definition is meant.
@@ -143,8 +156,9 @@ impl PinError {
 impl Pins {
     /// Uses a folder, or pins nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
-        let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)));
-        Self { keys: KeyedFolder::new(folder), pack, pending: Mutex::default() }
+        let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)).forced());
+        let (pending, writing) = (Mutex::default(), Mutex::default());
+        Self { keys: KeyedFolder::new(folder), pack, pending, writing }
     }
 
     /// Returns the key of a definition. Accounts that see different tools have pins of their own.
@@ -155,8 +169,15 @@ impl Pins {
     /// Compares a live list with the pins, and pins what may be pinned. That counts at once; it is
     /// written by [`Pins::write_pending`].
     pub(crate) fn check(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
-        let Some((pack, key)) = self.place(key) else { return PinReport::default() };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
+        let (pack, key) = match self.place(key) {
+            Place::None => return PinReport::default(),
+            Place::Unknown => {
+                report.damaged(mode);
+                return report;
+            }
+            Place::At(pack, key) => (pack, key),
+        };
         let pinned = match self.read(pack, key, tools) {
             Known::Same => return report,
             Known::Pinned(pinned) => pinned,
@@ -173,8 +194,11 @@ impl Pins {
             report.compare(&pinned, tools);
         }
         report.withhold(mode);
-        if report.withheld == Withheld::None {
-            self.pending().insert(key.to_owned(), Pending { pinned, tools: tools.to_vec() });
+        let pending = Pending { pinned, tools: tools.to_vec() };
+        if !pending.fits() {
+            report.too_many(mode);
+        } else if report.withheld == Withheld::None {
+            self.pending().insert(key.to_owned(), pending);
         }
         report
     }
@@ -185,34 +209,70 @@ impl Pins {
     }
 
     /// Writes the pins. Blocks for as long as the disk takes. What cannot be written counts as long
-    /// as this process lasts. It is not forced down to the disk: with a hundred servers that takes
-    /// longer than connecting to them, and a machine that crashes right then only asks again.
+    /// as this process lasts.
     pub(crate) fn write_pending(&self) {
         let Some(pack) = &self.pack else { return };
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let pending: Vec<(String, Pending)> =
             self.pending().iter().map(|(key, pending)| (key.clone(), pending.clone())).collect();
-        let puts: Vec<Put> =
-            pending.iter().filter_map(|(key, pending)| put(key, &pending.merged())).collect();
-        if puts.len() < pending.len() {
-            let error = PinError::TooMany;
-            tracing::warn!(%error, "could not write down what tools look like");
-        }
-        if puts.is_empty() {
+        if pending.is_empty() {
             return;
         }
-        match pack.change(&puts, |_| true) {
+        let lists = pending.iter().map(|(key, pending)| (key.as_str(), &*pending.tools));
+        match self.write(pack, &lists.collect::<Vec<_>>()) {
             Err(error) => tracing::warn!(%error, "could not write down what tools look like"),
             Ok(()) => self.pending().retain(|key, now| {
-                let is_written = |put: &Put| put.key == *key;
                 // More may have come to it in the meantime.
-                let is_same = |(other, then): &(String, Pending)| other == key && then == now;
-                !(puts.iter().any(is_written) && pending.iter().any(is_same))
+                !pending.iter().any(|(other, then)| other == key && then == now)
             }),
         }
     }
 
-    fn place<'a>(&'a self, key: &'a PinKey) -> Option<(&'a Pack, &'a str)> {
-        Some((self.pack.as_ref()?, key.0.as_deref()?))
+    /// Pins lists of tools over what is pinned, by whichever process. What was pinned longest ago makes
+    /// room if there is too much: of that only whether it is still the same can be told.
+    fn write(&self, pack: &Pack, lists: &[(&str, &[Tool])]) -> io::Result<()> {
+        let seal = self.seal();
+        pack.change(seal.as_deref(), |now| {
+            let mut puts: Vec<Put> = Vec::with_capacity(lists.len());
+            for (key, tools) in lists {
+                let pinned = match now.get(key) {
+                    Found::Text(text) => file::parse(&text).unwrap_or_default(),
+                    Found::Nothing | Found::Damaged => PinFile::default(),
+                };
+                puts.extend(put(key, &pinned.with(tools)));
+            }
+            let new: u64 = puts.iter().map(|put| put.text.len() as u64).sum();
+            let all: u64 = now.texts().iter().map(|text| text.bytes).sum();
+            let mut over = (all + new).saturating_sub(MOST_BYTES);
+            for text in now.texts().iter().filter(|text| text.bytes > SHORT) {
+                if over == 0 {
+                    break;
+                }
+                if let Found::Text(record) = now.get(text.key())
+                    && !lists.iter().any(|(key, _)| *key == text.key())
+                    && let Some(short) = file::shortest(&record)
+                {
+                    over = over.saturating_sub(text.bytes);
+                    puts.extend(put(text.key(), &short));
+                }
+            }
+            let beyond = now.texts().len().saturating_sub(MOST_RECORDS);
+            let gone = now.texts().iter().take(beyond).map(|text| text.key().to_owned());
+            Change { gone: gone.collect(), puts }
+        })
+    }
+
+    /// Returns what tells whether the records are named by the key that is there now.
+    fn seal(&self) -> Option<String> {
+        self.keys.name(&["seal"])
+    }
+
+    fn place<'a>(&'a self, key: &'a PinKey) -> Place<'a> {
+        match (&self.pack, key.0.as_deref()) {
+            (None, _) => Place::None,
+            (Some(_), None) => Place::Unknown,
+            (Some(pack), Some(key)) => Place::At(pack, key),
+        }
     }
 
     /// Returns what is known of a definition's tools, written or not.
@@ -222,7 +282,7 @@ impl Pins {
             Some(pending) => return Known::Pinned(pending.merged()),
             None => {}
         }
-        match pack.get(key) {
+        match pack.get(self.seal().as_deref(), key) {
             Found::Text(text) => file::read(&text, tools),
             Found::Nothing => Known::Missing,
             Found::Damaged => Known::Damaged,
@@ -236,9 +296,13 @@ impl Pins {
     /// Compares a remembered list with the pins and changes nothing: what is withheld must not come
     /// back through the cache.
     pub(crate) fn look(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
-        let Some((pack, key)) = self.place(key) else { return PinReport::default() };
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
-        match self.read(pack, key, tools) {
+        let known = match self.place(key) {
+            Place::None => return PinReport::default(),
+            Place::Unknown => Known::Damaged,
+            Place::At(pack, key) => self.read(pack, key, tools),
+        };
+        match known {
             Known::Same => {}
             Known::Pinned(pinned) => report.compare(&pinned, tools),
             Known::Missing => report.is_pinned = false,
@@ -250,17 +314,29 @@ impl Pins {
 
     /// Pins tools as they are, because the person has accepted them.
     pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), PinError> {
-        let Some((pack, key)) = self.place(key) else { return Ok(()) };
-        let pinned = match self.read(pack, key, tools) {
-            Known::Same => return Ok(()),
-            Known::Pinned(pinned) => pinned,
-            Known::Missing | Known::Damaged => PinFile::default(),
+        let (pack, key) = match self.place(key) {
+            Place::None => return Ok(()),
+            Place::Unknown => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
+            Place::At(pack, key) => (pack, key),
         };
-        let put = put(key, &pinned.with(tools)).ok_or(PinError::TooMany)?;
-        pack.change(&[put], |_| true)?;
+        let pending = Pending { pinned: PinFile::default(), tools: tools.to_vec() };
+        if !pending.fits() {
+            return Err(PinError::TooMany);
+        }
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write(pack, &[(key, tools)])?;
         self.pending().remove(key);
         Ok(())
     }
+}
+
+/// Where the pins of a definition are.
+enum Place<'a> {
+    /// Nowhere: nothing is pinned.
+    None,
+    /// There are some, but which ones cannot be told.
+    Unknown,
+    At(&'a Pack, &'a str),
 }
 
 fn put(key: &str, pinned: &PinFile) -> Option<Put> {
@@ -276,6 +352,11 @@ struct Pending {
 }
 
 impl Pending {
+    /// Tells whether it can be written down. Only a list that is very long is looked at for that.
+    fn fits(&self) -> bool {
+        written::length(&self.tools) <= LARGE || self.merged().write().is_some()
+    }
+
     fn merged(&self) -> PinFile {
         self.pinned.clone().with(&self.tools)
     }
@@ -350,6 +431,14 @@ impl PinReport {
                 problem.hint("its tools are withheld; accept them with wharf trust … --tools")
             }
         });
+    }
+
+    fn too_many(&mut self, mode: Pinning) {
+        self.is_pinned = false;
+        self.problem = Some(PinError::TooMany.as_problem());
+        if mode == Pinning::Enforce {
+            self.withheld = Withheld::All;
+        }
     }
 
     fn compare(&mut self, pinned: &PinFile, tools: &[Tool]) {

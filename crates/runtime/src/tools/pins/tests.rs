@@ -230,3 +230,95 @@ fn looking_withholds_but_pins_nothing() {
     disk::put(&place.path(), b"damaged").unwrap();
     assert!(look(FIRST).withholds("a"));
 }
+
+#[test]
+fn a_lost_key_does_not_let_a_changed_tool_in() {
+    for damage in [None, Some(&b""[..])] {
+        let place = Place::new();
+        place.check(FIRST, Pinning::Enforce);
+        let folder = place.folder.path().join("pins");
+        match damage {
+            None => fs::remove_file(folder.join("key")).unwrap(),
+            Some(bytes) => disk::put(&folder.join("key"), bytes).unwrap(),
+        }
+        let pins = Pins::open(Some(folder));
+        let key = pins.key("server", &Secret::new("identity"), "");
+        let changed = list(r#"{"name":"a","description":"sends"}"#);
+        let report = pins.check(&key, &changed, Pinning::Enforce);
+        assert!(report.withholds("a") && !report.is_first());
+    }
+}
+
+#[test]
+fn a_key_that_cannot_be_read_withholds_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("key")).unwrap();
+    let pins = Pins::open(Some(folder.path().to_owned()));
+    let key = pins.key("server", &Secret::new("identity"), "");
+    assert!(pins.check(&key, &list(FIRST), Pinning::Enforce).withholds("a"));
+    assert!(!pins.check(&key, &list(FIRST), Pinning::Observe).is_unchanged("a"));
+    assert!(pins.accept(&key, &list(FIRST)).is_err());
+}
+
+#[test]
+fn a_server_cannot_keep_itself_from_being_pinned_unnoticed() {
+    let place = Place::new();
+    let junk = format!(r#"{{"name":"{}"}},"#, "x".repeat(17 << 20));
+    let report = place.check(&format!("{junk}{FIRST}"), Pinning::Enforce);
+    assert!(report.withholds("a") && !report.is_unchanged("a"));
+    assert_eq!(report.problems("server").len(), 1);
+    assert!(!place.check(&format!("{junk}{FIRST}"), Pinning::Observe).withholds("a"));
+}
+
+#[test]
+fn what_was_decided_last_is_what_stays() {
+    let (old, new) = (list(FIRST), list(r#"{"name":"a","description":"new"},{"name":"b"}"#));
+    let place = Place::new();
+    place.pins.check(&place.key, &old, Pinning::Observe);
+    let folder = place.folder.path().join("pins");
+    let held = disk::lock(&folder).unwrap();
+    std::thread::scope(|scope| {
+        let pins = &place.pins;
+        scope.spawn(|| pins.write_pending());
+        pins.check(&place.key, &new, Pinning::Observe);
+        scope.spawn(|| pins.write_pending());
+        drop(held);
+    });
+    place.pins.write_pending();
+    let again = Pins::open(Some(folder));
+    assert!(again.check(&place.key, &new, Pinning::Observe).changes().is_empty());
+}
+
+#[test]
+fn what_another_process_has_accepted_stays_accepted() {
+    let place = Place::new();
+    let (first, more) = (r#"{"name":"a"}"#, r#"{"name":"a"},{"name":"b","description":"b"}"#);
+    place.check(first, Pinning::Enforce);
+    // This one has looked at the pins, and the other one changes them before it writes.
+    place.pins.check(&place.key, &list(r#"{"name":"a","title":"A"}"#), Pinning::Observe);
+    let other = Pins::open(Some(place.folder.path().join("pins")));
+    other.accept(&place.key, &list(more)).unwrap();
+    place.pins.write_pending();
+    let report = other.check(&place.key, &list(more), Pinning::Enforce);
+    assert!(!report.withholds("b"));
+}
+
+#[test]
+fn old_records_make_room_and_still_tell_whether_anything_has_changed() {
+    let place = Place::new();
+    let long = |name: &str| {
+        let tool = |n: usize| format!(r#"{{"name":"{name}{n}","title":"{}"}}"#, "x".repeat(8000));
+        (0..900).map(tool).collect::<Vec<_>>().join(",")
+    };
+    let keys: Vec<PinKey> =
+        (0..6).map(|n| place.pins.key(&format!("s{n}"), &Secret::new(""), "")).collect();
+    for (n, key) in keys.iter().enumerate() {
+        place.pins.check(key, &list(&long(&format!("t{n}"))), Pinning::Enforce);
+        place.pins.write_pending();
+    }
+    assert!(fs::metadata(place.path()).unwrap().len() < MOST_BYTES + (1 << 20));
+    let same = place.pins.check(&keys[0], &list(&long("t0")), Pinning::Enforce);
+    assert!(same.is_unchanged("t00") && !same.withholds("t00"));
+    let other = place.pins.check(&keys[0], &list(&long("u")), Pinning::Enforce);
+    assert!(other.withholds("u0") && !other.is_first());
+}
