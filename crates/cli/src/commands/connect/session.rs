@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use tokio::runtime::Builder;
+use wharf::protocol::transport::process::make_room;
 use wharf::protocol::view::send::RootEntry;
 use wharf::{Options, Ports, Runtime};
 use wharf_config::Catalog;
@@ -23,6 +24,7 @@ pub(crate) fn with_servers<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
+    make_room(catalog.winners().len());
     // One thread is enough to wait for many, and the cheapest to make.
     let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
     let result = waiter.block_on(async {

@@ -30,4 +30,4 @@ pub use self::error::StartError;
 pub use self::launch::Launch;
 pub use self::process::{Ended, EndedBy, Grace, Process};
 pub use self::stderr::{LogSink, StderrTail};
-pub use self::system::{Stdin, Stdout, sweep};
+pub use self::system::{Stdin, Stdout, make_room, sweep};

@@ -110,6 +110,9 @@ pub(super) async fn pump(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
     }
 }
 
+/// Makes room for the pipes of so many servers; there is always enough.
+pub fn make_room(_servers: usize) {}
+
 /// Does nothing: a job ends with its owner, so nothing is ever left. Returns how many processes it
 /// ended.
 pub async fn sweep() -> usize {

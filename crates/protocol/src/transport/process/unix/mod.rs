@@ -32,7 +32,7 @@ use rustix::process::Signal;
 use self::exit::ExitWatch;
 use self::family::{Born, Guard};
 pub(super) use self::pipes::{Stderr, pump};
-pub use self::pipes::{Stdin, Stdout};
+pub use self::pipes::{Stdin, Stdout, make_room};
 pub use self::reaper::sweep;
 use super::error::StartError;
 use super::launch::Launch;

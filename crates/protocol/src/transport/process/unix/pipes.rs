@@ -41,6 +41,24 @@ pub(super) struct OurEnds {
     pub(super) stderr: OwnedFd,
 }
 
+/// Makes room for the pipes of so many servers, before there are any.
+///
+/// Linux lets a process with several threads wait for ten milliseconds and more whenever its table of
+/// open files has to grow, which with a hundred servers happens several times. In a process that has
+/// one thread so far the table grows at once, so this is worth calling before others are started.
+pub fn make_room(servers: usize) {
+    /// Three pipes and the process itself, and a little more while it is started.
+    const EACH: usize = 4;
+    const OTHERS: usize = 64;
+    let wanted = servers.saturating_mul(EACH).saturating_add(OTHERS);
+    if servers > 1
+        && let Ok(number) = i32::try_from(wanted)
+    {
+        // A number that is not allowed is refused, and then it goes on as it would without.
+        drop(rustix::io::fcntl_dupfd_cloexec(io::stderr(), number));
+    }
+}
+
 /// Makes the three pipes of a child.
 pub(super) fn make() -> io::Result<(OurEnds, ChildEnds)> {
     let (input, stdin) = io::pipe()?;
