@@ -3,6 +3,7 @@
 //! Ours are anonymous pipes with non-blocking ends on our side, so that a caller can write without
 //! waiting. The server's ends stay as every program expects them: blocking.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -52,10 +53,10 @@ pub fn make_room(servers: usize) {
     const OTHERS: usize = 64;
     let wanted = servers.saturating_mul(EACH).saturating_add(OTHERS);
     if servers > 1
-        && let Ok(number) = i32::try_from(wanted)
+        && let (Ok(number), Ok(anything)) = (i32::try_from(wanted), File::open("/"))
     {
         // A number that is not allowed is refused, and then it goes on as it would without.
-        drop(rustix::io::fcntl_dupfd_cloexec(io::stderr(), number));
+        drop(rustix::io::fcntl_dupfd_cloexec(anything, number));
     }
 }
 
