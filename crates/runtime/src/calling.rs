@@ -35,7 +35,8 @@ pub struct CallOptions {
     pub caller: Caller,
     /// How long the server may be silent; its entry says so if this does not.
     pub timeout: Option<Duration>,
-    /// Who hears of progress.
+    /// Who hears of progress: gets the parameters of each `notifications/progress` as they came, which
+    /// is foreign text. It is called where the connection is read, so it must not wait.
     pub progress: Option<Arc<dyn Fn(Json) + Send + Sync>>,
     /// Members for `_meta`.
     pub meta: Vec<(String, Json)>,

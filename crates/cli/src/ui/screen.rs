@@ -11,11 +11,11 @@ use anstream::adapter::strip_str;
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
-use wharf_config::text::{clean, clip};
+use wharf_config::text::clean;
 use wharf_config::{Env, Problem, Secret};
 
 use super::table::Colours;
-use super::{Lines, Table, json, phrase, style};
+use super::{Lines, Table, json, phrase, style, table};
 use crate::args::{ColorWhen, Flags};
 use crate::commands::Failure;
 use crate::host::Terminal;
@@ -176,7 +176,8 @@ impl Ui {
     /// Writes a line to stderr in place of the one before; an empty one leaves nothing.
     pub(crate) fn passing(&self, text: &str) {
         // One column less than there are, so that the terminal does not begin a new line.
-        let text = clip(text, self.width.unwrap_or(80).saturating_sub(1));
+        let text = clean(text);
+        let text = table::fit(&text, self.width.unwrap_or(80).saturating_sub(1));
         let _best_effort = write!(io::stderr().lock(), "\r\u{1b}[K{text}");
     }
 

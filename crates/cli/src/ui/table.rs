@@ -118,6 +118,11 @@ impl Column {
     }
 }
 
+/// Cuts a text to so many columns.
+pub(super) fn fit(text: &str, width: usize) -> Cow<'_, str> {
+    Column::text("").cut(text, width)
+}
+
 /// Counts the columns that a text takes on a terminal.
 fn columns(text: &str) -> usize {
     // Nearly all texts are plain, and the tables for the rest are large.

@@ -10,7 +10,8 @@ use expectrl::{ControlCode, Eof, Expect, Session};
 use crate::servers::boxed;
 use crate::world::World;
 
-fn on_terminal(mut command: Command) -> OsSession {
+/// Starts on a terminal of 80 columns without colours.
+pub(crate) fn on_terminal(mut command: Command) -> OsSession {
     command.env("NO_COLOR", "1").env("COLUMNS", "80").stdin(Stdio::inherit());
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));

@@ -33,6 +33,7 @@ mod narrow_pty;
 mod offered;
 mod pinned;
 mod problems;
+mod progress_pty;
 mod remove;
 mod secrets;
 mod secrets_connected;

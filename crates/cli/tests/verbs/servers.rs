@@ -28,7 +28,7 @@ const OTHER: &str = r#"
 "#;
 
 /// Writes a server that greets, lists tools, and then does what `cases` say.
-fn scripted(before: &str, capabilities: &str, tools: &str, cases: &str) -> String {
+pub(crate) fn scripted(before: &str, capabilities: &str, tools: &str, cases: &str) -> String {
     let list = format!(r#"result '{{"tools":[{tools}]}}'"#);
     listing(before, capabilities, &list, cases)
 }

@@ -10,6 +10,7 @@ use wharf_config::Catalog;
 
 use super::given::Given;
 use super::shown;
+use crate::commands::connect::Running;
 use crate::commands::{Exit, Failure, Invocation, connect, limit};
 
 /// Call a tool
@@ -57,8 +58,9 @@ pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Fail
 fn connect_and_call(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let given = Given::read(&args.words, args.args.as_deref())?;
     let catalog = connect::suspects(&args.tool, invocation)?;
-    let work = async |runtime: &Runtime| call(args, &given, &catalog, runtime).await;
-    connect::with_servers(invocation, &catalog, work, |outcome| {
+    let running = Running::default();
+    let work = async |runtime: &Runtime| call(args, &given, (&catalog, &running), runtime).await;
+    connect::with_call((invocation, &running), &catalog, work, |outcome| {
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
         shown::show(&outcome?, folder.as_deref(), invocation)
     })
@@ -67,7 +69,7 @@ fn connect_and_call(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Fa
 async fn call(
     args: &CallArgs,
     given: &Given<'_>,
-    catalog: &Catalog,
+    (catalog, running): (&Catalog, &Running),
     runtime: &Runtime,
 ) -> Result<Outcome, Failure> {
     let mut snapshot = runtime.snapshot();
@@ -83,7 +85,11 @@ async fn call(
     }
     let tool = connect::tool(&args.tool, &snapshot, catalog)?;
     let arguments = given.arguments(tool.accepted_schema())?;
-    let options =
-        CallOptions { caller: Caller::Person, timeout: args.timeout, ..CallOptions::default() };
+    let options = CallOptions {
+        caller: Caller::Person,
+        timeout: args.timeout,
+        progress: Some(running.begin(tool.server().as_str(), tool.tool())),
+        ..CallOptions::default()
+    };
     Ok(runtime.call(tool.name(), &arguments, &options).await)
 }

@@ -3,7 +3,8 @@
 //! ```text
 //! servers    which ones: named, suspected or all, with the trust question asked in place
 //! session    the one place that waits: connects, lets the verb work, shows, ends everything
-//! progress   the line that says who is awaited
+//! progress   the line that says who is awaited, and how far a call is
+//! running    the call that it is about
 //! wait       for what a verb needs, and not for more
 //! tool       the tool that is meant
 //! trouble    what is said about servers that are not there
@@ -18,6 +19,7 @@ mod changes;
 mod holders;
 mod listed;
 mod progress;
+mod running;
 mod servers;
 mod session;
 mod tool;
@@ -26,8 +28,9 @@ mod wait;
 
 pub(crate) use holders::{Held, Holders};
 pub(crate) use listed::Listed;
+pub(crate) use running::Running;
 pub(crate) use servers::{all, narrow, only, suspects};
-pub(crate) use session::with_servers;
+pub(crate) use session::{with_call, with_servers};
 pub(crate) use tool::tool;
 pub(crate) use trouble::{Trouble, refused, troubles};
 pub(crate) use wait::{ready, settled};

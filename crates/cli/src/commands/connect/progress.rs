@@ -1,18 +1,23 @@
-//! The line that tells somebody who watches which servers are ready and which are awaited.
+//! The line that tells somebody who watches what is waited for: which servers are ready and which
+//! are awaited, then how far the call is.
 //!
 //! It appears only when there is something to wait for, is rewritten in place, and is gone before
 //! anything else is written. On a pipe there is none.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use wharf::{Runtime, Snapshot, Status};
 
+use super::running::Running;
 use crate::ui::{Ui, phrase};
 
 /// How long nothing is said, and then how often it is looked again.
 const PAUSE: Duration = Duration::from_millis(150);
+
+/// How long a call may take before anything is said about it.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// How many names of awaited servers are shown.
 const MOST_NAMES: usize = 4;
@@ -20,12 +25,15 @@ const MOST_NAMES: usize = 4;
 /// A line that is rewritten; taken away when dropped.
 pub(super) struct Progress<'a> {
     ui: &'a Ui,
+    running: &'a Running,
     shown: RefCell<String>,
+    /// Since when the servers are there and only an answer is waited for.
+    since: Cell<Instant>,
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(ui: &'a Ui) -> Self {
-        Self { ui, shown: RefCell::default() }
+    pub(super) fn new(ui: &'a Ui, running: &'a Running) -> Self {
+        Self { ui, running, shown: RefCell::default(), since: Cell::new(Instant::now()) }
     }
 
     /// Keeps the line up to date; never ends by itself.
@@ -38,8 +46,19 @@ impl<'a> Progress<'a> {
         ticks.tick().await;
         loop {
             ticks.tick().await;
-            self.show(line(&runtime.snapshot()));
+            self.show(self.line(&runtime.snapshot()));
         }
+    }
+
+    /// Says who is awaited; how far the call is if nobody is, and it takes longer than a moment.
+    fn line(&self, snapshot: &Snapshot) -> String {
+        let connecting = connecting(snapshot, self.running);
+        if !connecting.is_empty() {
+            self.since.set(Instant::now());
+            return connecting;
+        }
+        let waited = self.since.get().elapsed();
+        if waited < MOMENT { String::new() } else { self.running.line(waited) }
     }
 
     fn show(&self, line: String) {
@@ -58,8 +77,9 @@ impl Drop for Progress<'_> {
 }
 
 /// Says who is ready and who is awaited; nothing if nobody is.
-fn line(snapshot: &Snapshot) -> String {
-    let awaited: Vec<&str> = snapshot.pending().map(|server| server.name.as_str()).collect();
+fn connecting(snapshot: &Snapshot, running: &Running) -> String {
+    let pending = snapshot.pending().map(|server| server.name.as_str());
+    let awaited: Vec<&str> = pending.filter(|name| running.needs(name)).collect();
     if awaited.is_empty() {
         return String::new();
     }

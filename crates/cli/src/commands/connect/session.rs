@@ -14,12 +14,23 @@ use wharf_config::Catalog;
 
 use super::changes;
 use super::progress::Progress;
+use super::running::Running;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::host::{self, Interrupts};
 
 /// Connects to the servers of a catalog, lets `work` use them, and shows what came of it.
 pub(crate) fn with_servers<T>(
     invocation: &Invocation,
+    catalog: &Catalog,
+    work: impl AsyncFnOnce(&Runtime) -> T,
+    show: impl FnOnce(T) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    with_call((invocation, &Running::default()), catalog, work, show)
+}
+
+/// Does the same for work that says what it calls.
+pub(crate) fn with_call<T>(
+    (invocation, running): (&Invocation, &Running),
     catalog: &Catalog,
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
@@ -32,7 +43,7 @@ pub(crate) fn with_servers<T>(
         let runtime = Runtime::start(catalog, options(invocation, catalog));
         let mut events = runtime.events();
         let answer = {
-            let progress = Progress::new(&invocation.ui);
+            let progress = Progress::new(&invocation.ui, running);
             tokio::select! {
                 biased;
                 () = interrupts.next() => None,

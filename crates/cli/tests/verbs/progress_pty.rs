@@ -1,0 +1,63 @@
+//! How far a call is, for somebody who watches a terminal; and that nobody else hears of it.
+
+use expectrl::{Eof, Expect};
+
+use crate::connect_pty::on_terminal;
+use crate::servers::{boxed, scripted};
+use crate::world::World;
+
+/// A tool that tells how far it is and then waits for a file, and one that is silent for a while.
+const TOOLS: &str = r#"{"name":"build","inputSchema":{"type":"object"}},{"name":"think","inputSchema":{"type":"object"}}"#;
+
+const CALLS: &str = r#"
+    *'"name":"build"'*)
+      token=${line#*'"progressToken":'}; token=${token%%[,\}]*}
+      printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":3,"total":10,"message":"compiling\u001b[2J"}}'
+      until [ -e "$0.go" ]; do /bin/sleep 0.05; done
+      result '{"content":[{"type":"text","text":"built"}]}';;
+    *'"name":"think"'*)
+      /bin/sleep 1
+      result '{"content":[{"type":"text","text":"thought"}]}';;
+"#;
+
+fn yard() -> World {
+    World::new()
+        .script("yard", &scripted("", r#"{"tools":{}}"#, TOOLS, CALLS))
+        .own_servers(&[("yard", r#""command": "yard""#)])
+}
+
+#[test]
+fn on_a_pty_a_call_shows_what_its_server_reports_and_leaves_no_trace() {
+    let world = yard();
+    let mut session = on_terminal(world.command(&["call", "yard/build"]));
+    session.expect(r"yard/build: 30%, compiling\u{1b}[2J").unwrap();
+    std::fs::File::create(world.path("bin/yard.go")).unwrap();
+    let seen = session.expect(Eof).unwrap();
+    assert_eq!(String::from_utf8_lossy(seen.as_bytes()), "\r\u{1b}[Kbuilt\r\n");
+}
+
+#[test]
+fn on_a_pty_a_silent_call_shows_how_long_it_takes() {
+    let world = boxed();
+    let mut session = on_terminal(world.command(&["call", "box/hang", "--timeout", "2s"]));
+    session.expect("\r\u{1b}[Kbox/hang: waiting\r").unwrap();
+    session.expect("\u{1b}[Kbox/hang: waiting, 1 s").unwrap();
+    session.expect("\r\u{1b}[KMCP error: ").unwrap();
+    session.expect(Eof).unwrap();
+}
+
+#[test]
+fn nobody_hears_of_progress_who_does_not_watch() {
+    let world = yard();
+    std::fs::File::create(world.path("bin/yard.go")).unwrap();
+    for words in ["call yard/think", "call yard/build"] {
+        let shown = world.run(words);
+        assert!(shown.starts_with("exit 0") && !shown.contains("stderr"), "{shown}");
+    }
+    for flag in ["-q", "--json"] {
+        let mut session = on_terminal(world.command(&["call", "yard/think", flag]));
+        let seen = session.expect(Eof).unwrap();
+        let shown = String::from_utf8_lossy(seen.as_bytes()).into_owned();
+        assert!(shown.contains("thought") && !shown.contains("waiting"), "{shown}");
+    }
+}
