@@ -24,6 +24,7 @@ mod options;
 #[cfg(feature = "otel")]
 pub mod otel;
 mod ports;
+pub mod questions;
 mod resolve;
 mod runtime;
 mod spans;

@@ -1,0 +1,210 @@
+//! The schema of a form becomes a list of fields; one that nobody could fill in is refused.
+
+use serde::Serializer as _;
+use serde_json::Value;
+use wharf_protocol::Json;
+use wharf_protocol::view::send::Object;
+
+use super::field::Field;
+
+/// How many fields a person can be asked to fill in.
+const MOST_FIELDS: usize = 50;
+
+/// How many bytes the schema of a form may have.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// A form that a server wants to have filled in.
+///
+/// ```
+/// use wharf::questions::Form;
+///
+/// let schema = r#"{"type":"object","required":["berth"],"properties":{
+///     "berth":{"type":"string","enum":["north","south"]},"days":{"type":"integer","minimum":1}}}"#;
+/// let form = Form::read(&schema.parse()?)?;
+/// let answers: Vec<_> = form.fields.iter().zip(["2", "3"])
+///     .map(|(field, typed)| Ok((field.name.clone(), field.answer(typed)?)))
+///     .collect::<Result<_, wharf::questions::Misfit>>()?;
+/// let content = Form::content(&answers);
+/// assert_eq!(content.as_json().as_str(), r#"{"berth":"south","days":3}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// What is asked, in order; nothing if only a yes or no is wanted.
+    pub fields: Vec<Field>,
+    /// The names of optional fields that are of no kind that can be asked.
+    pub left_out: Vec<String>,
+}
+
+/// Why a form cannot be filled in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unanswerable {
+    /// There are more fields than anybody would fill in.
+    #[error("it has {count} fields, and at most {MOST_FIELDS} are asked")]
+    TooManyFields {
+        /// How many there are.
+        count: usize,
+    },
+    /// The schema is larger than any form needs.
+    #[error("its schema has {bytes} bytes, and at most {MOST_BYTES} are read")]
+    TooLarge {
+        /// How large it is.
+        bytes: usize,
+    },
+    /// It is not the schema of a form.
+    #[error("its schema does not describe a form")]
+    NoForm,
+    /// A field that has to be filled in is of no kind that can be asked.
+    #[error("it requires \"{name}\", which is of a kind that cannot be asked")]
+    UnknownKind {
+        /// The field: foreign text.
+        name: String,
+    },
+}
+
+impl Form {
+    /// Reads the schema of a form.
+    pub fn read(schema: &Json) -> Result<Self, Unanswerable> {
+        let bytes = schema.as_str().len();
+        if bytes > MOST_BYTES {
+            return Err(Unanswerable::TooLarge { bytes });
+        }
+        let schema: Value = schema.decode().map_err(|_| Unanswerable::NoForm)?;
+        let schema = schema.as_object().ok_or(Unanswerable::NoForm)?;
+        let properties = match schema.get("properties") {
+            None => return Ok(Self { fields: Vec::new(), left_out: Vec::new() }),
+            Some(properties) => properties.as_object().ok_or(Unanswerable::NoForm)?,
+        };
+        if properties.len() > MOST_FIELDS {
+            return Err(Unanswerable::TooManyFields { count: properties.len() });
+        }
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
+        let mut form = Self { fields: Vec::new(), left_out: Vec::new() };
+        for (name, described) in properties {
+            match Field::read(name, described, is_required(name)) {
+                Some(field) => form.fields.push(field),
+                None if is_required(name) => {
+                    return Err(Unanswerable::UnknownKind { name: name.clone() });
+                }
+                None => form.left_out.push(name.clone()),
+            }
+        }
+        Ok(form)
+    }
+
+    /// Puts answers together; a field without one is left out.
+    pub fn content(answers: &[(String, Json)]) -> Object {
+        let mut text = Vec::new();
+        let members = answers.iter().map(|(name, value)| (name, value));
+        let written = serde_json::Serializer::new(&mut text).collect_map(members);
+        // What is made here is an object, so neither of these can fail.
+        let json = written.ok().and_then(|()| Json::parse(String::from_utf8(text).ok()?).ok());
+        json.and_then(|json| json.try_into().ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(schema: &str) -> Result<Form, Unanswerable> {
+        Form::read(&schema.parse().unwrap())
+    }
+
+    fn check(schema: &str, expected: &str) {
+        let shown = match read(schema) {
+            Ok(form) => {
+                let fields = form.fields.iter().map(|field| {
+                    let mark = if field.is_required { "!" } else { "" };
+                    format!("{}{mark}: {}", field.name, field.wanted())
+                });
+                let left_out = form.left_out.iter().map(|name| format!("{name} left out"));
+                fields.chain(left_out).collect::<Vec<_>>().join("; ")
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        assert_eq!(shown, expected, "{schema}");
+    }
+
+    #[test]
+    fn every_kind_of_field_is_read() {
+        let fields = [
+            (r#"{"type":"string"}"#, "a: text"),
+            (r#"{"type":"string","minLength":2}"#, "a: text of at least 2 characters"),
+            (r#"{"type":"string","maxLength":5}"#, "a: text of at most 5 characters"),
+            (r#"{"type":"string","minLength":2,"maxLength":5}"#, "a: text of 2 to 5 characters"),
+            (r#"{"type":"string","format":"email"}"#, "a: an email address"),
+            (r#"{"type":"string","format":"uri"}"#, "a: an address such as https://example.org"),
+            (r#"{"type":"string","format":"date"}"#, "a: a date such as 2026-07-28"),
+            (
+                r#"{"type":"string","format":"date-time"}"#,
+                "a: a date and time such as 2026-07-28T12:00:00Z",
+            ),
+            (r#"{"type":"string","format":"colour"}"#, "a: text"),
+            (r#"{"type":"integer"}"#, "a: a whole number"),
+            (r#"{"type":"integer","minimum":1,"maximum":9}"#, "a: a whole number from 1 to 9"),
+            (r#"{"type":"number","minimum":0.5}"#, "a: a number of at least 0.5"),
+            (r#"{"type":"number","maximum":2}"#, "a: a number of at most 2"),
+            (r#"{"type":"boolean"}"#, "a: yes or no"),
+            (r#"{"type":"string","enum":["x","y"],"enumNames":["X"]}"#, "a: one of 2"),
+            (
+                r#"{"type":"string","oneOf":[{"const":"x","title":"X"},{"const":"y"}]}"#,
+                "a: one of 2",
+            ),
+            (r#"{"type":"array","items":{"type":"string","enum":["x","y"]}}"#, "a: any of 2"),
+            (
+                r#"{"type":"array","minItems":1,"maxItems":2,"items":{"anyOf":[{"const":"x"}]}}"#,
+                "a: 1 to 2 of 1",
+            ),
+        ];
+        for (field, expected) in fields {
+            check(&format!(r#"{{"type":"object","properties":{{"a":{field}}}}}"#), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_left_out_or_refused() {
+        check("{}", "");
+        check(r#"{"properties":{}}"#, "");
+        check(r#"{"properties":{"a":{"type":"string"}},"required":["a","b"]}"#, "a!: text");
+        check(
+            r#"{"properties":{"a":{"type":"object"},"b":7,"c":{}}}"#,
+            "a left out; b left out; c left out",
+        );
+        check(r#"{"properties":{"a":{"type":"string","enum":[]}}}"#, "a left out");
+        check(r#"{"properties":{"a":{"type":"array","items":{"type":"string"}}}}"#, "a left out");
+        check(
+            r#"{"properties":{"a":{"type":"object"}},"required":["a"]}"#,
+            "error: it requires \"a\", which is of a kind that cannot be asked",
+        );
+        check(r#"{"properties":[]}"#, "error: its schema does not describe a form");
+        check("[]", "error: its schema does not describe a form");
+        let deep = format!("{}{}", r#"{"properties":"#.repeat(200), "}".repeat(200));
+        check(&deep.replace(":}", ":0}"), "error: its schema does not describe a form");
+    }
+
+    #[test]
+    fn a_form_that_nobody_would_fill_in_is_refused() {
+        let fields: Vec<String> =
+            (0..4000).map(|it| format!(r#""f{it}":{{"type":"string"}}"#)).collect();
+        check(
+            &format!(r#"{{"properties":{{{}}}}}"#, fields.join(",")),
+            "error: it has 4000 fields, and at most 50 are asked",
+        );
+        let text = "x".repeat(300 * 1024);
+        check(
+            &format!(r#"{{"properties":{{"a":{{"type":"string","title":"{text}"}}}}}}"#),
+            "error: its schema has 307249 bytes, and at most 262144 are read",
+        );
+    }
+
+    #[test]
+    fn answers_become_an_object() {
+        let json = |text: &str| text.parse::<Json>().unwrap();
+        let answers = [("b".to_owned(), json("1")), ("a\"".to_owned(), json(r#"["x"]"#))];
+        assert_eq!(Form::content(&answers).as_json().as_str(), r#"{"b":1,"a\"":["x"]}"#);
+        assert_eq!(Form::content(&[]).as_json().as_str(), "{}");
+    }
+}
