@@ -1,10 +1,11 @@
 //! The door to the person: everything that is written to the screen, and what is asked.
 //!
-//! Data goes to stdout, all else to stderr. `screen` writes and asks, `json`, `lines` and `table`
+//! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`, `lines` and `table`
 //! lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
 //! verbs share, `moment` tells when something was.
 
 mod json;
+mod keyboard;
 mod lines;
 mod log;
 pub(crate) mod moment;
@@ -14,6 +15,7 @@ pub(crate) mod style;
 mod table;
 
 pub(crate) use json::indented;
+pub(crate) use keyboard::Keyboard;
 pub(crate) use lines::Lines;
 pub(crate) use log::LogLine;
 pub(crate) use screen::{Answer, Loudness, Ui, print_file, print_json, show_usage};

@@ -34,6 +34,7 @@ mod offered;
 mod pinned;
 mod problems;
 mod progress_pty;
+mod questions_pty;
 mod remove;
 mod secrets;
 mod secrets_connected;

@@ -4,6 +4,7 @@
 //! servers    which ones: named, suspected or all, with the trust question asked in place
 //! session    the one place that waits: connects, lets the verb work, shows, ends everything
 //! progress   the line that says who is awaited, and how far a call is
+//! questions  what servers ask the person meanwhile
 //! running    the call that it is about
 //! wait       for what a verb needs, and not for more
 //! tool       the tool that is meant
@@ -19,6 +20,7 @@ mod changes;
 mod holders;
 mod listed;
 mod progress;
+mod questions;
 mod running;
 mod servers;
 mod session;

@@ -27,13 +27,21 @@ pub(super) struct Progress<'a> {
     ui: &'a Ui,
     running: &'a Running,
     shown: RefCell<String>,
+    /// A question is open: the screen is somebody else's.
+    gives_way: Cell<bool>,
     /// Since when the servers are there and only an answer is waited for.
     since: Cell<Instant>,
 }
 
 impl<'a> Progress<'a> {
     pub(super) fn new(ui: &'a Ui, running: &'a Running) -> Self {
-        Self { ui, running, shown: RefCell::default(), since: Cell::new(Instant::now()) }
+        Self {
+            ui,
+            running,
+            shown: RefCell::default(),
+            gives_way: Cell::new(false),
+            since: Cell::new(Instant::now()),
+        }
     }
 
     /// Keeps the line up to date; never ends by itself.
@@ -46,8 +54,22 @@ impl<'a> Progress<'a> {
         ticks.tick().await;
         loop {
             ticks.tick().await;
-            self.show(self.line(&runtime.snapshot()));
+            if !self.gives_way.get() {
+                self.show(self.line(&runtime.snapshot()));
+            }
         }
+    }
+
+    /// Takes the line away until it may go on.
+    pub(super) fn give_way(&self) {
+        self.show(String::new());
+        self.gives_way.set(true);
+    }
+
+    /// Says again what is waited for, from now on.
+    pub(super) fn go_on(&self) {
+        self.gives_way.set(false);
+        self.since.set(Instant::now());
     }
 
     /// Says who is awaited; how far the call is if nobody is, and it takes longer than a moment.
@@ -73,6 +95,10 @@ impl<'a> Progress<'a> {
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
         self.show(String::new());
+        if self.gives_way.get() {
+            // The question that is still open has left the cursor behind its words.
+            self.ui.message("\n");
+        }
     }
 }
 

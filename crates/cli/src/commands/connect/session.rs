@@ -5,6 +5,7 @@
 //! one leaves at once.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use tokio::runtime::Builder;
 use wharf::protocol::transport::process::make_room;
@@ -14,6 +15,7 @@ use wharf_config::Catalog;
 
 use super::changes;
 use super::progress::Progress;
+use super::questions::desk;
 use super::running::Running;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::host::{self, Interrupts};
@@ -40,7 +42,12 @@ pub(crate) fn with_call<T>(
     let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
     let result = waiter.block_on(async {
         let mut interrupts = Interrupts::listen().map_err(Failure::Prepare)?;
-        let runtime = Runtime::start(catalog, options(invocation, catalog));
+        let (bell, desk) = desk();
+        let mut options = options(invocation, catalog);
+        if invocation.ui.can_ask {
+            options.ports.elicitor = Some(Arc::new(bell));
+        }
+        let runtime = Runtime::start(catalog, options);
         let mut events = runtime.events();
         let answer = {
             let progress = Progress::new(&invocation.ui, running);
@@ -49,6 +56,7 @@ pub(crate) fn with_call<T>(
                 () = interrupts.next() => None,
                 answer = work(&runtime) => Some(answer),
                 () = progress.watch(&runtime) => None,
+                () = desk.attend(&invocation.ui, &progress) => None,
             }
         };
         // Showing keeps one thread busy, and writing needs another.

@@ -1,0 +1,36 @@
+//! Asks whether the person will visit a page. It is shown where it leads; nothing is opened here.
+
+use wharf::protocol::view::send::ElicitationAnswer;
+use wharf::questions::Page;
+use wharf_config::text::clean;
+
+use super::shown;
+use super::talk::Talk;
+use crate::ui::style;
+
+/// Asks about a page. The server's name is safe to show, the rest is not.
+pub(super) async fn ask(
+    server: &str,
+    message: &str,
+    page: &Page,
+    talk: &mut Talk<'_>,
+) -> ElicitationAnswer {
+    let (before, host, after) = page.parts();
+    let (before, host, after) = (clean(before), style::strong(&clean(host)), clean(after));
+    talk.say(&format!(
+        "\n{server} asks you to visit a page on {host}:\n{}\n  {before}{host}{after}\n\n",
+        shown::foreign(message),
+    ));
+    if page.may_mislead() {
+        talk.warn("its host is written in letters that may look like others");
+    }
+    if page.is_open_to_others() {
+        talk.warn("it is not encrypted: others can read along");
+    }
+    talk.say("Wharf does not open it: copy the address into your browser if you trust it.\n");
+    if talk.agrees("Will you visit it?").await == Some(true) {
+        ElicitationAnswer::Accept(None)
+    } else {
+        ElicitationAnswer::Decline
+    }
+}

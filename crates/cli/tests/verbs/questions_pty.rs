@@ -1,0 +1,251 @@
+//! What a server asks in the middle of a call, answered on a real terminal, in both eras.
+
+#![expect(clippy::disallowed_methods, reason = "a test prepares files")]
+
+use std::time::Duration;
+
+use expectrl::process::unix::WaitStatus;
+use expectrl::session::OsSession;
+use expectrl::{ControlCode, Eof, Expect};
+
+use crate::connect_pty::on_terminal;
+use crate::world::World;
+
+/// What the server of either era does; it notes what it is told and what it is answered.
+const LOOP: &str = r#"
+result() { printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
+note() { printf '%s\n' "$line" >> "$0.$1"; }
+IFS= read -r question < "$0.question"
+ask() { printf '%s\n' '{"jsonrpc":"2.0","id":"'"$1"'","method":"elicitation/create","params":'"$question"'}'; }
+done='"content":[{"type":"text","text":"answered"}]'
+tools='"tools":[{"name":"ask","inputSchema":{"type":"object"}}]'
+while IFS= read -r line; do
+  id=${line#*'"id":'}; id=${id%%[,\}]*}
+  case $line in
+"#;
+
+const LEGACY: &str = r#"
+    *'"method":"initialize"'*) note hello; result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
+    *'"method":"tools/list"'*) result "{$tools}";;
+    *'"method":"tools/call"'*) call=$id; ask q1; last=q1; if [ -e "$0.twice" ]; then ask q2; last=q2; fi;;
+    *'"id":"'q[12]'"'*) note answers; case $line in *'"'$last'"'*) id=$call; result "{$done}";; esac;;
+"#;
+
+const MODERN: &str = r#"
+    *'"method":"server/discover"'*) note hello; result '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
+    *'"method":"tools/list"'*) result '{"resultType":"complete",'"$tools}";;
+    *'"inputResponses"'*) note answers; result '{"resultType":"complete",'"$done}";;
+    *'"method":"tools/call"'*) result '{"resultType":"input_required","requestState":"s","inputRequests":{"q1":{"method":"elicitation/create","params":'"$question"'}}}';;
+"#;
+
+const REST: &str = r#"
+    *notifications/cancelled*) note cancelled;;
+    *'"id":'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"unknown method"}}';;
+  esac
+done
+"#;
+
+const ERAS: [(&str, &str); 2] = [("legacy", LEGACY), ("modern", MODERN)];
+
+const FORM: &str = r#"{"message":"Which berth?\u001b[2J","requestedSchema":{"type":"object","required":["berth","mail"],"properties":{"berth":{"type":"string","title":"Berth","enum":["north","south"]},"mail":{"type":"string","format":"email"},"days":{"type":"integer","default":3},"note":{"type":"string"}}}}"#;
+
+const ONE: &str = r#"{"message":"Which berth?","requestedSchema":{"type":"object","required":["berth"],"properties":{"berth":{"type":"string"}}}}"#;
+
+const PAGE: &str = r#"{"mode":"url","elicitationId":"1","message":"Sign in","url":"https://harbour.example/sign-in?a=b"}"#;
+
+/// What is done when something has been seen.
+enum Then {
+    /// Nothing.
+    Look,
+    /// A line is typed.
+    Type(&'static str),
+    /// A key is pressed.
+    Press(ControlCode),
+}
+
+use Then::{Look, Press, Type};
+
+/// A world whose server asks a question when it is called.
+fn world(era: &str, question: &str) -> World {
+    let world = World::new()
+        .script("quay", &format!("{LOOP}{era}{REST}"))
+        .own_servers(&[("quay", r#""command": "quay""#)]);
+    std::fs::write(world.path("bin/quay.question"), format!("{question}\n")).unwrap();
+    world
+}
+
+fn call(world: &World) -> OsSession {
+    on_terminal(world.command(&["call", "quay/ask", "--timeout", "20s"]))
+}
+
+fn go_through(session: &mut OsSession, steps: &[(&str, Then)]) {
+    for (seen, then) in steps {
+        session.expect(*seen).unwrap_or_else(|error| panic!("{seen}: {error}"));
+        match then {
+            Look => {}
+            Type(line) => session.send_line(line).unwrap(),
+            Press(key) => session.send(*key).unwrap(),
+        }
+    }
+}
+
+/// Returns what the server was answered.
+fn answers(world: &World) -> Vec<String> {
+    let said = std::fs::read_to_string(world.path("bin/quay.answers")).unwrap_or_default();
+    let answer = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let modern = line.pointer("/params/inputResponses/q1");
+        modern.or_else(|| line.get("result")).map(ToString::to_string).unwrap_or_default()
+    };
+    said.lines().map(answer).collect()
+}
+
+fn check(question: &str, steps: &[(&str, Then)], expected: &str) {
+    for (name, era) in ERAS {
+        let world = world(era, question);
+        let mut session = call(&world);
+        go_through(&mut session, steps);
+        session.expect("answered\r\n").unwrap_or_else(|error| panic!("{name}: {error}"));
+        session.expect(Eof).unwrap();
+        assert_eq!(answers(&world), [expected], "{name}");
+    }
+}
+
+#[test]
+fn on_a_pty_a_form_is_filled_in_field_by_field() {
+    check(
+        FORM,
+        &[
+            ("\"quay\" asks:\r\n  | Which berth?\\u{1b}[2J\r\n", Look),
+            ("Berth (one of 2, required)\r\n    1  north\r\n    2  south\r\nberth: ", Type("")),
+            ("an answer is required\r\nberth: ", Type("east")),
+            ("it must be one of them, or a number from 1 to 2\r\nberth: ", Type("2")),
+            ("mail: ", Type("nobody")),
+            ("it must be an email address\r\nmail: ", Type("ann@harbour.example")),
+            ("days (a whole number, optional)\r\ndays [3]: ", Type("")),
+            ("note: ", Type("")),
+            ("Send this to \"quay\"? Enter sends it, n asks again: ", Type("n")),
+            ("berth: ", Type("north")),
+            ("mail: ", Type("ann@harbour.example")),
+            ("days [3]: ", Type("5")),
+            ("note: ", Type("mind the \"gap\"")),
+            ("n asks again: ", Type("")),
+        ],
+        r#"{"action":"accept","content":{"berth":"north","mail":"ann@harbour.example","days":5,"note":"mind the \"gap\""}}"#,
+    );
+}
+
+#[test]
+fn on_a_pty_a_question_is_declined() {
+    let decline = r#"{"action":"decline"}"#;
+    check(ONE, &[("berth: ", Type("!"))], decline);
+    check(ONE, &[("berth: ", Press(ControlCode::EndOfTransmission))], decline);
+    check(FORM, &[("berth: ", Type("1")), ("mail: ", Type("!"))], decline);
+    check(r#"{"message":"Go on?"}"#, &[("Agree? [y/N] ", Type(""))], decline);
+    check(PAGE, &[("Will you visit it? [y/N] ", Type("n"))], decline);
+}
+
+#[test]
+fn on_a_pty_a_yes_is_enough_where_nothing_is_to_be_filled_in() {
+    let accept = r#"{"action":"accept","content":{}}"#;
+    check(r#"{"message":"Go on?"}"#, &[("  | Go on?\r\nAgree? [y/N] ", Type("y"))], accept);
+    let seen =
+        "page on harbour.example:\r\n  | Sign in\r\n\r\n  https://harbour.example/sign-in?a=b\r\n";
+    let steps = [(seen, Type("y"))];
+    check(PAGE, &steps, r#"{"action":"accept"}"#);
+}
+
+#[test]
+fn on_a_pty_secrets_are_not_asked_for_just_so() {
+    let secret = r#"{"message":"Who?","requestedSchema":{"type":"object","properties":{"password":{"type":"string"}}}}"#;
+    let ask = "servers must not ask for one this way\r\nAnswer it all the same? [y/N] ";
+    check(secret, &[(ask, Type("n"))], r#"{"action":"accept","content":{}}"#);
+    let required =
+        secret.replace(r#""type":"object","#, r#""type":"object","required":["password"],"#);
+    check(&required, &[(ask, Type(""))], r#"{"action":"decline"}"#);
+    check(
+        &required,
+        &[(ask, Type("y")), ("password: ", Type("x"))],
+        r#"{"action":"accept","content":{"password":"x"}}"#,
+    );
+}
+
+#[test]
+fn on_a_pty_what_nobody_could_answer_is_declined_with_the_reason() {
+    let fields: Vec<String> =
+        (0..4000).map(|it| format!(r#""f{it}":{{"type":"string"}}"#)).collect();
+    let many = format!(
+        r#"{{"message":"All of it","requestedSchema":{{"type":"object","properties":{{{}}}}}}}"#,
+        fields.join(",")
+    );
+    let why =
+        "warning: declined a question of \"quay\": it has 4000 fields, and at most 50 are asked";
+    check(&many, &[(why, Look)], r#"{"action":"decline"}"#);
+    let page = r#"{"mode":"url","elicitationId":"1","message":"m","url":"https://good.example@bad.example/"}"#;
+    check(page, &[("which hides where it leads", Look)], r#"{"action":"decline"}"#);
+}
+
+#[test]
+fn on_a_pty_a_question_is_not_hurried_and_progress_gives_way() {
+    for (name, era) in ERAS {
+        let world = world(era, ONE);
+        let mut session = on_terminal(world.command(&["call", "quay/ask", "--timeout", "1s"]));
+        session.expect("berth: ").unwrap();
+        // Nothing is said, and the limit for a silent server does not run.
+        session.set_expect_timeout(Some(Duration::from_millis(1500)));
+        assert!(session.expect("\r").is_err(), "{name}");
+        session.set_expect_timeout(Some(Duration::from_secs(20)));
+        session.send_line("north").unwrap();
+        session.expect("answered").unwrap();
+        session.expect(Eof).unwrap();
+        assert_eq!(answers(&world), [r#"{"action":"accept","content":{"berth":"north"}}"#]);
+    }
+}
+
+#[test]
+fn on_a_pty_two_questions_are_asked_one_after_the_other() {
+    let world = world(LEGACY, ONE);
+    std::fs::File::create(world.path("bin/quay.twice")).unwrap();
+    let mut session = call(&world);
+    let first = session.expect("berth: ").unwrap();
+    assert_eq!(String::from_utf8_lossy(first.before()).matches("asks:").count(), 1);
+    session.send_line("north").unwrap();
+    go_through(&mut session, &[("asks:", Type("south"))]);
+    session.expect("answered").unwrap();
+    session.expect(Eof).unwrap();
+    let accepted =
+        |berth: &str| format!(r#"{{"action":"accept","content":{{"berth":"{berth}"}}}}"#);
+    assert_eq!(answers(&world), [accepted("north"), accepted("south")]);
+}
+
+#[test]
+fn on_a_pty_ctrl_c_at_a_question_cancels_the_call() {
+    let world = world(LEGACY, ONE);
+    let mut session = call(&world);
+    session.expect("berth: ").unwrap();
+    session.send(ControlCode::EndOfText).unwrap();
+    session.expect("\r\nerror: cancelled").unwrap();
+    session.expect(Eof).unwrap();
+    let status = session.get_process().wait().unwrap();
+    assert!(matches!(status, WaitStatus::Exited(_, 130)), "{status:?}");
+    assert!(world.path("bin/quay.cancelled").exists());
+    assert!(answers(&world).iter().all(|answer| !answer.contains("accept")));
+}
+
+#[test]
+fn servers_are_told_that_somebody_can_be_asked_only_if_so() {
+    for (name, era) in ERAS {
+        let world = world(era, ONE);
+        let can_ask = || {
+            let hello = world.path("bin/quay.hello");
+            let told = std::fs::read_to_string(&hello).unwrap();
+            std::fs::remove_file(hello).unwrap();
+            told.contains(r#""elicitation":{"form":{},"url":{}}"#)
+        };
+        assert!(world.run("test quay").starts_with("exit 0"));
+        assert!(!can_ask(), "{name}");
+        let mut session = on_terminal(world.command(&["test", "quay"]));
+        session.expect(Eof).unwrap();
+        assert!(can_ask(), "{name}");
+    }
+}
