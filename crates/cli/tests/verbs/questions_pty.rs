@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a test prepares files")]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use expectrl::process::unix::WaitStatus;
 use expectrl::session::OsSession;
@@ -14,6 +14,7 @@ use crate::world::World;
 /// What the server of either era does; it notes what it is told and what it is answered.
 const LOOP: &str = r#"
 result() { printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
+wait_for_go() { until [ -e "$0.go" ]; do /bin/sleep 0.05; done; }
 note() { printf '%s\n' "$line" >> "$0.$1"; }
 IFS= read -r question < "$0.question"
 ask() { printf '%s\n' '{"jsonrpc":"2.0","id":"'"$1"'","method":"elicitation/create","params":'"$question"'}'; }
@@ -27,7 +28,11 @@ while IFS= read -r line; do
 const LEGACY: &str = r#"
     *'"method":"initialize"'*) note hello; result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
     *'"method":"tools/list"'*) result "{$tools}";;
-    *'"method":"tools/call"'*) call=$id; ask q1; last=q1; if [ -e "$0.twice" ]; then ask q2; last=q2; fi;;
+    *'"method":"tools/call"'*) call=$id; note calls; last=q1
+      if [ -e "$0.late" ]; then wait_for_go; fi
+      ask q1
+      if [ -e "$0.back" ]; then wait_for_go; printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q1"}}'; fi
+      if [ -e "$0.twice" ]; then ask q2; last=q2; fi;;
     *'"id":"'q[12]'"'*) note answers; case $line in *'"'$last'"'*) id=$call; result "{$done}";; esac;;
 "#;
 
@@ -87,6 +92,11 @@ fn go_through(session: &mut OsSession, steps: &[(&str, Then)]) {
             Press(key) => session.send(*key).unwrap(),
         }
     }
+}
+
+/// Makes a file that the server looks for.
+fn touch(world: &World, name: &str) {
+    std::fs::File::create(world.path(&format!("bin/quay.{name}"))).unwrap();
 }
 
 /// Returns what the server was answered.
@@ -205,7 +215,7 @@ fn on_a_pty_a_question_is_not_hurried_and_progress_gives_way() {
 #[test]
 fn on_a_pty_two_questions_are_asked_one_after_the_other() {
     let world = world(LEGACY, ONE);
-    std::fs::File::create(world.path("bin/quay.twice")).unwrap();
+    touch(&world, "twice");
     let mut session = call(&world);
     let first = session.expect("berth: ").unwrap();
     assert_eq!(String::from_utf8_lossy(first.before()).matches("asks:").count(), 1);
@@ -216,6 +226,40 @@ fn on_a_pty_two_questions_are_asked_one_after_the_other() {
     let accepted =
         |berth: &str| format!(r#"{{"action":"accept","content":{{"berth":"{berth}"}}}}"#);
     assert_eq!(answers(&world), [accepted("north"), accepted("south")]);
+}
+
+#[test]
+fn on_a_pty_a_question_that_is_taken_back_leaves_room_for_the_next() {
+    let world = world(LEGACY, ONE);
+    touch(&world, "back");
+    touch(&world, "twice");
+    let mut session = call(&world);
+    session.expect("berth: ").unwrap();
+    touch(&world, "go");
+    session.expect("\r\nThe question was taken back.\r\n").unwrap();
+    go_through(&mut session, &[("berth: ", Type("south"))]);
+    session.expect("answered").unwrap();
+    session.expect(Eof).unwrap();
+    let answers = answers(&world);
+    assert_eq!(answers.last().unwrap(), r#"{"action":"accept","content":{"berth":"south"}}"#);
+}
+
+#[test]
+fn on_a_pty_what_was_typed_before_a_question_does_not_answer_it() {
+    let world = world(LEGACY, ONE);
+    touch(&world, "late");
+    let mut session = call(&world);
+    let end = Instant::now() + Duration::from_secs(20);
+    while !world.path("bin/quay.calls").exists() {
+        assert!(Instant::now() < end, "the server was never called");
+        std::thread::yield_now();
+    }
+    session.send_line("ahead").unwrap();
+    touch(&world, "go");
+    go_through(&mut session, &[("berth: ", Type("north"))]);
+    session.expect("answered").unwrap();
+    session.expect(Eof).unwrap();
+    assert_eq!(answers(&world), [r#"{"action":"accept","content":{"berth":"north"}}"#]);
 }
 
 #[test]

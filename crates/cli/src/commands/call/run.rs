@@ -18,6 +18,9 @@ use crate::commands::{Exit, Failure, Invocation, connect, limit};
 /// Connects to the server that has the tool, calls it once and prints what it says. Words of the
 /// form key=value become arguments of the types that the tool wants, key:=JSON is taken as it is.
 /// A tool can also be named `server/tool`. Ctrl-C cancels the call on the server.
+///
+/// On a terminal you see how far the call is, and are asked what the server wants to know meanwhile;
+/// ! or Ctrl-D declines. Elsewhere servers are told that nobody can be asked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -65,6 +65,7 @@ impl Desk {
             }
             let talk = talk.get_or_insert_with(|| Talk::new(ui, Keyboard::open()));
             progress.give_way();
+            talk.begin().await;
             let answer = tokio::select! {
                 biased;
                 () = reply.closed() => None,

@@ -18,6 +18,11 @@ impl<'a> Talk<'a> {
         Self { ui, keyboard }
     }
 
+    /// Begins with a new question.
+    pub(super) async fn begin(&mut self) {
+        self.keyboard.forget().await;
+    }
+
     /// Says something. The text is safe to show.
     pub(super) fn say(&self, text: &str) {
         self.ui.message(text);
