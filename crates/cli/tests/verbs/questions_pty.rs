@@ -197,18 +197,21 @@ fn on_a_pty_what_nobody_could_answer_is_declined_with_the_reason() {
 
 #[test]
 fn on_a_pty_a_question_is_not_hurried_and_progress_gives_way() {
-    for (name, era) in ERAS {
-        let world = world(era, ONE);
-        let mut session = on_terminal(world.command(&["call", "quay/ask", "--timeout", "1s"]));
+    let worlds = ERAS.map(|(_, era)| world(era, ONE));
+    let line = ["call", "quay/ask", "--timeout", "3s"];
+    let mut sessions = [&worlds[0], &worlds[1]].map(|world| on_terminal(world.command(&line)));
+    for session in &mut sessions {
         session.expect("berth: ").unwrap();
+    }
+    for (session, world) in sessions.iter_mut().zip(&worlds) {
         // Nothing is said, and the limit for a silent server does not run.
-        session.set_expect_timeout(Some(Duration::from_millis(1500)));
-        assert!(session.expect("\r").is_err(), "{name}");
+        session.set_expect_timeout(Some(Duration::from_millis(3500)));
+        assert!(session.expect("\r").is_err());
         session.set_expect_timeout(Some(Duration::from_secs(20)));
         session.send_line("north").unwrap();
         session.expect("answered").unwrap();
         session.expect(Eof).unwrap();
-        assert_eq!(answers(&world), [r#"{"action":"accept","content":{"berth":"north"}}"#]);
+        assert_eq!(answers(world), [r#"{"action":"accept","content":{"berth":"north"}}"#]);
     }
 }
 
