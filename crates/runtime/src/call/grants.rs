@@ -42,6 +42,12 @@ pub(super) enum Say {
     YesAndPin,
 }
 
+impl Say {
+    pub(super) fn is_yes(self) -> bool {
+        matches!(self, Self::Yes | Self::YesAndPin)
+    }
+}
+
 impl Grants {
     /// Tells whether something would be taken back.
     pub(super) fn covers(&self, server: &str, tool: Option<&str>) -> bool {
@@ -95,6 +101,15 @@ impl Grants {
         }
     }
 
+    /// Like [`Grants::say`], and from now on the tool counts as it is.
+    pub(super) fn claim(&mut self, call: &Proposal) -> Say {
+        let say = self.say(call);
+        if say == Say::YesAndPin {
+            self.pin(call);
+        }
+        say
+    }
+
     pub(super) fn add(&mut self, call: &Proposal, scope: Scope) {
         if !self.grants.iter().any(|grant| grant.is_for(call)) {
             self.grants.push(Grant::of(call));
@@ -113,7 +128,7 @@ impl Grants {
         }
     }
 
-    pub(super) fn pin(&mut self, call: &Proposal) {
+    fn pin(&mut self, call: &Proposal) {
         let Some(pin) = &call.pin else { return };
         if let Some(grant) = self.grants.iter_mut().find(|grant| grant.is_for(call)) {
             grant.tools.insert(call.request.tool.clone(), pin.clone());

@@ -20,6 +20,9 @@ const MOST_GRANTS: usize = 500;
 pub(crate) struct Remembered {
     home: Option<PathBuf>,
     session: Mutex<Grants>,
+    /// How tools were when an answer in the file covered them and could not be bound to that. They
+    /// allow nothing: the file may be changed by others.
+    unwritten: Mutex<Grants>,
 }
 
 /// Why an answer could not be kept for good.
@@ -38,7 +41,8 @@ pub(crate) enum KeepError {
 impl Remembered {
     /// Remembers in this session and, in a folder such as `WHARF_HOME`, for good.
     pub(crate) fn new(home: Option<&Path>) -> Self {
-        Self { home: home.map(Path::to_owned), session: Mutex::default() }
+        let home = home.map(Path::to_owned);
+        Self { home, session: Mutex::default(), unwritten: Mutex::default() }
     }
 
     /// Tells whether an earlier answer covers a call.
@@ -46,26 +50,34 @@ impl Remembered {
     /// The file is read each time, because an answer may be taken back in another process. Blocks the
     /// thread while another process changes files.
     pub(super) fn allow(&self, call: &Proposal) -> bool {
-        let session = self.session().say(call);
-        match session {
-            Say::Nothing => {}
-            Say::Lapsed => return false,
-            Say::Yes => return true,
-            Say::YesAndPin => {
-                self.session().pin(call);
-                return true;
-            }
+        let session = self.session().claim(call);
+        if session != Say::Nothing {
+            return session.is_yes();
         }
         // An answer whose record is damaged was not given.
-        let stored = self.read().unwrap_or_default().say(call);
-        if stored == Say::YesAndPin
-            && let Err(error) = self.change(|grants| grants.pin(call))
-        {
-            tracing::warn!(%error, "a tool could not be added to a remembered answer");
-            // For this session at least it counts as it is now.
-            self.session().add(call, Scope::Tool);
+        match self.read().unwrap_or_default().say(call) {
+            Say::YesAndPin => self.claim(call),
+            stored => stored.is_yes(),
         }
-        matches!(stored, Say::Yes | Say::YesAndPin)
+    }
+
+    /// Binds an answer in the file that covers every tool to how this one is now, and tells whether
+    /// it still covers the call: it may have been taken back since it was read.
+    fn claim(&self, call: &Proposal) -> bool {
+        if self.unwritten().say(call) == Say::Lapsed {
+            return false;
+        }
+        let mut stored = Say::Nothing;
+        let Err(error) = self.change(|grants| stored = grants.claim(call)) else {
+            return stored.is_yes();
+        };
+        tracing::warn!(%error, "a tool could not be added to a remembered answer");
+        // It counts as it is now, for this session and for as long as the file says yes.
+        let is_allowed = self.read().unwrap_or_default().say(call).is_yes();
+        if is_allowed {
+            self.unwritten().add(call, Scope::Tool);
+        }
+        is_allowed
     }
 
     /// Remembers a yes. An answer for good that cannot be stored counts for the session.
@@ -110,6 +122,7 @@ impl Remembered {
     ) -> Result<Vec<RememberedApproval>, KeepError> {
         // What counts for the session goes, even if the file cannot be changed.
         let session = self.session().forget(server, tool).told(Lasting::Session);
+        self.unwritten().forget(server, tool);
         let mut taken = Vec::new();
         if self.read()?.covers(server, tool) {
             self.change(|grants| taken = grants.forget(server, tool).told(Lasting::ForGood))?;
@@ -120,6 +133,10 @@ impl Remembered {
 
     fn session(&self) -> MutexGuard<'_, Grants> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unwritten(&self) -> MutexGuard<'_, Grants> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read(&self) -> Result<Grants, KeepError> {
@@ -278,6 +295,42 @@ mod tests {
         assert!(!remembered.allow(&call("read", "d")));
         assert!(remembered.allow(&call("list", "d")), "what was used stays");
         assert!(!remembered.allow(&call("new", "d")));
+    }
+
+    #[test]
+    fn what_was_taken_back_since_it_was_read_stays_taken_back() {
+        let home = tempfile::tempdir().unwrap();
+        let (remembered, other) =
+            (Remembered::new(Some(home.path())), Remembered::new(Some(home.path())));
+        remembered.add(&call("list", "d"), Scope::Server, Lasting::ForGood).unwrap();
+        let changed = Proposal { pin: Some("q".into()), ..call("write", "d") };
+        assert!(other.allow(&call("write", "d")));
+        assert!(!remembered.claim(&changed), "the other was first, and it has changed since");
+        assert!(other.allow(&call("write", "d")));
+        other.forget("fs", Some("read")).unwrap();
+        assert!(!remembered.claim(&call("read", "d")));
+        assert!(!other.allow(&call("read", "d")));
+        assert_eq!(shown(&other.all().unwrap()), "fs ForGood list,write");
+    }
+
+    #[test]
+    fn what_cannot_be_written_down_counts_while_the_file_says_yes() {
+        let home = tempfile::tempdir().unwrap();
+        let (remembered, other) =
+            (Remembered::new(Some(home.path())), Remembered::new(Some(home.path())));
+        remembered.add(&call("list", "d"), Scope::Server, Lasting::ForGood).unwrap();
+        let changed = Proposal { pin: Some("q".into()), ..call("read", "d") };
+        // Where a file is in place of its folder, there is no lock to be had.
+        let (run, aside) = (home.path().join("run"), home.path().join("aside"));
+        std::fs::rename(&run, &aside).unwrap();
+        std::fs::File::create(&run).unwrap();
+        assert!(remembered.allow(&call("read", "d")) && remembered.allow(&call("read", "d")));
+        assert!(!remembered.allow(&changed));
+        std::fs::remove_file(&run).unwrap();
+        std::fs::rename(&aside, &run).unwrap();
+        assert!(!remembered.allow(&changed), "neither when it could be written");
+        other.forget("fs", Some("read")).unwrap();
+        assert!(!remembered.allow(&call("read", "d")), "it was taken back elsewhere");
     }
 
     #[test]
