@@ -226,14 +226,22 @@ impl Runtime {
     /// returns how many there are.
     pub async fn accept_tools(&self, server: &str) -> Result<usize, Unavailable> {
         let view = self.wait_for(server).await?;
-        let (Some(ready), Some(offer)) = (&view.ready, &view.offer) else { return Ok(0) };
-        let (_, key) = self.0.shared.keys(ready);
-        if let Err(error) = self.0.shared.pins.accept(&key, offer.listed()) {
-            let failure = Failure::new(FailureKind::Config, error.to_string());
-            let (server, failure) = (view.name.clone(), Arc::new(failure));
-            return Err(Unavailable::Failed { server, failure });
-        }
-        let many = offer.listed().len();
+        let (shared, name) = (Arc::clone(&self.0.shared), view.name.clone());
+        // It may have to wait for another process.
+        let accepting = tokio::task::spawn_blocking(move || {
+            let (Some(ready), Some(offer)) = (&view.ready, &view.offer) else { return Ok(None) };
+            let (_, key) = shared.keys(ready);
+            shared.pins.accept(&key, offer.listed()).map(|()| Some(offer.listed().len()))
+        });
+        // Nobody aborts it: without an answer the program is ending.
+        let many = match accepting.await.map_err(|_| Unavailable::ShutDown)? {
+            Ok(None) => return Ok(0),
+            Ok(Some(many)) => many,
+            Err(error) => {
+                let failure = Arc::new(Failure::new(FailureKind::Config, error.to_string()));
+                return Err(Unavailable::Failed { server: name, failure });
+            }
+        };
         self.connect(server).await?;
         Ok(many)
     }

@@ -176,3 +176,26 @@ async fn a_tool_that_is_not_what_it_was_is_reported_and_withheld_if_so_wished() 
     assert_snapshot!(refused, @"TERMINAL Withheld known=true the tool is new or has changed since it was agreed to");
     runtime.shutdown().await;
 }
+
+#[tokio::test]
+async fn accepting_tools_waits_for_another_process_without_holding_up_anybody() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &Script::with_tools(["a"]), json!({}));
+    world.warm().await;
+    world.setting("[tools]\npinning = \"enforce\"\n");
+    Script::with_tools(["a", "b"]).write(diary.folder());
+    let runtime = world.start();
+    runtime.settled().await;
+    assert!(call(&runtime, "mcp_fs_b", json!({})).await.starts_with("TERMINAL Withheld"));
+    let lock = std::fs::File::open(world.path("home/.wharf/pins/write.lock")).unwrap();
+    lock.lock().unwrap();
+    let mut accepting = std::pin::pin!(runtime.accept_tools("fs"));
+    // If it held up this thread, the clock would not be looked at before it gave up.
+    let moment = std::time::Duration::from_millis(50);
+    assert!(tokio::time::timeout(moment, &mut accepting).await.is_err());
+    lock.unlock().unwrap();
+    assert_eq!(accepting.await.unwrap(), 2);
+    let said = call(&runtime, "mcp_fs_b", json!({})).await;
+    assert!(!said.contains("Withheld"), "{said}");
+    runtime.shutdown().await;
+}
