@@ -4,6 +4,7 @@
 //! about. What a tool returns is not touched, only what becomes part of Wharf's own words.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use wharf_config::secret::MASK;
@@ -14,7 +15,6 @@ use super::hidden::Hidden;
 /// The secrets of one connection; the default has none.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    /// The longest first, so that nothing is left of a text that begins with another one.
     texts: Vec<String>,
     /// What is sent changes when it is renewed.
     headers: Option<Arc<ServerHeaders>>,
@@ -23,7 +23,7 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Hides what a program was given.
     pub(super) fn of_program(hidden: &[String]) -> Self {
-        Self { texts: longest_first(hidden.to_vec()), headers: None }
+        Self { texts: hidden.to_vec(), headers: None }
     }
 
     /// Hides what is secret in an address, and all headers that are sent to it.
@@ -31,21 +31,52 @@ impl Secrets {
         let mut hidden = Hidden::default();
         hidden.url(url);
         let headers = Some(Arc::clone(headers));
-        Self { texts: longest_first(hidden.into_texts()), headers }
+        Self { texts: hidden.into_texts(), headers }
     }
 
     /// Returns a text with a mask in place of each secret.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let sent = self.headers.as_ref().map(|headers| longest_first(headers.secrets()));
-        let all = self.texts.iter().chain(sent.iter().flatten());
-        all.fold(text.to_owned(), |text, secret| text.replace(secret, MASK))
+        let sent = self.headers.as_ref().map(|headers| headers.secrets());
+        let places = places(text, self.texts.iter().chain(sent.iter().flatten()));
+        let mut hidden = String::with_capacity(text.len());
+        let mut shown = 0;
+        for Range { start, end } in places {
+            hidden.push_str(&text[shown..start]);
+            hidden.push_str(MASK);
+            shown = end;
+        }
+        hidden.push_str(&text[shown..]);
+        hidden
     }
 }
 
-fn longest_first(mut texts: Vec<String>) -> Vec<String> {
-    texts.retain(|text| !text.is_empty());
-    texts.sort_unstable_by_key(|text| std::cmp::Reverse(text.len()));
-    texts
+/// Returns where secrets are in a text, in order. Where they overlap it is one place, so that nothing
+/// is left of either.
+fn places<'a>(text: &str, secrets: impl Iterator<Item = &'a String>) -> Vec<Range<usize>> {
+    let mut places: Vec<Range<usize>> = Vec::new();
+    for secret in secrets {
+        // One that is empty is none.
+        let Some(first) = secret.chars().next() else { continue };
+        let mut from = 0;
+        while let Some(at) = text[from..].find(secret) {
+            let (start, end) = (from + at, from + at + secret.len());
+            match places.last_mut() {
+                Some(last) if last.contains(&start) => last.end = last.end.max(end),
+                _ => places.push(start..end),
+            }
+            // It may overlap itself.
+            from = start + first.len_utf8();
+        }
+    }
+    places.sort_unstable_by_key(|place| place.start);
+    places.dedup_by(|next, last| {
+        let is_one = next.start < last.end;
+        if is_one {
+            last.end = last.end.max(next.end);
+        }
+        is_one
+    });
+    places
 }
 
 /// Shows nothing.
@@ -61,11 +92,27 @@ mod tests {
 
     #[test]
     fn each_secret_is_hidden_as_a_whole() {
-        let secrets = Secrets::of_program(&["tiger".into(), "tiger-4711".into(), String::new()]);
-        let hidden = secrets.hide("no tiger-4711 here, nor a tiger, nor tiger-4711");
-        assert_eq!(hidden, "no ••• here, nor a •••, nor •••");
-        assert_eq!(secrets.hide("nothing to hide"), "nothing to hide");
-        assert_eq!(Secrets::default().hide("tiger"), "tiger");
+        let check = |secrets: &[&str], text: &str, expected: &str| {
+            let secrets: Vec<String> = secrets.iter().copied().map(str::to_owned).collect();
+            assert_eq!(Secrets::of_program(&secrets).hide(text), expected);
+        };
+        let tigers = ["tiger", "tiger-4711", ""];
+        check(
+            &tigers,
+            "no tiger-4711 here, nor a tiger, nor tiger-4711",
+            "no ••• here, nor a •••, nor •••",
+        );
+        check(&tigers, "nothing to hide", "nothing to hide");
+        check(&tigers, "tigertiger", "••••••");
+        check(&["tiger-4711", "4711-lion"], "a tiger-4711-lion", "a •••");
+        check(&["tiger-4711-lion", "4711"], "a tiger-4711-lion, 4711", "a •••, •••");
+        check(&["äöäö"], "an äöäöäö", "an •••");
+        check(&[], "tiger", "tiger");
+    }
+
+    #[test]
+    fn secrets_show_nothing() {
+        let secrets = Secrets::of_program(&["tiger".into()]);
         assert!(!format!("{secrets:?}").contains("tiger"));
     }
 }

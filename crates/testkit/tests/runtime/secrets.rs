@@ -68,15 +68,18 @@ async fn a_remote_error_does_not_repeat_headers_nor_what_is_secret_in_the_addres
     let address = listener.local_addr().unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let server = Server::new(Refusing("no tiger-4711, no lion-4712, no bear-4713 here"));
+        let server = Server::new(Refusing(
+            "no tiger-4711, no lion-4712, no bear-4713, no bear-4713-more here",
+        ));
         server.serve_http(listener, HttpOptions::default()).await.unwrap();
     });
     let mut world = World::new();
     let url = format!("http://me:lion-4712@{address}/mcp?key=bear-4713");
-    let headers = json!({ "X-Key": format!("Bearer {SECRET}") });
+    // One begins with what is in the address.
+    let headers = json!({ "X-Key": format!("Bearer {SECRET}"), "X-More": "bear-4713-more" });
     world.server("web", json!({ "url": url, "headers": headers }));
     let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.settled().await), @"web failed 0: could not list its tools: the server answered: no •••, no •••, no ••• here (code -1)");
+    assert_snapshot!(shown(&*runtime.settled().await), @"web failed 0: could not list its tools: the server answered: no •••, no •••, no •••, no ••• here (code -1)");
     runtime.shutdown().await;
 }
 
