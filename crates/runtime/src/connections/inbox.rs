@@ -190,7 +190,7 @@ impl Handler for Inbox {
             }
             "notifications/message" => {
                 let message = LogMessage::read(params);
-                let text = self.secrets.hide(&message.text()).chars().take(MOST_LOG).collect();
+                let text = self.secrets.hide_in_start(&message.text(), MOST_LOG);
                 self.tell(Event::Log { server, level: message.level(), text });
             }
             _ => tracing::debug!(server = %self.server, "a notification is not for us"),

@@ -20,12 +20,19 @@ use crate::gate::Ready;
 /// Sends the headers of an entry, and renews what can be renewed.
 pub(super) struct ServerHeaders {
     /// What is sent now.
-    pub(super) current: Mutex<HeaderMap>,
+    pub(super) current: Mutex<Sent>,
     /// The headers that are printed by commands.
     pub(super) printed: Vec<(HeaderName, CommandKey)>,
     pub(super) commands: Commands,
     /// Where a token may come from, unless the entry has its own.
     pub(super) stored: Option<Stored>,
+}
+
+/// What is sent to a server.
+pub(super) struct Sent {
+    headers: HeaderMap,
+    /// What of it must not be seen anywhere else, once somebody wanted to know.
+    secrets: Option<Arc<[String]>>,
 }
 
 /// The way to the token of a server.
@@ -43,7 +50,7 @@ impl ServerHeaders {
         });
         let renewed: Vec<_> = join_all(renewals).await.into_iter().flatten().collect();
         let has_some = !renewed.is_empty();
-        replace(&mut self.current(), renewed);
+        self.current().replace(renewed);
         has_some
     }
 
@@ -54,20 +61,49 @@ impl ServerHeaders {
         let Some(value) = token.and_then(|token| headers::bearer(&token).ok()) else {
             return false;
         };
-        self.current().insert(AUTHORIZATION, value.clone()) != Some(value)
+        self.current().set(AUTHORIZATION, value)
     }
 
     /// Returns the texts that must not be seen anywhere else.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        let mut hidden = Hidden::default();
-        for value in self.current().values().filter_map(|value| value.to_str().ok()) {
-            hidden.value(value);
-        }
-        hidden.into_texts()
+    pub(super) fn secrets(&self) -> Arc<[String]> {
+        self.current().secrets()
     }
 
-    fn current(&self) -> MutexGuard<'_, HeaderMap> {
+    fn current(&self) -> MutexGuard<'_, Sent> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sent {
+    pub(super) fn new(headers: HeaderMap) -> Self {
+        Self { headers, secrets: None }
+    }
+
+    /// Sets a header; says whether it is another one than before.
+    fn set(&mut self, name: HeaderName, value: HeaderValue) -> bool {
+        let is_other = self.headers.insert(name, value.clone()) != Some(value);
+        if is_other {
+            self.secrets = None;
+        }
+        is_other
+    }
+
+    /// Sets headers; extending the map would send the old value, too.
+    fn replace(&mut self, with: Vec<(HeaderName, HeaderValue)>) {
+        for (name, value) in with {
+            self.set(name, value);
+        }
+    }
+
+    fn secrets(&mut self) -> Arc<[String]> {
+        let find = || {
+            let mut hidden = Hidden::default();
+            for value in self.headers.values().filter_map(|value| value.to_str().ok()) {
+                hidden.value(value);
+            }
+            hidden.into_texts().into()
+        };
+        Arc::clone(self.secrets.get_or_insert_with(find))
     }
 }
 
@@ -80,8 +116,8 @@ impl Authorizer for ServerHeaders {
         });
         let known: Vec<_> = known.collect();
         let mut current = self.current();
-        replace(&mut current, known);
-        Box::pin(std::future::ready(current.clone()))
+        current.replace(known);
+        Box::pin(std::future::ready(current.headers.clone()))
     }
 
     fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict> {
@@ -96,16 +132,9 @@ impl Authorizer for ServerHeaders {
     }
 }
 
-/// Sets headers; extending the map would send the old value, too.
-fn replace(current: &mut HeaderMap, with: Vec<(HeaderName, HeaderValue)>) {
-    for (name, value) in with {
-        current.insert(name, value);
-    }
-}
-
 /// Shows which headers there are, never what is in them.
 impl fmt::Debug for ServerHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.current().keys()).finish()
+        f.debug_set().entries(self.current().headers.keys()).finish()
     }
 }

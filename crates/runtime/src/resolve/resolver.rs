@@ -17,7 +17,7 @@ use wharf_protocol::HttpFlavor;
 use wharf_protocol::transport::process::Launch;
 use wharf_protocol::transport::{Authorizer, Target};
 
-use super::authorizer::{ServerHeaders, Stored};
+use super::authorizer::{Sent, ServerHeaders, Stored};
 use super::commands::Commands;
 use super::credentials::{self, CredentialStore};
 use super::environment::{self, ChildEnvironment};
@@ -241,7 +241,7 @@ impl Resolver {
         let stored = own
             .is_none()
             .then(|| Stored { server: Arc::clone(server), store: Arc::clone(&self.credentials) });
-        let (current, commands) = (Mutex::new(current), self.commands.clone());
+        let (current, commands) = (Mutex::new(Sent::new(current)), self.commands.clone());
         Ok(ServerHeaders { current, printed, commands, stored })
     }
 

@@ -36,16 +36,32 @@ impl Secrets {
 
     /// Returns a text with a mask in place of each secret.
     pub(crate) fn hide(&self, text: &str) -> String {
+        self.hide_in_start(text, usize::MAX)
+    }
+
+    /// Like [`Secrets::hide`], but of a long text only about the first `most` characters, and never
+    /// more. The rest costs nothing, however long it is.
+    pub(crate) fn hide_in_start(&self, text: &str, most: usize) -> String {
         let sent = self.headers.as_ref().map(|headers| headers.secrets());
-        let places = places(text, self.texts.iter().chain(sent.iter().flatten()));
-        let mut hidden = String::with_capacity(text.len());
-        let mut shown = 0;
-        for Range { start, end } in places {
-            hidden.push_str(&text[shown..start]);
-            hidden.push_str(MASK);
-            shown = end;
+        let all = || self.texts.iter().chain(sent.iter().flat_map(|sent| sent.iter()));
+        let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+        // A secret that begins in what is shown is found as a whole, wherever it ends.
+        let longest = all().map(String::len).max().unwrap_or_default();
+        let mut seen = text.len().min(end + longest);
+        while !text.is_char_boundary(seen) {
+            seen += 1;
         }
-        hidden.push_str(&text[shown..]);
+        let mut hidden = String::with_capacity(end);
+        let mut shown = 0;
+        for place in places(&text[..seen], all()).into_iter().take_while(|it| it.start < end) {
+            hidden.push_str(&text[shown..place.start]);
+            hidden.push_str(MASK);
+            shown = place.end;
+        }
+        hidden.push_str(text.get(shown..end).unwrap_or_default());
+        if let Some((at, _)) = hidden.char_indices().nth(most) {
+            hidden.truncate(at);
+        }
         hidden
     }
 }
@@ -108,6 +124,26 @@ mod tests {
         check(&["tiger-4711-lion", "4711"], "a tiger-4711-lion, 4711", "a •••, •••");
         check(&["äöäö"], "an äöäöäö", "an •••");
         check(&[], "tiger", "tiger");
+    }
+
+    #[test]
+    fn a_text_is_not_cut_inside_a_secret() {
+        let secrets = Secrets::of_program(&["tiger-4711".into(), "4711-äöü".into()]);
+        let check = |text: &str, most: usize, expected: &str| {
+            assert_eq!(secrets.hide_in_start(text, most), expected);
+        };
+        check("a tiger-4711 and more", 2, "a ");
+        check("a tiger-4711 and more", 3, "a •");
+        check("a tiger-4711 and more", 6, "a •••");
+        check("a tiger-4711 and more", 14, "a ••• a");
+        check("ä tiger-4711-äöü tiger-4711", 20, "ä ••• •••");
+        check("a tiger-4711", 99, "a •••");
+        let text = "tiger-4711 tiger-4711 4711-äöü tiger-4711-äöü tiger-4711";
+        for most in 0..=text.len() {
+            let shown = secrets.hide_in_start(text, most);
+            assert!(shown.chars().all(|it| "• ".contains(it)), "{shown}");
+            assert!(shown.chars().count() <= most);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use wharf_protocol::transport::{Authorizer, Challenge, Verdict};
 
 use super::super::{CredentialStoreError, ResolvedTransport};
 use super::World;
-use super::world::show;
+use super::world::{http_of, show};
 
 #[tokio::test]
 async fn headers_are_sent_unless_they_cannot_be() {
@@ -130,4 +130,25 @@ async fn after_a_401_a_token_that_was_stored_anew_is_used() {
     *world.store.0.lock().unwrap() = Err(CredentialStoreError::new("locked"));
     assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
     assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
+}
+
+#[tokio::test]
+async fn what_is_secret_in_headers_is_found_again_only_when_they_change() {
+    let world = World::new()
+        .with_own(r#""url": "https://a.example", "headers": { "A": "!pwd", "B": "!cat token" }"#);
+    world.write("home/token", "tiger-4711");
+    let resolved = world.resolve().await.unwrap();
+    let secrets = resolved.secrets.clone();
+    let (_, authorizer) = http_of(resolved);
+    let place = show(&authorizer.headers().await)[0].trim_start_matches("a: ").to_owned();
+    let text = format!("{place} tiger-4711 tiger-4712");
+    assert_eq!(secrets.hide(&text), format!("{place} ••• tiger-4712"));
+    // A place that is gone would be hidden, if anybody looked.
+    std::fs::rename(&place, format!("{place}-gone")).unwrap();
+    authorizer.headers().await;
+    assert_eq!(secrets.hide(&text), format!("{place} ••• tiger-4712"));
+    std::fs::rename(format!("{place}-gone"), &place).unwrap();
+    world.write("home/token", "tiger-4712");
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(secrets.hide(&text), format!("{place} tiger-4711 •••"));
 }
