@@ -3,6 +3,9 @@
 //! An entry is made before its request is written and removed by whoever is first: the answer, the
 //! end of the session, or the one who asked and gave up. The table also keeps the time of those who
 //! do not keep it themselves: one clock for all of them, because most are answered long before.
+//!
+//! What belongs to others (listeners, those who wait) is called, woken and dropped when the table is
+//! free again: they may do anything, also give up another request.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -156,6 +159,7 @@ impl Pending {
     }
 
     fn find_overdue(&self, now: Instant, sign: Option<Instant>) {
+        let mut overdue = Vec::new();
         let mut table = self.table();
         let mut look_at: Option<Instant> = None;
         for entry in table.entries.values_mut() {
@@ -164,21 +168,24 @@ impl Pending {
                 && let Err(limit) = patience.renew(entry.sign.max(sign))
             {
                 entry.patience = None;
-                if let Some(waiting) = entry.answer.take() {
-                    // Whoever has stopped waiting is about to remove the entry.
-                    drop(waiting.send(Answer::Overdue { limit }));
-                }
+                overdue.extend(entry.answer.take().map(|waiting| (waiting, limit)));
                 continue;
             }
             let until = patience.until();
             look_at = Some(look_at.map_or(until, |sooner| sooner.min(until)));
         }
         table.look_at = look_at;
+        drop(table);
+        for (waiting, limit) in overdue {
+            // Whoever has stopped waiting is about to remove the entry.
+            drop(waiting.send(Answer::Overdue { limit }));
+        }
     }
 
     /// Removes a request whose answer nobody wants any more; `false` if it is answered already.
     pub(crate) fn leave(&self, id: u64) -> bool {
-        self.table().entries.remove(&id).is_some()
+        let entry = self.table().entries.remove(&id);
+        entry.is_some()
     }
 
     /// Gives the answer to the one who waits; `false` if nobody does.
@@ -274,7 +281,7 @@ impl Pending {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Deadline;
+    use super::super::{Deadline, EndReason};
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -348,6 +355,40 @@ mod tests {
         };
         check(5 * SECOND, "Overdue { limit: 2s } after 7.0s").await;
         check(99 * SECOND, "Overdue { limit: 9s } after 16.0s").await;
+    }
+
+    /// Gives a request up when it is dropped.
+    struct Dropped(Arc<Pending>, u64);
+
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.leave(self.1);
+        }
+    }
+
+    #[test]
+    fn a_listener_may_give_up_another_request_when_it_is_dropped() {
+        fn check(end: impl FnOnce(&Pending) + Send + 'static) {
+            let (done, has_ended) = std::sync::mpsc::channel();
+            // If it waited for itself, the thread would stay behind.
+            std::thread::spawn(move || {
+                let pending = Arc::<Pending>::default();
+                let _other = pending.enter(2, Observer::Nobody, None).unwrap();
+                let owned = Dropped(Arc::clone(&pending), 2);
+                let listener = Observer::Listener(Arc::new(move |_| {
+                    let _captured = &owned;
+                }));
+                let _one = pending.enter(1, listener, None).unwrap();
+                end(&pending);
+                done.send(pending.ids()).unwrap();
+            });
+            let left = has_ended.recv_timeout(10 * SECOND).expect("nobody waits for himself");
+            assert_eq!(left, Vec::<u64>::new());
+        }
+        check(|pending| assert!(pending.leave(1)));
+        check(|pending| assert!(pending.answer(1, Answer::Outcome(Ok(Json::null())))));
+        let ended = Arc::new(Ended { reason: EndReason::Closed, stderr: String::new() });
+        check(move |pending| pending.end(&ended, &[]));
     }
 
     #[tokio::test(start_paused = true)]
