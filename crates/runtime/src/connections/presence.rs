@@ -15,7 +15,7 @@ use wharf_config::store::random_id;
 /// What the names of marks begin with; other files in the folder are not ours.
 const PREFIX: &str = "servers-";
 
-/// How many marks of others are looked at: who is killed all the time is cleaned up bit by bit.
+/// How many marks of others are taken at a time: who is killed all the time is cleaned up bit by bit.
 const MOST: usize = 64;
 
 /// The mark of one runtime. It stays if this is dropped without [`Presence::end`].
@@ -75,7 +75,7 @@ impl Presence {
             name.is_some_and(|name| name.starts_with(PREFIX))
         };
         let paths = entries.flatten().map(|entry| entry.path()).filter(is_mark);
-        paths.take(MOST).filter_map(Mark::of_the_dead).collect()
+        paths.filter_map(Mark::of_the_dead).take(MOST).collect()
     }
 
     fn own(&self) -> MutexGuard<'_, Own> {
@@ -108,7 +108,8 @@ impl Mark {
 
     /// Takes a mark whose owner is gone.
     fn of_the_dead(path: PathBuf) -> Option<Self> {
-        let file = File::open(&path).ok()?;
+        // Over a network only what may be written can be locked for oneself.
+        let file = OpenOptions::new().write(true).open(&path).ok()?;
         file.try_lock().ok()?;
         Some(Self { path, _file: file })
     }
@@ -139,6 +140,8 @@ fn new_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn marks(folder: &Path) -> usize {
@@ -180,6 +183,30 @@ mod tests {
         assert!(presence.left_over().is_empty());
         presence.end();
         assert_eq!(marks(run.path()), 1, "other files stay");
+    }
+
+    #[test]
+    fn the_dead_are_found_among_many_who_live() {
+        let run = tempfile::tempdir().unwrap();
+        let begin = |_| {
+            let presence = Presence::new(Some(run.path().to_owned()));
+            presence.begin();
+            presence
+        };
+        let alive: Vec<Presence> = (0..3 * MOST).map(begin).collect();
+        let finds = |many: usize| {
+            // A process that another test starts holds what is open here for a moment.
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while alive[0].left_over().len() != many {
+                assert!(Instant::now() < deadline, "{many} are left over");
+                std::thread::yield_now();
+            }
+        };
+        (0..5).map(begin).for_each(drop);
+        finds(5);
+        (0..MOST).map(begin).for_each(drop);
+        // The others are for the next time.
+        finds(MOST);
     }
 
     #[test]
