@@ -105,22 +105,20 @@ impl Runtime {
     /// Says how much a server should log, now and whenever it is connected again. What it logs
     /// arrives as [`Event::Log`](crate::Event::Log).
     ///
-    /// A server of 2026-07-28 logs only about requests, and nothing before this was called.
+    /// A server of 2026-07-28 logs only about requests, and nothing before this was called. If this
+    /// fails or is dropped, a server that comes back is told what it was told before.
     pub async fn set_log_level(&self, server: &str, level: LogLevel) -> Result<(), CallError> {
-        let (levels, name) = (&self.0.shared.levels, ServerName::new(server));
         // It may come back while it is told, so it is remembered first.
-        let before = levels.set(&name, Some(level));
+        let telling = self.0.shared.levels.tell(&ServerName::new(server), level);
         let question = async |peer: &Peer, options: &RequestOptions| {
             if !peer.profile().capabilities.has_logging() {
                 return Err(RequestError::Unsendable("the server has no log".into()));
             }
             peer.set_log_level(level, options).await
         };
-        let outcome = self.ask("logging/setLevel", server, question).await;
-        if outcome.is_err() {
-            levels.set(&name, before);
-        }
-        outcome
+        self.ask("logging/setLevel", server, question).await?;
+        telling.keep();
+        Ok(())
     }
 
     /// Returns how connected servers want to be used, for a model's prompt: foreign text.

@@ -87,6 +87,22 @@ async fn a_server_without_a_log_is_not_asked_for_one() {
 }
 
 #[tokio::test]
+async fn who_gives_up_before_the_server_was_told_leaves_everything_as_it_was() {
+    let mut world = World::new();
+    let diary = world.actor("fs", &Script::with_tools(["do"]), json!({ "lazy": true }));
+    let runtime = world.start();
+    // It has to be started first, so this takes a while.
+    let telling = runtime.set_log_level("fs", LogLevel::Warning);
+    assert!(tokio::time::timeout(Duration::ZERO, telling).await.is_err());
+    call(&runtime, "mcp_fs_do", json!({})).await;
+    runtime.connect("fs").await.unwrap();
+    call(&runtime, "mcp_fs_do", json!({})).await;
+    assert_eq!(diary.starts().len(), 2);
+    assert_eq!(diary.levels(), Vec::<String>::new());
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
 async fn what_is_serious_enough_arrives_as_an_event() {
     let mut world = World::new();
     world.server(
