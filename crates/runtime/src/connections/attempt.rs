@@ -176,18 +176,20 @@ impl Attempt<'_> {
         let (shared, terms) = (self.shared, self.terms);
         let spec = &terms.server.spec;
         let (cache_key, pin_key) = shared.keys(&terms.server);
-        let pins = shared.pins.check(&pin_key, &listing.items, terms.rules.pinning);
+        // Cache, pins and offer share one list: it may be long.
+        let tools: Arc<[view::Tool]> = listing.items.into();
+        let pins = shared.pins.check(&pin_key, &tools, terms.rules.pinning);
         let profile = peer.profile();
         let cached = CachedServer {
             revision: Some(peer.revision()),
-            tools: listing.items,
+            tools: Arc::clone(&tools),
             instructions: profile.instructions.clone(),
             saved: std::time::SystemTime::now(),
         };
-        shared.keeper.keep(cache_key, cached.clone());
+        shared.keeper.keep(cache_key, cached);
         let by = OfferedBy { name: &spec.name, source: &terms.source, policy: &spec.policy };
         let differences = pins.changes().into();
-        let listed = Listed { tools: cached.tools, rejected: listing.rejected, pins: Some(pins) };
+        let listed = Listed { tools, rejected: listing.rejected, pins: Some(pins) };
         let offer = Offer::prepare(&by, listed, Freshness::Live, terms.rules.tools);
         let problem = listing.is_cut.then(|| cut(&spec.name));
         Tools {

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytestring::ByteString;
@@ -70,7 +71,7 @@ pub(crate) struct CacheKey(Option<String>);
 pub(crate) struct CachedServer {
     /// The revision it spoke.
     pub(crate) revision: Option<Revision>,
-    pub(crate) tools: Vec<Tool>,
+    pub(crate) tools: Arc<[Tool]>,
     pub(crate) instructions: Option<String>,
     pub(crate) saved: SystemTime,
 }
@@ -127,7 +128,7 @@ impl ToolCache {
         let (_, tools) = written::read(body)?;
         Some(CachedServer {
             revision: header.revision.as_ref().and_then(|revision| revision.parse().ok()),
-            tools,
+            tools: tools.into(),
             saved: header.saved(),
             instructions: header.instructions,
         })
@@ -174,7 +175,7 @@ impl ToolCache {
         let key_text = key.0.clone()?;
         let mut body = Pieces::default();
         body.push(ByteString::from_static("{"));
-        written::write(&entry.tools, &mut body);
+        written::write(&*entry.tools, &mut body);
         body.push(ByteString::from_static("}"));
         let instructions = entry.instructions.clone();
         let header = Header {
@@ -236,7 +237,7 @@ mod tests {
         let page: Page<Tool> = Page::read(&LIST.parse().unwrap());
         CachedServer {
             revision: Some(Revision::LATEST),
-            tools: page.items,
+            tools: page.items.into(),
             instructions: Some("first\nthen".to_owned()),
             saved: SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())),
         }
@@ -366,7 +367,7 @@ mod tests {
         assert_eq!(place.cache.count(&place.key), Some(2));
         let long = format!(r#"{{"tools":[{{"name":"{}"}}]}}"#, "x".repeat(MOST_BYTES));
         let page: Page<Tool> = Page::read(&long.parse().unwrap());
-        place.store(CachedServer { tools: page.items, ..entry() });
+        place.store(CachedServer { tools: page.items.into(), ..entry() });
         assert_eq!(place.cache.load(&place.key), None);
         assert_eq!(place.cache.count(&place.key), None);
     }

@@ -49,7 +49,7 @@ pub(crate) struct OfferedBy<'a> {
 /// A server's list of tools.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
-    pub(crate) tools: Vec<view::Tool>,
+    pub(crate) tools: Arc<[view::Tool]>,
     /// The entries that cannot be used at all.
     pub(crate) rejected: Vec<Rejected>,
     /// What the pins say about a live list.

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use wharf_config::{Problem, Secret, Settings};
@@ -168,7 +168,7 @@ impl Pins {
 
     /// Compares a live list with the pins, and pins what may be pinned. That counts at once; it is
     /// written by [`Pins::write_pending`].
-    pub(crate) fn check(&self, key: &PinKey, tools: &[Tool], mode: Pinning) -> PinReport {
+    pub(crate) fn check(&self, key: &PinKey, tools: &Arc<[Tool]>, mode: Pinning) -> PinReport {
         let mut report = PinReport { is_pinned: true, ..PinReport::default() };
         let (pack, key) = match self.place(key) {
             Place::None => return PinReport::default(),
@@ -194,7 +194,7 @@ impl Pins {
             report.compare(&pinned, tools);
         }
         report.withhold(mode);
-        let pending = Pending { pinned, tools: tools.to_vec() };
+        let pending = Pending { pinned, tools: Arc::clone(tools) };
         if !pending.fits() {
             report.too_many(mode);
         } else if report.withheld == Withheld::None {
@@ -278,7 +278,7 @@ impl Pins {
     /// Returns what is known of a definition's tools, written or not.
     fn read(&self, pack: &Pack, key: &str, tools: &[Tool]) -> Known {
         match self.pending().get(key) {
-            Some(pending) if pending.tools == tools => return Known::Same,
+            Some(pending) if *pending.tools == *tools => return Known::Same,
             Some(pending) => return Known::Pinned(pending.merged()),
             None => {}
         }
@@ -319,7 +319,7 @@ impl Pins {
             Place::Unknown => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
             Place::At(pack, key) => (pack, key),
         };
-        let pending = Pending { pinned: PinFile::default(), tools: tools.to_vec() };
+        let pending = Pending { pinned: PinFile::default(), tools: tools.into() };
         if !pending.fits() {
             return Err(PinError::TooMany);
         }
@@ -348,7 +348,7 @@ fn put(key: &str, pinned: &PinFile) -> Option<Put> {
 #[derive(Debug, Clone, PartialEq)]
 struct Pending {
     pinned: PinFile,
-    tools: Vec<Tool>,
+    tools: Arc<[Tool]>,
 }
 
 impl Pending {

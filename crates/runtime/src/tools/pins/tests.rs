@@ -39,9 +39,9 @@ impl Place {
     }
 }
 
-fn list(tools: &str) -> Vec<Tool> {
+fn list(tools: &str) -> Arc<[Tool]> {
     let page: Page<Tool> = Page::read(&format!(r#"{{"tools":[{tools}]}}"#).parse().unwrap());
-    page.items
+    page.items.into()
 }
 
 const FIRST: &str = r#"{"name":"a","description":"reads","inputSchema":{"type":"object","properties":{"x":{},"y":{}}}},{"name":"b"}"#;

@@ -34,7 +34,7 @@ fn offer(server: &str, tools: &str, policy: &Policy) -> Arc<Offer> {
 
 fn offer_of(server: &str, list: &str, policy: &Policy) -> Arc<Offer> {
     let page = page(list);
-    let listed = Listed { tools: page.items, rejected: page.rejected, pins: None };
+    let listed = Listed { tools: page.items.into(), rejected: page.rejected, pins: None };
     let by = OfferedBy { name: &ServerName::new(server), source: &source(), policy };
     Arc::new(Offer::prepare(&by, listed, Freshness::Live, ToolRules::default()))
 }
@@ -237,7 +237,7 @@ fn strict_schemas_are_for_models_and_not_for_checking() {
     let page = page(
         r#"{"tools":[{"name":"t1","inputSchema":{"type":"object","properties":{"a":{"type":["string","null"]}}}}]}"#,
     );
-    let listed = Listed { tools: page.items, ..Listed::default() };
+    let listed = Listed { tools: page.items.into(), ..Listed::default() };
     let policy = Policy::default();
     let by = OfferedBy { name: &ServerName::new("s7"), source: &source(), policy: &policy };
     let offer = Arc::new(Offer::prepare(&by, listed, Freshness::Cached, rules));
@@ -254,8 +254,9 @@ fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_p
     let key = pins.key("s", &wharf_config::Secret::new("i"), "");
     let build = |list: &str, freshness| {
         let page = page(list);
-        let pins = Some(pins.check(&key, &page.items, Pinning::Enforce));
-        let listed = Listed { tools: page.items, rejected: page.rejected, pins };
+        let tools = page.items.into();
+        let pins = Some(pins.check(&key, &tools, Pinning::Enforce));
+        let listed = Listed { tools, rejected: page.rejected, pins };
         let policy = Policy::default();
         let by = OfferedBy { name: &ServerName::new("s"), source: &source(), policy: &policy };
         let offer = Offer::prepare(&by, listed, freshness, ToolRules::default());
