@@ -224,6 +224,7 @@ impl Header {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
     use std::time::SystemTime;
 
     use wharf_protocol::view::Page;
@@ -233,13 +234,17 @@ mod tests {
     const LIST: &str =
         r#"{"tools":[{"name":"b","inputSchema":{"maximum":1e400}},{"name":"a","x":"\n"}]}"#;
 
+    /// One moment for all, in whole seconds as in the file: tests take longer than that.
+    static NOW: LazyLock<SystemTime> =
+        LazyLock::new(|| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())));
+
     fn entry() -> CachedServer {
         let page: Page<Tool> = Page::read(&LIST.parse().unwrap());
         CachedServer {
             revision: Some(Revision::LATEST),
             tools: page.items.into(),
             instructions: Some("first\nthen".to_owned()),
-            saved: SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())),
+            saved: *NOW,
         }
     }
 
@@ -348,6 +353,18 @@ mod tests {
         assert_eq!(place.cache.load(&place.key), None);
         assert!(beside.exists());
         assert_eq!(clear_cache(&folder).unwrap(), 0);
+    }
+
+    #[test]
+    fn clearing_waits_for_whoever_is_writing() {
+        let place = Place::new();
+        place.store(entry());
+        let folder = place.folder.path().join("cache");
+        let held = disk::lock(&folder).unwrap();
+        assert!(clear_cache(&folder).is_err(), "a writer would bring back what it has read");
+        assert_eq!(place.cache.load(&place.key), Some(entry()));
+        drop(held);
+        assert_eq!(clear_cache(&folder).unwrap(), 1);
     }
 
     #[test]

@@ -135,6 +135,8 @@ fn saving_keeps_what_another_process_stored() {
     for names in [&mut one, &mut two] {
         names.take_unsaved().unwrap().save().unwrap();
         assert!(!names.is_changed && names.take_unsaved().is_none());
+        names.still_unsaved();
+        assert!(names.take_unsaved().is_some(), "what could not be saved is tried again");
     }
     let mut names = Names::load(Some(&path));
     let all = [("my-server", "a"), ("my.server", "a"), ("one", "a"), ("two", "a")];
