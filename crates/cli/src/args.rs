@@ -1,11 +1,15 @@
 //! What can be typed: the flags that every verb takes, and the list of verbs.
 //!
-//! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`.
+//! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`. To build all of
+//! them takes longer than many a verb, so a command line is first read with its own verb alone.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
+    ValueEnum,
+};
 
 use crate::commands::{
     add, add_json, cache, call, completions, config, disable, doctor, enable, explain, export, get,
@@ -128,10 +132,64 @@ pub(crate) enum Verb {
 
 /// Reads a command line. The error may also be the help or the version that was asked for.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    if let Some(cli) = parse_alone(&arguments) {
+        return Ok(cli);
+    }
     // The parser writes its own messages, so it has to know about colours before it has parsed.
     let mut command = Cli::command().color(color_of(&arguments));
     let matches = command.try_get_matches_from_mut(arguments)?;
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    read(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Reads a command line as if there were no verb but the one that it seems to name. What is understood
+/// that way means the same beside other verbs; for the rest there are messages to be written.
+fn parse_alone(arguments: &[OsString]) -> Option<Cli> {
+    let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let verb = words.filter_map(alone).next()?;
+    let mut command = Flags::augment_args(Command::new("wharf")).subcommand(verb);
+    read(&command.try_get_matches_from_mut(arguments).ok()?).ok()
+}
+
+/// Returns what can be typed after a verb.
+fn alone(verb: &str) -> Option<Command> {
+    fn of<A: Args>(name: &'static str) -> Command {
+        A::augment_args(Command::new(name))
+    }
+    Some(match verb {
+        "list" | "ls" => of::<list::ListArgs>("list").alias("ls"),
+        "get" => of::<get::GetArgs>("get"),
+        "explain" => of::<explain::ExplainArgs>("explain"),
+        "status" => of::<status::StatusArgs>("status"),
+        "doctor" => of::<doctor::DoctorArgs>("doctor"),
+        "tools" => of::<tools::ToolsArgs>("tools"),
+        "call" => of::<call::CallArgs>("call"),
+        "resources" => of::<resources::ResourcesArgs>("resources"),
+        "read" => of::<read::ReadArgs>("read"),
+        "prompts" => of::<prompts::PromptsArgs>("prompts"),
+        "prompt" => of::<prompt::PromptArgs>("prompt"),
+        "test" => of::<test::TestArgs>("test"),
+        "reconnect" => of::<reconnect::ReconnectArgs>("reconnect"),
+        "logs" => of::<logs::LogsArgs>("logs"),
+        "add" => of::<add::AddArgs>("add"),
+        "add-json" => of::<add_json::AddJsonArgs>("add-json"),
+        "remove" | "rm" => of::<remove::RemoveArgs>("remove").alias("rm"),
+        "enable" => of::<enable::EnableArgs>("enable"),
+        "disable" => of::<disable::DisableArgs>("disable"),
+        "import" => of::<import::ImportArgs>("import"),
+        "export" => of::<export::ExportArgs>("export"),
+        "trust" => of::<trust::TrustArgs>("trust"),
+        "untrust" => of::<untrust::UntrustArgs>("untrust"),
+        "cache" => of::<cache::CacheArgs>("cache"),
+        "config" => of::<config::ConfigArgs>("config"),
+        "mcp" => of::<mcp::McpArgs>("mcp"),
+        "completions" => of::<completions::CompletionsArgs>("completions"),
+        "man" => of::<man::ManArgs>("man"),
+        _ => return None,
+    })
+}
+
+fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    let cli = Cli::from_arg_matches(matches)?;
     #[cfg(feature = "otel")]
     let cli = Cli { verb_name: matches.subcommand_name().unwrap_or_default().to_owned(), ..cli };
     Ok(cli)
@@ -172,6 +230,53 @@ mod tests {
             assert!(verb.get_long_about().is_some(), "{name} has no longer help");
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(after.starts_with("Examples:\n"), "{name} has no examples");
+        }
+    }
+
+    #[test]
+    fn every_verb_is_the_same_alone() {
+        for verb in Cli::command().get_subcommands() {
+            for name in verb.get_all_aliases().chain([verb.get_name()]) {
+                let alone = alone(name).unwrap_or_else(|| panic!("{name} is not known alone"));
+                assert_eq!(alone.get_name(), verb.get_name());
+                assert_eq!(
+                    alone.get_all_aliases().collect::<Vec<_>>(),
+                    verb.get_all_aliases().collect::<Vec<_>>()
+                );
+                assert_eq!(
+                    format!("{:?}", alone.get_arguments().collect::<Vec<_>>()),
+                    format!("{:?}", verb.get_arguments().collect::<Vec<_>>())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_read_with_one_verb_means_the_same_with_all() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for line in [
+            "wharf ls",
+            "wharf list --json",
+            "wharf --json -v tools",
+            "wharf --color never call fs/read path=list",
+            "wharf mcp thinking",
+            "wharf cache clear -q",
+            "wharf add tools --env A=b -- list tools",
+        ] {
+            let all = read(&Cli::command().try_get_matches_from(words(line)).unwrap()).unwrap();
+            let one = parse_alone(&words(line)).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(format!("{one:?}"), format!("{all:?}"), "{line}");
+        }
+        for line in [
+            "wharf",
+            "wharf help list",
+            "wharf lis",
+            "wharf list --help",
+            "wharf --version",
+            "wharf --project tools get list",
+            "wharf list tools",
+        ] {
+            assert!(parse_alone(&words(line)).is_none(), "{line}");
         }
     }
 

@@ -57,6 +57,8 @@ pub(crate) struct Inner {
     startup: (StartupMode, Duration),
     began: Instant,
     tasks: TaskTracker,
+    /// Whoever writes down what is worth keeping, on a thread that may wait for the disk.
+    saving: TaskTracker,
 }
 
 /// There is no server of this name.
@@ -119,7 +121,7 @@ impl Runtime {
         let shared = Arc::new(Shared::new(options));
         let (supervisor, Channels { commands, snapshot }) =
             Supervisor::new(Arc::clone(&shared), rules.clone(), servers);
-        let tasks = TaskTracker::new();
+        let (tasks, saving) = (TaskTracker::new(), TaskTracker::new());
         drop(tasks.spawn(supervisor.run()));
         tasks.close();
         let rules = Mutex::new(rules);
@@ -133,6 +135,7 @@ impl Runtime {
             startup,
             began,
             tasks,
+            saving,
         }))
     }
 
@@ -254,17 +257,20 @@ impl Runtime {
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
         let shared = Arc::clone(&self.0.shared);
-        tokio::task::spawn_blocking(move || shared.keep())
+        self.0.saving.spawn_blocking(move || shared.keep())
     }
 
     /// Ends everything and waits until nothing is left running.
     pub async fn shutdown(&self) {
-        // What is worth keeping is written while the servers end.
-        let saving = self.save();
+        // What is worth keeping is written while the servers end, unless somebody is at it already.
+        if self.0.saving.is_empty() {
+            drop(self.save());
+        }
+        self.0.saving.close();
         self.command(|done| Command::Shutdown { done }).await;
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
-        drop(saving.await);
+        self.0.saving.wait().await;
         self.0.shared.keep();
     }
 

@@ -115,12 +115,14 @@ impl Attempt<'_> {
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
                 let stdio =
                     StdioSpec { grace: self.shared.options.grace, log, ..StdioSpec::new(launch) };
-                // The mark is left while the system is busy with the process, so that it costs no time.
-                let marking = async {
+                // What has to be made on disk is made while the system is busy with the process, so
+                // that it costs no time.
+                let making = async {
                     tokio::task::yield_now().await;
                     self.shared.presence.begin();
+                    self.shared.keys(server);
                 };
-                tokio::join!(connect_stdio(&stdio, &options, inbox.clone()), marking).0
+                tokio::join!(connect_stdio(&stdio, &options, inbox.clone()), making).0
             }
             ResolvedTransport::Http { target, authorizer, flavor } => {
                 let client = self.shared.http.clone();

@@ -55,7 +55,8 @@ impl Slot {
     pub(super) fn new(planned: Planned, shared: &Shared, rules: &Rules) -> Self {
         let (status, failure) = first_status(&planned.entry);
         let terms = terms_of(&planned, rules);
-        let cached = terms.as_ref().and_then(|terms| {
+        // On the very first run there is nothing to find, and nothing yet to find it by.
+        let cached = terms.as_ref().filter(|_| !shared.cache.is_empty()).and_then(|terms| {
             let (cache_key, pin_key) = shared.keys(&terms.server);
             Some((shared.cache.load(&cache_key)?, pin_key))
         });

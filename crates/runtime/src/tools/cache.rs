@@ -150,7 +150,7 @@ impl ToolCache {
         // What is there of a list that has become too long would be out of date.
         let is_outdated =
             |about: &About| long.iter().any(|(key, _)| key.0.as_deref() == Some(about.key()));
-        if puts.is_empty() && !pack.has(is_outdated) {
+        if puts.is_empty() && (long.is_empty() || !pack.has(is_outdated)) {
             return;
         }
         let new: u64 = puts.iter().map(|put| put.text.len() as u64).sum();

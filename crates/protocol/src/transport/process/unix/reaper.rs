@@ -2,7 +2,8 @@
 //!
 //! Work comes as errands: a family that is to be cleared, or all orphans. Each round reads the list
 //! of processes once, for all errands together, so that a hundred servers that close at once cost
-//! few readings. An errand is done when a round finds nothing that it is after.
+//! few readings. An errand is done when a round finds nothing that it is after. The thread begins with
+//! the first errand that is not done at a glance.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,12 @@ pub(super) fn bury(family: Family) {
 /// until `until` to do so. If the future is dropped, it is killed at once.
 pub(super) async fn clear(family: Family, by: EndedBy, until: Instant) {
     let (reply, done) = oneshot::channel();
-    REAPER.submit(Errand::clear(family, by, until, Some(reply)));
+    let errand = Errand::clear(family, by, until, Some(reply));
+    // Where there is one server, a thread would take longer than its work.
+    let errand = if REAPER.lock().runs { Some(errand) } else { errand.at_a_glance() };
+    if let Some(errand) = errand {
+        REAPER.submit(errand);
+    }
     // Without an answer there is no thread; then the family waits for the next errand.
     drop(done.await);
 }

@@ -1,8 +1,8 @@
-//! Two threads that start processes.
+//! One or two threads that start processes.
 //!
 //! A child that dies with its parent dies with the parent's *thread*, so children are started here,
-//! on threads that end with the whole process and not before. There are two because starting a
-//! hundred servers is mostly work of the system that two cores can share.
+//! on threads that end with the whole process and not before. The second comes once something waits
+//! for the first: starting a hundred servers is mostly work of the system that two cores can share.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,11 +11,11 @@ use std::{io, thread};
 
 use tokio::sync::oneshot;
 
-const THREADS: usize = 2;
+const MOST_THREADS: usize = 2;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-static POOL: Pool = Pool { state: Mutex::new(State::new()), ready: Condvar::new() };
+static POOL: Pool = Pool::new();
 
 struct Pool {
     state: Mutex<State>,
@@ -25,6 +25,8 @@ struct Pool {
 struct State {
     jobs: VecDeque<Job>,
     threads: usize,
+    /// How many of them wait for work.
+    idle: usize,
 }
 
 /// Runs some work on one of the threads. If the future is dropped, work that has not begun is left
@@ -43,14 +45,20 @@ pub(super) async fn run<T: Send + 'static>(
 }
 
 impl Pool {
+    const fn new() -> Self {
+        let state = State { jobs: VecDeque::new(), threads: 0, idle: 0 };
+        Self { state: Mutex::new(state), ready: Condvar::new() }
+    }
+
     fn submit(&'static self, job: Job) -> io::Result<()> {
         let mut state = self.lock();
-        while state.threads < THREADS {
+        if state.jobs.len() >= state.idle && state.threads < MOST_THREADS {
             let thread = thread::Builder::new().name("wharf-spawn".into()).stack_size(256 * 1024);
             match thread.spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err(error),
-                Err(_) => break,
+                // Then the first does it all.
+                Err(_) => {}
             }
         }
         state.jobs.push_back(job);
@@ -67,7 +75,9 @@ impl Pool {
                 match state.jobs.pop_front() {
                     Some(job) => break job,
                     None => {
+                        state.idle += 1;
                         state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+                        state.idle -= 1;
                     }
                 }
             };
@@ -82,18 +92,12 @@ impl Pool {
     }
 }
 
-impl State {
-    const fn new() -> Self {
-        Self { jobs: VecDeque::new(), threads: 0 }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::thread;
-    use std::time::Duration;
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
 
-    use super::run;
+    use super::*;
 
     #[tokio::test]
     async fn work_that_panics_does_not_end_the_threads() {
@@ -105,10 +109,40 @@ mod tests {
         assert_eq!(name.as_deref(), Some("wharf-spawn"));
     }
 
+    #[test]
+    fn a_second_thread_comes_only_for_work_that_waits() {
+        static POOL: Pool = Pool::new();
+        let when = |is_so: fn(&State) -> bool| {
+            let deadline = Instant::now() + Duration::from_secs(10);
+            while !is_so(&POOL.lock()) {
+                assert!(Instant::now() < deadline, "it never came to that");
+                thread::yield_now();
+            }
+        };
+        for _ in 0..3 {
+            POOL.submit(Box::new(|| {})).unwrap();
+            when(|state| state.idle == 1 && state.jobs.is_empty());
+            assert_eq!(POOL.lock().threads, 1);
+        }
+        let (done, all_done) = mpsc::channel();
+        let (go, gate) = mpsc::channel::<()>();
+        POOL.submit(Box::new(move || assert!(gate.recv().is_err()))).unwrap();
+        for _ in 0..3 {
+            let done = done.clone();
+            POOL.submit(Box::new(move || done.send(()).unwrap())).unwrap();
+        }
+        for _ in 0..3 {
+            all_done.recv_timeout(Duration::from_secs(10)).unwrap();
+        }
+        assert_eq!(POOL.lock().threads, MOST_THREADS);
+        drop(go);
+        when(|state| state.idle == MOST_THREADS);
+    }
+
     #[tokio::test]
     async fn the_result_of_work_that_nobody_awaits_is_dropped() {
         let (alive, mut dropped) = tokio::sync::mpsc::channel::<()>(1);
-        let (go, gate) = std::sync::mpsc::channel::<()>();
+        let (go, gate) = mpsc::channel::<()>();
         let mut running = Box::pin(run(move || {
             let _ = gate.recv();
             Ok(alive)

@@ -33,6 +33,9 @@ const ANCESTOR_LIMIT: usize = 256;
 /// How often the list is read again because it has changed.
 const PASS_LIMIT: usize = 100;
 
+/// How many numbers are asked for one by one: for so few that is quicker than reading the whole list.
+const FEW: usize = 64;
+
 /// How often, and after which pause, a process is looked at again that has no environment yet.
 const UNBORN_LIMIT: usize = 200;
 const UNBORN_PAUSE: Duration = Duration::from_micros(50);
@@ -72,6 +75,11 @@ impl Wanted {
             _ => 0..=i32::MAX,
         }
     }
+
+    /// Tells whether so few numbers are to be looked at now that it takes no time worth mentioning.
+    pub(super) fn is_quick(&self) -> bool {
+        self.numbers(last_number()).size_hint().0 <= FEW / 4
+    }
 }
 
 /// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
@@ -83,39 +91,82 @@ pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
     if fs::read_link("/proc/self").ok()? != Path::new(&std::process::id().to_string()) {
         return None;
     }
-    let mut buffer = Vec::new();
-    let mut entries = Vec::new();
-    let mut seen = HashSet::new();
+    let mut reading = Reading::new(wanted);
+    let mut last_before = None;
     for _ in 0..PASS_LIMIT {
-        let before = seen.len();
-        let names: Vec<i32> = fs::read_dir("/proc")
-            .ok()?
-            .flatten()
-            .filter_map(|it| number(&it.file_name()))
-            .collect();
-        // Asked after the names were read, so that nobody among them can be newer.
-        let numbers = wanted.numbers(last_number());
-        for pid in names {
-            if numbers.contains(&pid) && seen.insert(pid) {
-                entries.extend(look_at(pid, wanted, &mut buffer));
-            }
+        let seen = reading.seen.len();
+        let last = last_number();
+        let numbers = wanted.numbers(last);
+        let is_few = numbers.size_hint().0 <= FEW;
+        if is_few {
+            reading.ask_for(numbers);
+        } else {
+            reading.pass()?;
         }
-        if seen.len() == before {
+        // Who got a number too late to be asked for has changed the last.
+        if reading.seen.len() == seen && (!is_few || last == last_before) {
             break;
         }
+        last_before = last;
     }
-    Some(entries)
+    Some(reading.entries)
 }
 
-fn look_at(pid: i32, wanted: &Wanted, buffer: &mut Vec<u8>) -> Option<Entry> {
-    let stat = Stat::read(pid, buffer).filter(|stat| !stat.is_dead())?;
-    let is_member = wanted.groups.contains(&stat.group);
-    if !is_member && stat.started < wanted.since {
-        return None;
+struct Reading<'a> {
+    wanted: &'a Wanted,
+    buffer: Vec<u8>,
+    entries: Vec<Entry>,
+    seen: HashSet<i32>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(wanted: &'a Wanted) -> Self {
+        Self { wanted, buffer: Vec::new(), entries: Vec::new(), seen: HashSet::new() }
     }
-    let marker = marker(pid, buffer);
-    let id = Identity { pid, started: stat.started };
-    (is_member || marker.is_some()).then_some(Entry { id, group: stat.group, marker })
+
+    /// Goes through the whole list once.
+    fn pass(&mut self) -> Option<()> {
+        let names = fs::read_dir("/proc").ok()?.flatten();
+        let names: Vec<i32> = names.filter_map(|it| number(&it.file_name())).collect();
+        // Asked after the names were read, so that nobody among them can be newer.
+        let numbers = self.wanted.numbers(last_number());
+        for pid in names {
+            if numbers.contains(&pid) && self.seen.insert(pid) {
+                let stat = Stat::read(pid, &mut self.buffer);
+                let entry = stat.and_then(|stat| self.look_at(&stat));
+                self.entries.extend(entry);
+            }
+        }
+        Some(())
+    }
+
+    /// Goes through some numbers, from the first to the last: whoever has left by now can only have
+    /// started one that comes later.
+    fn ask_for(&mut self, numbers: RangeInclusive<i32>) {
+        for pid in numbers {
+            if self.seen.contains(&pid) {
+                continue;
+            }
+            if let Some(stat) = Stat::read(pid, &mut self.buffer) {
+                self.seen.insert(pid);
+                let entry = self.look_at(&stat);
+                self.entries.extend(entry);
+            }
+        }
+    }
+
+    fn look_at(&mut self, stat: &Stat) -> Option<Entry> {
+        if stat.is_dead() || stat.is_thread() {
+            return None;
+        }
+        let is_member = self.wanted.groups.contains(&stat.group);
+        if !is_member && stat.started < self.wanted.since {
+            return None;
+        }
+        let marker = marker(stat.pid, &mut self.buffer);
+        let id = Identity { pid: stat.pid, started: stat.started };
+        (is_member || marker.is_some()).then_some(Entry { id, group: stat.group, marker })
+    }
 }
 
 /// Returns when a process started.
@@ -211,6 +262,7 @@ struct Stat {
     flags: u64,
     threads: u64,
     started: u64,
+    exit_signal: i32,
     environment_end: u64,
 }
 
@@ -241,6 +293,7 @@ impl Stat {
             flags: fields.get(6)?.parse().ok()?,
             threads: fields.get(17)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
+            exit_signal: fields.get(35)?.parse().ok()?,
             // Old kernels do not tell.
             environment_end: fields.get(48).map_or(Some(1), |field| field.parse().ok())?,
         })
@@ -250,6 +303,12 @@ impl Stat {
     /// first thread has ended looks the same, but has others.
     fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X') && self.threads <= 1
+    }
+
+    /// Tells whether it is one thread of a process. They are not in the list, but whoever asks for
+    /// their number gets an answer. Only the first thread of a process tells somebody when it ends.
+    fn is_thread(&self) -> bool {
+        self.exit_signal < 0
     }
 
     /// Tells whether the process is between two programs. The kernel's own threads never have one.
@@ -297,12 +356,18 @@ fn number(name: &OsStr) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Identity, Owner, Stat, Wanted, find_marker, is_above_us, lives, read};
-    use crate::transport::process::marker::Marker;
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "the list itself is tested, not a server")]
+    fn shell(script: &str) -> Child {
+        Command::new("/bin/sh").args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap()
+    }
 
     #[test]
     fn a_name_with_parentheses_does_not_confuse() {
-        let end = "0 ".repeat(28) + "77 0";
+        let end = "0 ".repeat(15) + "17 " + &"0 ".repeat(12) + "77 0";
         let line = format!("42 (a) R 1) S 7 9 9 0 -1 64 1 0 0 0 0 0 0 0 20 0 3 0 5500 {end}");
         let expected = Stat {
             pid: 42,
@@ -312,6 +377,7 @@ mod tests {
             flags: 64,
             threads: 3,
             started: 5500,
+            exit_signal: 17,
             environment_end: 77,
         };
         assert_eq!(Stat::parse(line.as_bytes()), Some(expected));
@@ -366,6 +432,34 @@ mod tests {
         assert_eq!(numbers(500, Some(20)), 0..=i32::MAX, "they began anew");
         assert_eq!(numbers(500, None), 0..=i32::MAX);
         assert_eq!(numbers(0, Some(700)), 0..=i32::MAX);
+    }
+
+    #[test]
+    fn a_child_is_found_by_its_number_alone_and_a_thread_is_nobody() {
+        let last = last_number().unwrap();
+        let mut child = shell("read x");
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let path = fs::read_link("/proc/thread-self").unwrap();
+            tell.send(number(path.file_name().unwrap()).unwrap()).unwrap();
+            assert!(held.recv().is_err());
+        });
+        let thread_number = told.recv().unwrap();
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let wanted = Wanted { groups: vec![group], since: u64::MAX, from: last };
+        let all = || {
+            let mut reading = Reading::new(&wanted);
+            reading.ask_for(last..=last_number().unwrap());
+            reading.entries.into_iter().map(|entry| entry.id.pid).collect::<Vec<_>>()
+        };
+        let number = i32::try_from(child.id()).unwrap();
+        assert!(Stat::read(thread_number, &mut Vec::new()).unwrap().is_thread());
+        assert!(all().contains(&number) && !all().contains(&thread_number), "{:?}", all());
+        drop((hold, child.stdin.take()));
+        child.wait().unwrap();
+        thread.join().unwrap();
+        assert!(!all().contains(&number));
     }
 
     #[test]
