@@ -144,8 +144,8 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 /// Reads a command line as if there were no verb but the one that it seems to name. What is understood
 /// that way means the same beside other verbs; for the rest there are messages to be written.
 fn parse_alone(arguments: &[OsString]) -> Option<Cli> {
-    let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    let verb = words.filter_map(alone).next()?;
+    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let verb = words.find_map(alone)?;
     let mut command = Flags::augment_args(Command::new("wharf")).subcommand(verb);
     read(&command.try_get_matches_from_mut(arguments).ok()?).ok()
 }

@@ -3,7 +3,7 @@
 //! Events say that something happened; how things stand is always in the snapshot, which is
 //! published first. Whoever reads too slowly misses events, never states.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,7 @@ use crate::status::{Failure, Status};
 use crate::tools::ToolChange;
 
 /// How many events are kept for an observer that is busy.
-pub(crate) const KEPT: usize = 1024;
+const KEPT: usize = 1024;
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -73,6 +73,24 @@ pub enum Event {
         /// What it is.
         problem: Problem,
     },
+}
+
+/// Tells whoever is interested. Room for the events is made with the first observer: most programs that
+/// make one call and end have none, and it is more than all the rest of such a runtime.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Teller(Arc<OnceLock<broadcast::Sender<Event>>>);
+
+impl Teller {
+    pub(crate) fn tell(&self, event: Event) {
+        if let Some(sender) = self.0.get() {
+            // An error only means that nobody is interested any more.
+            drop(sender.send(event));
+        }
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.0.get_or_init(|| broadcast::Sender::new(KEPT)).subscribe()
+    }
 }
 
 /// Receives events from the moment it was made.

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::Notify;
 use wharf_config::ServerName;
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
@@ -17,7 +17,7 @@ use wharf_protocol::view::{
     Elicitation, ElicitationMode, LogMessage, Sampling, SubscriptionFilter,
 };
 
-use crate::event::Event;
+use crate::event::{Event, Teller};
 use crate::ports::Ports;
 use crate::resolve::Secrets;
 
@@ -32,7 +32,7 @@ pub(super) struct Inbox {
     server: ServerName,
     secrets: Arc<Secrets>,
     ports: Ports,
-    events: broadcast::Sender<Event>,
+    events: Teller,
     changes: Arc<Changes>,
 }
 
@@ -88,7 +88,7 @@ impl Inbox {
         server: &ServerName,
         secrets: &Arc<Secrets>,
         ports: Ports,
-        events: broadcast::Sender<Event>,
+        events: Teller,
     ) -> (Arc<Self>, Arc<Changes>) {
         let changes = Arc::<Changes>::default();
         let (server, secrets) = (server.clone(), Arc::clone(secrets));
@@ -126,8 +126,7 @@ impl Inbox {
     }
 
     fn tell(&self, event: Event) {
-        // An error only means that nobody is interested.
-        drop(self.events.send(event));
+        self.events.tell(event);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use wharf_config::{Env, ServerSpec, Settings, Source, Transport};
 use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
@@ -12,7 +11,7 @@ use wharf_protocol::{ConnectOptions, peer};
 use super::keeper::Keeper;
 use super::levels::Levels;
 use super::presence::Presence;
-use crate::event::{self, Event};
+use crate::event::{Event, Teller};
 use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
@@ -36,7 +35,7 @@ pub(crate) struct Shared {
     /// Held by whoever writes.
     writing: Mutex<()>,
     pub(crate) names: Arc<Mutex<Names>>,
-    pub(crate) events: broadcast::Sender<Event>,
+    pub(crate) events: Teller,
     /// Cancelled once nothing will happen any more.
     pub(crate) over: CancellationToken,
     pub(crate) levels: Levels,
@@ -105,7 +104,7 @@ impl Shared {
             keeper: Keeper::default(),
             writing: Mutex::default(),
             names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
-            events: broadcast::Sender::new(event::KEPT),
+            events: Teller::default(),
             over: CancellationToken::new(),
             levels: Levels::default(),
             presence: Presence::new(options.run.clone()),
@@ -166,8 +165,7 @@ impl Shared {
     }
 
     pub(crate) fn tell(&self, event: Event) {
-        // An error only means that nobody is interested.
-        drop(self.events.send(event));
+        self.events.tell(event);
     }
 }
 

@@ -12,7 +12,11 @@ use tokio::sync::oneshot;
 use super::super::process::EndedBy;
 use super::family::Family;
 #[cfg(target_os = "linux")]
-use super::table::{self, Entry, Identity, Wanted};
+use super::{
+    super::marker::Owner,
+    family::leaders,
+    table::{self, Entry, Identity, Wanted},
+};
 
 /// How long killed processes may take to vanish before nobody waits for them any more.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -37,7 +41,7 @@ const YOUNG: Duration = Duration::from_secs(1);
 enum Target {
     Family {
         family: Family,
-        /// When the leader started: nothing of its tree is older.
+        /// When the leader started, or before: nothing of its tree is older.
         #[cfg(target_os = "linux")]
         started: u64,
     },
@@ -54,7 +58,7 @@ impl Errand {
     ) -> Self {
         let target = Target::Family {
             #[cfg(target_os = "linux")]
-            started: table::start_of(family.pid).unwrap_or(0),
+            started: started(&family),
             family,
         };
         let until = if by == EndedBy::Kill { Instant::now() } else { until };
@@ -200,7 +204,7 @@ impl Errand {
         if let Target::Family { mut family, .. } = self.target
             && !family.collect()
         {
-            let process = family.pid.as_raw_nonzero().get();
+            let process = family.number();
             tracing::warn!(process, "a killed process does not exit");
             undead.push(family);
         }
@@ -224,24 +228,43 @@ impl Target {
 
     fn is_group_of(&self, entry: &Entry) -> bool {
         match self {
-            Self::Family { family, .. } => entry.group == family.pid.as_raw_nonzero().get(),
+            Self::Family { family, .. } => entry.group == family.number(),
             Self::Orphans => false,
         }
     }
 }
 
+/// Returns when the leader of a family started, or some time before that.
+#[cfg(target_os = "linux")]
+fn started(family: &Family) -> u64 {
+    if is_young(family) {
+        // Its number says more about who may belong to it, and need not be looked up.
+        return Owner::current().started;
+    }
+    table::start_of(family.pid).unwrap_or(0)
+}
+
+#[cfg(target_os = "linux")]
+fn is_young(family: &Family) -> bool {
+    family.born.elapsed() < YOUNG
+}
+
 /// Returns what all errands together are after.
 #[cfg(target_os = "linux")]
 fn wanted(errands: &[Errand]) -> Wanted {
-    let mut wanted = Wanted { groups: Vec::new(), since: u64::MAX, from: i32::MAX };
+    let known = leaders().clone();
+    let mut wanted = Wanted { groups: Vec::new(), known, since: u64::MAX, from: i32::MAX };
     let last = table::last_number();
     for errand in errands {
         match &errand.target {
             Target::Family { family, started } => {
-                let leader = family.pid.as_raw_nonzero().get();
+                let leader = family.number();
                 wanted.groups.push(leader);
+                if !family.has_exited() {
+                    wanted.known.remove(&leader);
+                }
                 wanted.since = wanted.since.min(*started);
-                let is_young = family.born.elapsed() < YOUNG && last >= Some(leader);
+                let is_young = is_young(family) && last >= Some(leader);
                 wanted.from = wanted.from.min(if is_young { leader } else { 0 });
             }
             Target::Orphans => (wanted.since, wanted.from) = (0, 0),

@@ -3,15 +3,28 @@
 //! As long as the child is not collected, its number belongs to it, so signals to the group are
 //! safe. Only `reaper` collects.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid,
+    waitpid,
+};
 
 use super::super::launch::Launch;
 use super::super::marker::Marker;
 use super::pipes::{self, OurEnds};
 use super::reaper;
+
+/// The numbers of all children that are not collected.
+static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// Returns the numbers of all children that are not collected.
+pub(super) fn leaders() -> MutexGuard<'static, BTreeSet<i32>> {
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A child, the group that it leads, and the marker that the rest of its tree carries.
 #[derive(Debug)]
@@ -44,6 +57,7 @@ pub(super) fn spawn(launch: &Launch, marker: Marker) -> io::Result<Born> {
     let pid = super::parent_death::start(super::order::Order::new(launch, marker)?, ends)?;
     #[cfg(not(target_os = "linux"))]
     let pid = super::plain::start(launch, marker, ends)?;
+    leaders().insert(pid.as_raw_nonzero().get());
     let family = Family { pid, marker, born: Instant::now(), collected: false };
     Ok(Born { guard: Guard { family: Some(family), pid }, pipes })
 }
@@ -61,9 +75,23 @@ impl Family {
     pub(super) fn collect(&mut self) -> bool {
         // Once it is collected, its number may be another child's, which is not ours to collect. An
         // error means that there is no such child any more.
-        self.collected =
-            self.collected || !matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None));
+        if !self.collected && !matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None)) {
+            self.collected = true;
+            leaders().remove(&self.number());
+        }
         self.collected
+    }
+
+    /// Tells whether the child has exited, collected or not.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody looks for the rest"))]
+    pub(super) fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        self.collected || matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))
+    }
+
+    /// Returns the number of the child and of its group.
+    pub(super) fn number(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
     }
 }
 

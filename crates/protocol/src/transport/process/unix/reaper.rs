@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::super::process::EndedBy;
 use super::errand::Errand;
-use super::family::Family;
+use super::family::{Family, leaders};
 
 /// How long orphans may take to terminate before they are killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(1);
@@ -50,8 +50,9 @@ pub(super) fn bury(family: Family) {
 pub(super) async fn clear(family: Family, by: EndedBy, until: Instant) {
     let (reply, done) = oneshot::channel();
     let errand = Errand::clear(family, by, until, Some(reply));
-    // Where there is one server, a thread would take longer than its work.
-    let errand = if REAPER.lock().runs { Some(errand) } else { errand.at_a_glance() };
+    // For one server, a thread would take longer than its work; many are cleared together.
+    let is_alone = leaders().len() == 1;
+    let errand = if is_alone { errand.at_a_glance() } else { Some(errand) };
     if let Some(errand) = errand {
         REAPER.submit(errand);
     }

@@ -72,14 +72,12 @@ impl Pool {
         loop {
             let mut state = self.lock();
             let job = loop {
-                match state.jobs.pop_front() {
-                    Some(job) => break job,
-                    None => {
-                        state.idle += 1;
-                        state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
-                        state.idle -= 1;
-                    }
+                if let Some(job) = state.jobs.pop_front() {
+                    break job;
                 }
+                state.idle += 1;
+                state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
             };
             drop(state);
             // The job's answer is dropped when it panics, which its caller sees.

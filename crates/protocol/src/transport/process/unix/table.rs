@@ -4,7 +4,7 @@
 //! signalling, so a signal goes through a descriptor that was opened before the process was looked
 //! at again. What cannot be read is not ours.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -59,6 +59,8 @@ pub(super) struct Identity {
 pub(super) struct Wanted {
     /// Processes of these groups, whatever their marker.
     pub(super) groups: Vec<i32>,
+    /// Children of ours that need not be looked at: they have exited, or nobody is after them.
+    pub(super) known: BTreeSet<i32>,
     /// Marked processes that started at this time or later.
     pub(super) since: u64,
     /// Only processes with this number or one that was given later: most of a machine's need not be
@@ -76,9 +78,14 @@ impl Wanted {
         }
     }
 
+    /// Returns how many of some numbers are not known.
+    fn unknown(&self, numbers: &RangeInclusive<i32>) -> usize {
+        numbers.size_hint().0 - self.known.range(numbers.clone()).count()
+    }
+
     /// Tells whether so few numbers are to be looked at now that it takes no time worth mentioning.
     pub(super) fn is_quick(&self) -> bool {
-        self.numbers(last_number()).size_hint().0 <= FEW / 4
+        self.unknown(&self.numbers(last_number())) <= FEW / 4
     }
 }
 
@@ -97,7 +104,7 @@ pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
         let seen = reading.seen.len();
         let last = last_number();
         let numbers = wanted.numbers(last);
-        let is_few = numbers.size_hint().0 <= FEW;
+        let is_few = wanted.unknown(&numbers) <= FEW;
         if is_few {
             reading.ask_for(numbers);
         } else {
@@ -121,7 +128,8 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(wanted: &'a Wanted) -> Self {
-        Self { wanted, buffer: Vec::new(), entries: Vec::new(), seen: HashSet::new() }
+        let seen = wanted.known.iter().copied().collect();
+        Self { wanted, buffer: Vec::new(), entries: Vec::new(), seen }
     }
 
     /// Goes through the whole list once.
@@ -177,9 +185,10 @@ pub(super) fn start_of(pid: Pid) -> Option<u64> {
 /// Returns the number that a process was given last. Whoever has a larger one is from before the
 /// numbers began anew.
 pub(super) fn last_number() -> Option<i32> {
-    // It is the last word of this file.
-    let text = fs::read_to_string("/proc/loadavg").ok()?;
-    text.split_whitespace().last()?.parse().ok()
+    // It is the last word of this file, of which the kernel hands out the whole at once.
+    let mut text = [0; 128];
+    let length = File::open("/proc/loadavg").and_then(|mut file| file.read(&mut text)).ok()?;
+    str::from_utf8(&text[..length]).ok()?.split_whitespace().last()?.parse().ok()
 }
 
 /// Returns when this process started.
@@ -424,7 +433,8 @@ mod tests {
     #[test]
     fn only_numbers_since_the_first_server_are_looked_at() {
         let numbers = |from, last| {
-            let wanted = Wanted { groups: Vec::new(), since: 0, from };
+            let known = BTreeSet::new();
+            let wanted = Wanted { groups: Vec::new(), known, since: 0, from };
             wanted.numbers(last)
         };
         assert_eq!(numbers(500, Some(700)), 500..=700);
@@ -438,16 +448,17 @@ mod tests {
     fn a_child_is_found_by_its_number_alone_and_a_thread_is_nobody() {
         let last = last_number().unwrap();
         let mut child = shell("read x");
-        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let path = fs::read_link("/proc/thread-self").unwrap();
             tell.send(number(path.file_name().unwrap()).unwrap()).unwrap();
-            assert!(held.recv().is_err());
+            assert!(ended.recv().is_err());
         });
         let thread_number = told.recv().unwrap();
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let wanted = Wanted { groups: vec![group], since: u64::MAX, from: last };
+        let known = BTreeSet::new();
+        let wanted = Wanted { groups: vec![group], known, since: u64::MAX, from: last };
         let all = || {
             let mut reading = Reading::new(&wanted);
             reading.ask_for(last..=last_number().unwrap());
@@ -456,7 +467,7 @@ mod tests {
         let number = i32::try_from(child.id()).unwrap();
         assert!(Stat::read(thread_number, &mut Vec::new()).unwrap().is_thread());
         assert!(all().contains(&number) && !all().contains(&thread_number), "{:?}", all());
-        drop((hold, child.stdin.take()));
+        drop((end, child.stdin.take()));
         child.wait().unwrap();
         thread.join().unwrap();
         assert!(!all().contains(&number));
@@ -465,7 +476,9 @@ mod tests {
     #[test]
     fn a_group_is_found_without_a_marker() {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let entries = read(&Wanted { groups: vec![group], since: u64::MAX, from: 0 }).unwrap();
+        let known = BTreeSet::new();
+        let wanted = Wanted { groups: vec![group], known, since: u64::MAX, from: 0 };
+        let entries = read(&wanted).unwrap();
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(entries.iter().any(|entry| entry.id.pid == own && entry.group == group));
         assert!(entries.iter().all(|entry| entry.group == group));
