@@ -3,6 +3,7 @@
 //! After a 401 the commands behind them run again and the store is asked again, once per request;
 //! whether that helps is for the server to say. A 403 is an answer, not a question.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,9 +29,15 @@ pub(super) struct ServerHeaders {
     pub(super) stored: Option<Stored>,
 }
 
+/// How many values are remembered that were replaced. A server may still speak of the last one; who
+/// renews every few minutes for weeks need not keep them all.
+const MOST_EARLIER: usize = 8;
+
 /// What is sent to a server.
 pub(super) struct Sent {
     headers: HeaderMap,
+    /// What was sent before it was renewed, the latest last.
+    earlier: VecDeque<HeaderValue>,
     /// What of it must not be seen anywhere else, once somebody wanted to know.
     secrets: Option<Arc<[String]>>,
 }
@@ -76,16 +83,20 @@ impl ServerHeaders {
 
 impl Sent {
     pub(super) fn new(headers: HeaderMap) -> Self {
-        Self { headers, secrets: None }
+        Self { headers, earlier: VecDeque::new(), secrets: None }
     }
 
     /// Sets a header; says whether it is another one than before.
     fn set(&mut self, name: HeaderName, value: HeaderValue) -> bool {
-        let is_other = self.headers.insert(name, value.clone()) != Some(value);
-        if is_other {
-            self.secrets = None;
+        if self.headers.get(&name) == Some(&value) {
+            return false;
         }
-        is_other
+        self.secrets = None;
+        self.earlier.extend(self.headers.insert(name, value));
+        if self.earlier.len() > MOST_EARLIER {
+            self.earlier.pop_front();
+        }
+        true
     }
 
     /// Sets headers; extending the map would send the old value, too.
@@ -98,7 +109,8 @@ impl Sent {
     fn secrets(&mut self) -> Arc<[String]> {
         let find = || {
             let mut hidden = Hidden::default();
-            for value in self.headers.values().filter_map(|value| value.to_str().ok()) {
+            let all = self.headers.values().chain(&self.earlier);
+            for value in all.filter_map(|value| value.to_str().ok()) {
                 hidden.value(value);
             }
             hidden.into_texts().into()

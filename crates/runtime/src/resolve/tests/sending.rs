@@ -150,5 +150,5 @@ async fn what_is_secret_in_headers_is_found_again_only_when_they_change() {
     std::fs::rename(format!("{place}-gone"), &place).unwrap();
     world.write("home/token", "tiger-4712");
     assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
-    assert_eq!(secrets.hide(&text), format!("{place} tiger-4711 •••"));
+    assert_eq!(secrets.hide(&text), format!("{place} ••• •••"));
 }
