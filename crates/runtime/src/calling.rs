@@ -1,13 +1,15 @@
 //! One tool call from its name to its outcome; the part that keeps it from ever running twice.
 //!
 //! Find the tool, check the arguments, ask who has to be asked, wait for the server, send once. It
-//! is sent again only when [`may_repeat`] says that it cannot have run.
+//! is sent again only when [`may_repeat`] says that it cannot have run, or when the server refused it
+//! until a page was visited.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::Instrument;
+use wharf_config::ServerName;
 use wharf_protocol::Json;
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
@@ -15,7 +17,7 @@ use wharf_protocol::view::send::Object;
 
 use crate::call::approval::Proposal;
 use crate::call::explain::{Claims, explain, may_repeat};
-use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason};
+use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason, pages};
 use crate::connections::{ServerView, call_limit};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
@@ -94,7 +96,7 @@ impl Runtime {
         let cap = self.rules().call_cap;
         let until = Instant::now() + cap;
         let left = || until.saturating_duration_since(Instant::now());
-        let mut attempt = 1;
+        let (mut attempt, mut has_visited) = (1, false);
         loop {
             let name = tool.server().as_str();
             let limit = self.snapshot().server(name).map(|it| silence(it, options, left()));
@@ -128,12 +130,23 @@ impl Runtime {
             if may_be_gone(&error) {
                 self.suspect(tool.server());
             }
-            if attempt >= MOST_ATTEMPTS || !may_repeat(&error, claims(&tool, &server)) {
+            let may_repeat = may_repeat(&error, claims(&tool, &server));
+            let is_visited =
+                !has_visited && !may_repeat && self.visit(&error, tool.server(), left()).await;
+            if attempt >= MOST_ATTEMPTS || !(may_repeat || is_visited) {
                 return Err(explain(&error, &peer.stderr(), &server.secrets));
             }
+            has_visited |= is_visited;
             tracing::debug!(attempt, "a call did not run and is made again");
             attempt += 1;
         }
+    }
+
+    /// Has pages visited without which a server refuses a call; tells whether that was done.
+    async fn visit(&self, error: &RequestError, server: &ServerName, left: Duration) -> bool {
+        let shared = &self.0.shared;
+        let visiting = pages::visit(error, server, &shared.options.ports, &shared.visits);
+        tokio::time::timeout(left, visiting).await.unwrap_or(false)
     }
 
     /// Says whether a call may be sent, as far as the tool and its arguments are concerned.

@@ -23,6 +23,7 @@ use crate::gate;
 use crate::options::{Options, StartupMode};
 use crate::status::{Failure, FailureKind, Status};
 use crate::tools::Tool;
+use crate::tools::disk::LOCK_WAIT;
 
 /// Servers that are kept connected, and their tools.
 ///
@@ -257,7 +258,7 @@ impl Runtime {
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
         let shared = Arc::clone(&self.0.shared);
-        self.0.saving.spawn_blocking(move || shared.keep())
+        self.0.saving.spawn_blocking(move || shared.keep(LOCK_WAIT))
     }
 
     /// Ends everything and waits until nothing is left running.
@@ -271,7 +272,8 @@ impl Runtime {
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
-        self.0.shared.keep();
+        // What came up in the last moment; whoever kept others out so far is not waited for again.
+        self.0.shared.keep(Duration::ZERO);
     }
 
     /// Waits until a server is connected, and returns the way to it.

@@ -7,7 +7,8 @@
 //!
 //! Nothing here talks to a server. Each file answers one question: do the arguments fit (`arguments`),
 //! may it run (`approval`, `remembered`, `grants`), what does the answer say (`outcome`, `text`), what
-//! went wrong and may it be tried again (`error`, `explain`), where does what is too long go (`spill`).
+//! went wrong and may it be tried again (`error`, `explain`), what has to be done before that (`pages`),
+//! where does what is too long go (`spill`).
 
 pub(crate) mod approval;
 pub(crate) mod arguments;
@@ -15,6 +16,7 @@ mod error;
 pub(crate) mod explain;
 mod grants;
 mod outcome;
+pub(crate) mod pages;
 pub(crate) mod remembered;
 mod spill;
 mod text;

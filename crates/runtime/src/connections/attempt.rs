@@ -105,8 +105,7 @@ impl Attempt<'_> {
             left_out(resolved.omissions);
         }
         let (spec, secrets) = (&server.spec, Arc::new(resolved.secrets));
-        let ports = self.shared.options.ports.clone();
-        let (inbox, changes) = Inbox::new(&spec.name, &secrets, ports, self.shared.events.clone());
+        let (inbox, changes) = Inbox::new(&spec.name, &secrets, self.shared);
         let mut options = self.shared.connect_options(spec);
         options.remembered = self.remembered;
         options.tasks = tasks.clone();

@@ -17,6 +17,8 @@ use wharf_protocol::view::{
     Elicitation, ElicitationMode, LogMessage, Sampling, SubscriptionFilter,
 };
 
+use super::shared::Shared;
+use crate::call::pages::Visits;
 use crate::event::{Event, Teller};
 use crate::ports::Ports;
 use crate::resolve::Secrets;
@@ -33,6 +35,7 @@ pub(super) struct Inbox {
     secrets: Arc<Secrets>,
     ports: Ports,
     events: Teller,
+    visits: Arc<Visits>,
     changes: Arc<Changes>,
 }
 
@@ -87,12 +90,17 @@ impl Inbox {
     pub(super) fn new(
         server: &ServerName,
         secrets: &Arc<Secrets>,
-        ports: Ports,
-        events: Teller,
+        shared: &Shared,
     ) -> (Arc<Self>, Arc<Changes>) {
         let changes = Arc::<Changes>::default();
-        let (server, secrets) = (server.clone(), Arc::clone(secrets));
-        let inbox = Self { server, secrets, ports, events, changes: Arc::clone(&changes) };
+        let inbox = Self {
+            server: server.clone(),
+            secrets: Arc::clone(secrets),
+            ports: shared.options.ports.clone(),
+            events: shared.events.clone(),
+            visits: Arc::clone(&shared.visits),
+            changes: Arc::clone(&changes),
+        };
         (Arc::new(inbox), changes)
     }
 
@@ -185,6 +193,12 @@ impl Handler for Inbox {
                 let uri = params.get("uri").filter(|uri| uri.as_str().len() <= MOST_URI);
                 if let Some(uri) = uri.and_then(|uri| uri.to_text()) {
                     self.tell(Event::ResourceUpdated { server, uri });
+                }
+            }
+            "notifications/elicitation/complete" => {
+                let page = params.get("elicitationId").and_then(|page| page.to_text());
+                if let Some(page) = page {
+                    self.visits.note(&server, page);
                 }
             }
             "notifications/message" => {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::gate::Ready;
 use crate::tools::attempts::LastAttempt;
 use crate::tools::cache::{CacheKey, CachedServer, ToolCache};
+use crate::tools::disk::Turn;
 
 /// What waits to be written; of each entry only the latest counts.
 #[derive(Default)]
@@ -37,10 +38,10 @@ impl Keeper {
         !lock(&self.tools).is_empty() || !lock(&self.attempts).is_empty()
     }
 
-    /// Writes all tools. Blocks for as long as the disk takes.
-    pub(super) fn write(&self, cache: &ToolCache) {
+    /// Writes all tools. Blocks until it is one's turn, and for as long as the disk takes.
+    pub(super) fn write(&self, turn: &Turn<'_>, cache: &ToolCache) {
         let all = std::mem::take(&mut *lock(&self.tools));
-        cache.store(&all);
+        cache.store(turn, &all);
     }
 
     /// Hands over the attempts that are not written yet, in the order in which they ended.

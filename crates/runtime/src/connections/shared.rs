@@ -11,6 +11,7 @@ use wharf_protocol::{ConnectOptions, peer};
 use super::keeper::Keeper;
 use super::levels::Levels;
 use super::presence::Presence;
+use crate::call::pages::Visits;
 use crate::event::{Event, Teller};
 use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
@@ -19,7 +20,8 @@ use crate::spans::Origin;
 use crate::tools::Pinning;
 use crate::tools::attempts::Attempts;
 use crate::tools::cache::{CacheKey, ToolCache};
-use crate::tools::names::{Names, NamesFile};
+use crate::tools::disk::Turn;
+use crate::tools::names::Names;
 use crate::tools::offer::ToolRules;
 use crate::tools::pins::{PinKey, Pins};
 
@@ -39,6 +41,7 @@ pub(crate) struct Shared {
     /// Cancelled once nothing will happen any more.
     pub(crate) over: CancellationToken,
     pub(crate) levels: Levels,
+    pub(crate) visits: Arc<Visits>,
     pub(super) presence: Presence,
     pub(crate) origin: Origin,
 }
@@ -107,6 +110,7 @@ impl Shared {
             events: Teller::default(),
             over: CancellationToken::new(),
             levels: Levels::default(),
+            visits: Arc::default(),
             presence: Presence::new(options.run.clone()),
             origin: Origin::current(),
             options,
@@ -142,23 +146,23 @@ impl Shared {
         self.keeper.has_work() || self.pins.has_pending()
     }
 
-    /// Writes to disk what is worth keeping. Blocks for as long as the disk takes, and as long as
-    /// somebody else in this runtime does the same.
-    pub(crate) fn keep(&self) {
+    /// Writes to disk what is worth keeping. Blocks for as long as the disk takes, as long as somebody
+    /// else in this runtime does the same, and for each folder at most `wait` for other processes.
+    pub(crate) fn keep(&self, wait: Duration) {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.pins.write_pending();
-        self.keep_tools();
+        self.pins.write_pending(wait);
+        self.keep_tools(&Turn::new(self.options.cache.as_deref(), wait));
     }
 
     /// Writes the tools, their names, and how attempts to connect ended.
-    fn keep_tools(&self) {
-        self.keeper.write(&self.cache);
+    fn keep_tools(&self, turn: &Turn<'_>) {
+        self.keeper.write(turn, &self.cache);
         let attempts = self.keeper.take_attempts().into_iter();
         let keyed = attempts.map(|(server, attempt)| (self.keys(&server).0, attempt));
-        self.attempts.store(&keyed.collect::<Vec<_>>());
+        self.attempts.store(turn, &keyed.collect::<Vec<_>>());
         let names = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let unsaved = names().take_unsaved();
-        if let Some(Err(error)) = unsaved.map(NamesFile::save) {
+        if let Some(Err(error)) = unsaved.map(|names| names.save(turn)) {
             tracing::debug!(%error, "could not write down the names of tools");
             names().still_unsaved();
         }

@@ -24,6 +24,7 @@ use super::snapshot::Snapshot;
 use crate::event::Event;
 use crate::gate::{Entry, Planned};
 use crate::status::{Failure, FailureKind, Status};
+use crate::tools::disk::LOCK_WAIT;
 
 /// How many reports are taken in before the snapshot is published.
 const BATCH: usize = 256;
@@ -157,14 +158,14 @@ impl Supervisor {
             }
         }
         self.shut_down().await;
-        self.shared.keep();
+        self.shared.keep(LOCK_WAIT);
     }
 
     /// Writes what is worth keeping, on a thread that may wait for the disk.
     fn keep(&mut self) {
         self.keep_at = None;
         let shared = Arc::clone(&self.shared);
-        self.tasks.spawn_blocking(move || shared.keep());
+        self.tasks.spawn_blocking(move || shared.keep(LOCK_WAIT));
     }
 
     /// Looks for a mark of somebody who was killed, and ends what that one left running.

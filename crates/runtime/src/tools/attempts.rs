@@ -15,7 +15,7 @@ use wharf_config::store;
 use wharf_config::text::clip;
 
 use super::cache::CacheKey;
-use super::disk;
+use super::disk::{self, Turn};
 use super::pack::seconds;
 
 const VERSION: u32 = 1;
@@ -93,7 +93,7 @@ impl Attempts {
 
     /// Writes how attempts ended, in the order in which they did, unless that is known already. That
     /// it may fail is no matter.
-    pub(crate) fn store(&self, attempts: &[(CacheKey, LastAttempt)]) {
+    pub(crate) fn store(&self, turn: &Turn<'_>, attempts: &[(CacheKey, LastAttempt)]) {
         let Some(path) = &self.path else { return };
         let keyed = attempts.iter().filter_map(|(key, last)| Some((key.as_str()?, last.into())));
         let new: Vec<(&str, Entry)> = keyed.collect();
@@ -105,7 +105,7 @@ impl Attempts {
         if new.iter().all(is_known) {
             return;
         }
-        if let Err(error) = change(path, new) {
+        if let Err(error) = change(turn, path, new) {
             tracing::debug!(%error, "could not keep how attempts to connect ended");
         }
     }
@@ -175,9 +175,8 @@ fn read(path: &Path) -> BTreeMap<String, Entry> {
 
 /// Adds entries to what there is, and forgets those that no longer count and the oldest if there are
 /// too many. Blocks for as long as the disk, and others, take.
-fn change(path: &Path, new: Vec<(&str, Entry)>) -> io::Result<()> {
-    let folder = path.parent().ok_or(io::ErrorKind::InvalidFilename)?;
-    let _lock = disk::lock(folder)?;
+fn change(turn: &Turn<'_>, path: &Path, new: Vec<(&str, Entry)>) -> io::Result<()> {
+    turn.take()?;
     let mut attempts = read(path);
     for (key, entry) in new {
         // Another process may have tried later and written sooner.
@@ -234,7 +233,12 @@ mod tests {
         }
 
         fn store(&self, server: &str, ago: u64, error: Option<&str>) {
-            self.open().store(&[(self.key(server), ended(ago, error))]);
+            self.store_all(&[(self.key(server), ended(ago, error))]);
+        }
+
+        fn store_all(&self, attempts: &[(CacheKey, LastAttempt)]) {
+            let folder = self.folder();
+            self.open().store(&Turn::new(Some(&folder), disk::LOCK_WAIT), attempts);
         }
 
         /// Shows an entry as its age, rounded to ten seconds, and its error.
@@ -292,7 +296,7 @@ mod tests {
         assert_eq!(place.shown("old"), None);
         assert!(place.shown("nearly").is_some());
         let future = Entry { at: seconds(SystemTime::now()) + 3600, error: None };
-        place.open().store(&[(place.key("future"), future.into())]);
+        place.store_all(&[(place.key("future"), future.into())]);
         assert_eq!(place.shown("future"), None);
         place.store("future", 0, Some("no"));
         assert_eq!(place.shown("future"), Some((0, Some("no".to_owned()))));
@@ -324,7 +328,7 @@ mod tests {
         let many: Vec<_> = (0..MOST_ENTRIES as u64 + 5)
             .map(|number| (place.key(&number.to_string()), ended(2_000 - number, Some("no"))))
             .collect();
-        place.open().store(&many);
+        place.store_all(&many);
         assert_eq!(place.open().load().0.len(), MOST_ENTRIES);
         assert_eq!((place.shown("4"), place.shown("5").is_some()), (None, true));
         place.store("a", 0, Some(&"\u{1b}é".repeat(500)));
@@ -363,7 +367,7 @@ mod tests {
     fn without_a_folder_nothing_is_kept_and_nothing_fails() {
         let attempts = Attempts::open(None);
         let key = ToolCache::open(None).key("server", &Secret::new("identity"), "");
-        attempts.store(&[(key.clone(), ended(0, None))]);
+        attempts.store(&Turn::new(None, disk::LOCK_WAIT), &[(key.clone(), ended(0, None))]);
         assert_eq!(attempts.load().get(&key), None);
         let place = Place::new();
         disk::put(&place.folder(), b"a file, not a folder").unwrap();

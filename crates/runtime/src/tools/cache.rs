@@ -16,7 +16,7 @@ use wharf_protocol::era::Revision;
 use wharf_protocol::view::Tool;
 
 use super::attempts;
-use super::disk;
+use super::disk::{LOCK_WAIT, Turn};
 use super::keyed::KeyedFolder;
 use super::pack::{About, Change, Found, Pack, Put, seconds};
 use super::written::{self, Pieces};
@@ -45,7 +45,8 @@ pub fn clear_cache(folder: &Path) -> io::Result<usize> {
         return Ok(0);
     }
     // Whoever is writing has the old file open and would bring it back.
-    let _lock = disk::lock(folder)?;
+    let turn = Turn::new(Some(folder), LOCK_WAIT);
+    turn.take()?;
     let pack = Pack::new(folder.join(FILE));
     let attempts = attempts::clear(folder)?;
     let without_tools = attempts.iter().filter(|key| pack.about(key).is_none()).count();
@@ -142,7 +143,7 @@ impl ToolCache {
 
     /// Writes entries, unless they are there already, and forgets those that no longer count and the
     /// oldest if there are too many. That it may fail is no matter.
-    pub(crate) fn store(&self, entries: &[(CacheKey, CachedServer)]) {
+    pub(crate) fn store(&self, turn: &Turn<'_>, entries: &[(CacheKey, CachedServer)]) {
         let Some(pack) = &self.pack else { return };
         let (short, long): (Vec<_>, Vec<_>) =
             entries.iter().partition(|(_, entry)| written::length(&entry.tools) <= MOST_BYTES);
@@ -154,7 +155,7 @@ impl ToolCache {
             return;
         }
         let new: u64 = puts.iter().map(|put| put.text.len() as u64).sum();
-        let changed = pack.change(None, |now| {
+        let changed = pack.change(turn, None, |now| {
             let all: u64 = now.texts().iter().map(|text| text.bytes).sum();
             let mut over = (all + new).saturating_sub(MOST_BYTES_IN_ALL);
             let mut goes = |about: &&About| {
@@ -229,6 +230,7 @@ mod tests {
 
     use wharf_protocol::view::Page;
 
+    use super::super::disk;
     use super::*;
 
     const LIST: &str =
@@ -263,7 +265,12 @@ mod tests {
         }
 
         fn store(&self, entry: CachedServer) {
-            self.cache.store(&[(self.key.clone(), entry)]);
+            self.store_all(&[(self.key.clone(), entry)]);
+        }
+
+        fn store_all(&self, entries: &[(CacheKey, CachedServer)]) {
+            let folder = self.folder.path().join("cache");
+            self.cache.store(&Turn::new(Some(&folder), LOCK_WAIT), entries);
         }
 
         fn path(&self) -> PathBuf {
@@ -360,7 +367,8 @@ mod tests {
         let place = Place::new();
         place.store(entry());
         let folder = place.folder.path().join("cache");
-        let held = disk::lock(&folder).unwrap();
+        let held = Turn::new(Some(&folder), LOCK_WAIT);
+        held.take().unwrap();
         assert!(clear_cache(&folder).is_err(), "a writer would bring back what it has read");
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         drop(held);
@@ -372,7 +380,7 @@ mod tests {
         let place = Place::new();
         let old = place.cache.key("old", &Secret::new("identity"), "");
         let saved = entry().saved - KEPT - Duration::from_secs(60);
-        place.cache.store(&[(old, CachedServer { saved, ..entry() })]);
+        place.store_all(&[(old, CachedServer { saved, ..entry() })]);
         place.store(entry());
         assert_eq!(clear_cache(&place.folder.path().join("cache")).unwrap(), 1);
     }
@@ -393,7 +401,7 @@ mod tests {
     fn without_a_folder_nothing_is_kept_and_nothing_fails() {
         let cache = ToolCache::open(None);
         let key = cache.key("server", &Secret::new("identity"), "");
-        cache.store(&[(key.clone(), entry())]);
+        cache.store(&Turn::new(None, LOCK_WAIT), &[(key.clone(), entry())]);
         assert_eq!((cache.load(&key), cache.count(&key)), (None, None));
     }
 }

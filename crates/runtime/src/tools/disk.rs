@@ -6,6 +6,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use wharf_config::store::{Lock, random_id};
@@ -14,15 +15,38 @@ use wharf_config::store::{Lock, random_id};
 const TEMPORARY: &str = ".wharf-tmp";
 
 /// How long a change waits for those of other processes.
-const LOCK_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// How old such a file must be before it counts as left behind.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
-/// Waits until no other process changes the files of a folder, which is made if it is missing.
-pub(super) fn lock(folder: &Path) -> io::Result<Lock> {
-    private_folder(folder)?;
-    Lock::acquire(folder, LOCK_WAIT).map_err(io::Error::other)
+/// One's turn to change the files of a folder, which is made if it is missing.
+///
+/// It is taken with the first change and lasts as long as this, so that several files need one wait.
+/// Who did not get it in time is not let wait again.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    folder: Option<&'a Path>,
+    wait: Duration,
+    lock: OnceLock<Result<Lock, String>>,
+}
+
+impl<'a> Turn<'a> {
+    /// Waits for other processes for so long, once it is needed. Without a folder it never comes.
+    pub(crate) fn new(folder: Option<&'a Path>, wait: Duration) -> Self {
+        Self { folder, wait, lock: OnceLock::new() }
+    }
+
+    /// Waits until no other process changes the files.
+    pub(super) fn take(&self) -> io::Result<()> {
+        let folder = self.folder.ok_or(io::ErrorKind::InvalidFilename)?;
+        let lock = self.lock.get_or_init(|| {
+            let locked = private_folder(folder)
+                .and_then(|()| Lock::acquire(folder, self.wait).map_err(io::Error::other));
+            locked.map_err(|error| error.to_string())
+        });
+        lock.as_ref().map(drop).map_err(|error| io::Error::other(error.clone()))
+    }
 }
 
 /// Replaces a file; the folder is made if it is missing.
@@ -150,6 +174,24 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two and a half");
         assert!(put_new(&path, b"three").is_err());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_turn_lasts_and_is_waited_for_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let turn = |wait| Turn::new(Some(folder.path()), wait);
+        let first = turn(LOCK_WAIT);
+        first.take().unwrap();
+        first.take().unwrap();
+        let wait = Duration::from_millis(50);
+        let second = turn(wait);
+        assert!(second.take().is_err());
+        let began = std::time::Instant::now();
+        drop(first);
+        assert!(second.take().is_err());
+        assert!(began.elapsed() < wait);
+        turn(Duration::ZERO).take().unwrap();
+        assert!(Turn::new(None, LOCK_WAIT).take().is_err());
     }
 
     #[test]

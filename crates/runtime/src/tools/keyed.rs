@@ -35,6 +35,11 @@ impl KeyedFolder {
         Self { folder: Some(folder.to_owned()), key }
     }
 
+    /// Returns the folder, if there is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// Returns the name of what is about something; nothing if there is no folder or no key to be had.
     pub(super) fn name(&self, about: &[&str]) -> Option<String> {
         let folder = self.folder.as_ref()?;

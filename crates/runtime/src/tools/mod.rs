@@ -10,7 +10,7 @@
 
 pub(crate) mod attempts;
 pub(crate) mod cache;
-mod disk;
+pub(crate) mod disk;
 mod filter;
 mod keyed;
 pub(crate) mod names;

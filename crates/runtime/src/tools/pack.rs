@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 
-use super::disk;
+use super::disk::{self, Turn};
 use super::written::Pieces;
 
 const VERSION: u32 = 1;
@@ -161,16 +161,16 @@ impl Pack {
         self.open().is_ok_and(|opened| opened.index.texts.iter().any(such))
     }
 
-    /// Changes what is in the file, by what `decide` makes of what is there. Blocks for as long as the
-    /// disk, and others, take.
+    /// Changes what is in the file, by what `decide` makes of what is there. Blocks until it is one's
+    /// turn, and for as long as the disk takes.
     pub(super) fn change(
         &self,
+        turn: &Turn<'_>,
         seal: Option<&str>,
         decide: impl FnOnce(&Current<'_>) -> Change,
     ) -> io::Result<()> {
-        let folder = self.path.parent().ok_or(io::ErrorKind::InvalidFilename)?;
-        let _lock = disk::lock(folder)?;
-        disk::forget_left_behind(folder);
+        turn.take()?;
+        self.path.parent().into_iter().for_each(disk::forget_left_behind);
         let (earlier, is_lost) = match self.open() {
             Ok(opened) if opened.is_sealed_by(seal) => (Some(opened), false),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (None, false),
@@ -334,6 +334,10 @@ pub(super) fn seconds(time: SystemTime) -> u64 {
 mod tests {
     use super::*;
 
+    fn turn(pack: &Pack) -> Turn<'_> {
+        Turn::new(pack.path.parent(), disk::LOCK_WAIT)
+    }
+
     fn put(key: &str, text: &str) -> Put {
         let mut pieces = Pieces::default();
         pieces.push(text.to_owned());
@@ -345,7 +349,7 @@ mod tests {
     }
 
     fn put_all(pack: &Pack, puts: Vec<Put>) {
-        pack.change(None, |_| Change { puts, gone: Vec::new() }).unwrap();
+        pack.change(&turn(pack), None, |_| Change { puts, gone: Vec::new() }).unwrap();
     }
 
     fn place() -> (tempfile::TempDir, PathBuf) {
@@ -380,7 +384,7 @@ mod tests {
         put_all(&pack, vec![put("a", "one"), put("b", "two")]);
         assert!(pack.has(|about| about.key == "a"));
         let gone = vec!["a".to_owned()];
-        pack.change(None, |_| Change { puts: Vec::new(), gone }).unwrap();
+        pack.change(&turn(&pack), None, |_| Change { puts: Vec::new(), gone }).unwrap();
         assert!(!pack.has(|about| about.key == "a"));
         assert_eq!((pack.get(None, "a"), pack.get(None, "b")), (Found::Nothing, text("two")));
     }
@@ -426,7 +430,7 @@ mod tests {
         let pack = Pack::new(path).forced();
         let put_sealed = |seal, key| {
             let puts = vec![put(key, key)];
-            pack.change(Some(seal), |_| Change { puts, gone: Vec::new() }).unwrap();
+            pack.change(&turn(&pack), Some(seal), |_| Change { puts, gone: Vec::new() }).unwrap();
         };
         put_sealed("one", "a");
         assert_eq!(pack.get(Some("one"), "a"), text("a"));

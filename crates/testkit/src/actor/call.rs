@@ -3,7 +3,9 @@
 //! `die` names the moment of its death, `sleepMs` how long it takes, `tools` and `extras` what it
 //! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs, `notify`
 //! (a method) what it tells besides. `ask` (a method and its parameters) makes it ask the client
-//! before it answers with the client's reply; `takeBack` makes it change its mind about that.
+//! before it answers with the client's reply; `takeBack` makes it change its mind about that. `pages`
+//! (their names) have to be visited first: it refuses the first such call, or with `isStubborn` all,
+//! and says at once that they were visited.
 
 use std::process::ExitCode;
 use std::thread::sleep;
@@ -27,6 +29,13 @@ impl Actor {
         let die = arguments["die"].as_str().unwrap_or_default();
         if die == "after-read" {
             return Err(ExitCode::FAILURE);
+        }
+        if let Some(pages) = arguments["pages"].as_array()
+            && (!self.has_refused || arguments["isStubborn"] == true)
+        {
+            self.has_refused = true;
+            self.send_to(pages, id);
+            return Ok(());
         }
         let mut text = arguments["text"].as_str().unwrap_or("done").to_owned();
         if arguments["ask"].is_object() {
@@ -64,6 +73,22 @@ impl Actor {
         self.answer(id, Ok(json!({ "content": content, "isError": is_error })));
         // The next call is in the pipe at best: nobody reads it any more.
         if die == "after-reply" { Err(ExitCode::FAILURE) } else { Ok(()) }
+    }
+
+    /// Refuses a call until pages are visited.
+    fn send_to(&mut self, pages: &[Value], id: &Value) {
+        let page = |name: &Value| {
+            let url = "https://harbour.example/sign-in";
+            json!({ "mode": "url", "message": "Which berth?", "url": url, "elicitationId": name })
+        };
+        let data = json!({ "elicitations": pages.iter().map(page).collect::<Vec<_>>() });
+        let error = json!({ "code": -32042, "message": "visit a page first", "data": data });
+        self.answer(id, Err(error));
+        let method = "notifications/elicitation/complete";
+        for name in pages {
+            let params = json!({ "elicitationId": name });
+            self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        }
     }
 
     fn become_other(&mut self, arguments: &Value) {

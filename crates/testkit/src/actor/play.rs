@@ -23,6 +23,7 @@ pub fn play(folder: &Path) -> ExitCode {
         output: io::stdout().lock(),
         listeners: Vec::new(),
         late: None,
+        has_refused: false,
     };
     actor.note("starts", &std::process::id().to_string());
     if !actor.script.stderr.is_empty() {
@@ -49,6 +50,8 @@ pub(super) struct Actor {
     pub(super) listeners: Vec<Listener>,
     /// Who will be told once the tools have been listed.
     pub(super) late: Option<(Value, Value)>,
+    /// Whether it has refused a call until pages are visited.
+    pub(super) has_refused: bool,
 }
 
 impl Actor {

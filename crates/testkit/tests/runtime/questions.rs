@@ -280,3 +280,26 @@ async fn who_gives_up_a_call_gives_up_its_question() {
     host.until_open(0).await;
     assert!(tokio::time::timeout(Duration::from_secs(9), runtime.shutdown()).await.is_ok());
 }
+
+#[tokio::test]
+async fn a_call_that_needs_pages_is_made_again_once_they_were_visited() {
+    let check = async |host: Host, arguments: Value, expected: (&str, usize, usize)| {
+        let (world, diary) = world(false);
+        let runtime = host.start(&world).await;
+        let said = call(&runtime, "mcp_fs_do", arguments).await;
+        let calls = diary.asked().iter().filter(|method| *method == "tools/call").count();
+        assert_eq!((&*said, host.times_asked(), calls), expected);
+        runtime.shutdown().await;
+    };
+    let host = || Host::who(Manner::Accepts(json!({})));
+    let refused =
+        "TERMINAL Refused known=true the server answered: visit a page first (code -32042)";
+    check(host(), json!({ "pages": ["1", "2"] }), ("done", 2, 2)).await;
+    check(host(), json!({ "pages": ["1"], "isStubborn": true }), (refused, 1, 2)).await;
+    check(host(), json!({ "pages": [] }), (refused, 0, 1)).await;
+    check(host(), json!({ "pages": [1, 2, 3, 4, 5, 6, 7, 8, 9] }), (refused, 0, 1)).await;
+    check(host().asking(true, false), json!({ "pages": ["1"] }), (refused, 0, 1)).await;
+    for manner in [Manner::Declines, Manner::Panics] {
+        check(Host::who(manner), json!({ "pages": ["1", "2"] }), (refused, 1, 1)).await;
+    }
+}

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use wharf_config::store;
 
-use super::super::disk;
+use super::super::disk::{self, Turn};
 use super::super::naming::is_name;
 use super::{LONGEST_KEPT, ServerNames};
 
@@ -90,11 +90,12 @@ impl NamesFile {
         Self { path, today, servers }
     }
 
-    /// Saves the names beside those that others have stored; blocks while it writes.
+    /// Saves the names beside those that others have stored; blocks until it is one's turn, and while
+    /// it writes.
     ///
     /// Where two processes gave one name to different tools, the one stored first keeps it.
-    pub(crate) fn save(self) -> io::Result<()> {
-        let _lock = self.path.parent().map(disk::lock).transpose()?;
+    pub(crate) fn save(self, turn: &Turn<'_>) -> io::Result<()> {
+        turn.take()?;
         let earlier = read(&self.path).unwrap_or_default();
         let text = serde_json::to_string(&self.beside(&earlier)).map_err(io::Error::other)?;
         disk::put(&self.path, text.as_bytes())

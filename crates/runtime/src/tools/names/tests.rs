@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
+use super::super::disk::{LOCK_WAIT, Turn};
 use super::super::naming::{Namer, Naming};
 use super::*;
 
@@ -133,7 +134,8 @@ fn saving_keeps_what_another_process_stored() {
     assign(&mut one, &[("my-server", "a"), ("one", "a")]);
     assign(&mut two, &[("my.server", "a"), ("two", "a")]);
     for names in [&mut one, &mut two] {
-        names.take_unsaved().unwrap().save().unwrap();
+        let turn = Turn::new(path.parent(), LOCK_WAIT);
+        names.take_unsaved().unwrap().save(&turn).unwrap();
         assert!(!names.is_changed && names.take_unsaved().is_none());
         names.still_unsaved();
         assert!(names.take_unsaved().is_some(), "what could not be saved is tried again");
@@ -227,7 +229,8 @@ proptest! {
         let path = folder.path().join("names.json");
         let mut names = Names::load(Some(&path));
         let before = assign_in_order(&mut names, naming, &first.iter().cloned().collect::<Vec<_>>());
-        names.take_unsaved().unwrap().save().unwrap();
+        let turn = Turn::new(path.parent(), LOCK_WAIT);
+        names.take_unsaved().unwrap().save(&turn).unwrap();
         let all: Vec<_> = first.union(&more).cloned().collect();
         let in_memory = assign_in_order(&mut names, naming, &all);
         let from_disk = assign_in_order(&mut Names::load(Some(&path)), naming, &all);

@@ -13,11 +13,12 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
+use super::disk::{LOCK_WAIT, Turn};
 use super::keyed::KeyedFolder;
 use super::pack::{Change, Found, Pack, Put};
 use super::written;
@@ -208,9 +209,9 @@ impl Pins {
         !self.pending().is_empty()
     }
 
-    /// Writes the pins. Blocks for as long as the disk takes. What cannot be written counts as long
+    /// Writes the pins. Blocks for as long as the disk takes, and waits for other processes. What cannot be written counts as long
     /// as this process lasts.
-    pub(crate) fn write_pending(&self) {
+    pub(crate) fn write_pending(&self, wait: Duration) {
         let Some(pack) = &self.pack else { return };
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let pending: Vec<(String, Pending)> =
@@ -219,7 +220,7 @@ impl Pins {
             return;
         }
         let lists = pending.iter().map(|(key, pending)| (key.as_str(), &*pending.tools));
-        match self.write(pack, &lists.collect::<Vec<_>>()) {
+        match self.write(pack, wait, &lists.collect::<Vec<_>>()) {
             Err(error) => tracing::warn!(%error, "could not write down what tools look like"),
             Ok(()) => self.pending().retain(|key, now| {
                 // More may have come to it in the meantime.
@@ -230,9 +231,10 @@ impl Pins {
 
     /// Pins lists of tools over what is pinned, by whichever process. What was pinned longest ago makes
     /// room if there is too much: of that only whether it is still the same can be told.
-    fn write(&self, pack: &Pack, lists: &[(&str, &[Tool])]) -> io::Result<()> {
+    fn write(&self, pack: &Pack, wait: Duration, lists: &[(&str, &[Tool])]) -> io::Result<()> {
+        let turn = Turn::new(self.keys.folder(), wait);
         let seal = self.seal();
-        pack.change(seal.as_deref(), |now| {
+        pack.change(&turn, seal.as_deref(), |now| {
             let mut puts: Vec<Put> = Vec::with_capacity(lists.len());
             for (key, tools) in lists {
                 let pinned = match now.get(key) {
@@ -324,7 +326,7 @@ impl Pins {
             return Err(PinError::TooMany);
         }
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write(pack, &[(key, tools)])?;
+        self.write(pack, LOCK_WAIT, &[(key, tools)])?;
         self.pending().remove(key);
         Ok(())
     }

@@ -23,7 +23,7 @@ impl Place {
 
     fn check(&self, tools: &str, mode: Pinning) -> PinReport {
         let report = self.pins.check(&self.key, &list(tools), mode);
-        self.pins.write_pending();
+        self.pins.write_pending(LOCK_WAIT);
         report
     }
 
@@ -276,20 +276,21 @@ fn what_was_decided_last_is_what_stays() {
     let place = Place::new();
     place.pins.check(&place.key, &old, Pinning::Observe);
     let folder = place.folder.path().join("pins");
-    let held = disk::lock(&folder).unwrap();
+    let held = Turn::new(Some(&folder), LOCK_WAIT);
+    held.take().unwrap();
     std::thread::scope(|scope| {
         let pins = &place.pins;
-        scope.spawn(|| pins.write_pending());
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        scope.spawn(|| pins.write_pending(LOCK_WAIT));
+        let until = std::time::Instant::now() + Duration::from_secs(10);
         while pins.writing.try_lock().is_ok() {
             assert!(std::time::Instant::now() < until, "nobody writes alone");
             std::thread::yield_now();
         }
         pins.check(&place.key, &new, Pinning::Observe);
-        scope.spawn(|| pins.write_pending());
+        scope.spawn(|| pins.write_pending(LOCK_WAIT));
         drop(held);
     });
-    place.pins.write_pending();
+    place.pins.write_pending(LOCK_WAIT);
     let again = Pins::open(Some(folder));
     assert!(again.check(&place.key, &new, Pinning::Observe).changes().is_empty());
 }
@@ -303,7 +304,7 @@ fn what_another_process_has_accepted_stays_accepted() {
     place.pins.check(&place.key, &list(r#"{"name":"a","title":"A"}"#), Pinning::Observe);
     let other = Pins::open(Some(place.folder.path().join("pins")));
     other.accept(&place.key, &list(more)).unwrap();
-    place.pins.write_pending();
+    place.pins.write_pending(LOCK_WAIT);
     let report = other.check(&place.key, &list(more), Pinning::Enforce);
     assert!(!report.withholds("b"));
 }
@@ -319,7 +320,7 @@ fn old_records_make_room_and_still_tell_whether_anything_has_changed() {
         (0..6).map(|n| place.pins.key(&format!("s{n}"), &Secret::new(""), "")).collect();
     for (n, key) in keys.iter().enumerate() {
         place.pins.check(key, &list(&long(&format!("t{n}"))), Pinning::Enforce);
-        place.pins.write_pending();
+        place.pins.write_pending(LOCK_WAIT);
     }
     assert!(fs::metadata(place.path()).unwrap().len() < MOST_BYTES + (1 << 20));
     let same = place.pins.check(&keys[0], &list(&long("t0")), Pinning::Enforce);
