@@ -32,6 +32,8 @@ pub struct Catalog {
     pub settings: Settings,
     /// The folders that count as the project, nearest first.
     pub project_folders: Vec<PathBuf>,
+    /// The person trusts the project for this time, whatever is on record.
+    pub is_project_trusted: bool,
     /// Keys of the servers that are handled natively.
     pub exa_keys: Vec<Secret>,
 }
@@ -181,7 +183,15 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let exa_keys = native.filter_map(|server| exa::key_of(server.spec.as_ref()?, env)).collect();
     let project_folders = discover::project_folders(env);
     let project_folders = project_folders.iter().map(|folder| folder.to_path_buf()).collect();
-    Ok(Catalog { servers, problems, files: found.files, settings, project_folders, exa_keys })
+    Ok(Catalog {
+        servers,
+        problems,
+        files: found.files,
+        settings,
+        project_folders,
+        is_project_trusted: options.trust_project,
+        exa_keys,
+    })
 }
 
 /// Tells whether a machine without servers gets the defaults. A project may leave the person's

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wharf_config::secret::mask_command;
-use wharf_config::trust::{Trust, TrustStore};
+use wharf_config::trust::TrustStore;
 use wharf_config::{
     Catalog, ConfigValue, Definition, Env, Level, Policy, Problem, Secret, Server, ServerName,
     ServerSpec, Source, State, Transport, TransportKind,
@@ -129,11 +129,8 @@ struct Ground<'a> {
 impl<'a> Ground<'a> {
     fn new(catalog: &Catalog, store: &TrustStore, env: &'a Env) -> Self {
         // Who agrees to a project for one run agrees to working in its folder.
-        let agreed = |server: &Server| {
-            server.definition.source.level == Level::Project && server.trust == Trust::Given
-        };
         let is_trusted =
-            store.trusts_folder(&catalog.project_folders) || catalog.servers.iter().any(agreed);
+            catalog.is_project_trusted || store.trusts_folder(&catalog.project_folders);
         Self { env, is_trusted }
     }
 
@@ -441,6 +438,13 @@ mod tests {
         world.options.trust_project = true;
         assert!(world.show().contains(expected));
         assert!(world.show().contains("below: runs in project/tools, commands in project"));
+        // Whoever wants one server only has it run in the same place.
+        let mut catalog = load(&world.env, world.options).unwrap();
+        catalog.servers.retain(|server| server.definition.name.as_str() == "mine");
+        let [Planned { entry: Entry::Ready(mine), .. }] = &*plan(&catalog, &world.env) else {
+            panic!("one is left");
+        };
+        assert_eq!(mine.folder.as_deref(), Some(&*world.env.cwd));
     }
 
     #[test]
