@@ -32,7 +32,7 @@ pub struct Catalog {
     pub settings: Settings,
     /// The folders that count as the project, nearest first.
     pub project_folders: Vec<PathBuf>,
-    /// The person trusts the project for this time, whatever is on record.
+    /// The person trusts the servers of the project for this time, whatever is on record.
     pub is_project_trusted: bool,
     /// Keys of the servers that are handled natively.
     pub exa_keys: Vec<Secret>,
@@ -164,6 +164,8 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     if definitions.is_empty() && gets_defaults(env, &settings) {
         definitions = crate::defaults::definitions(env);
     }
+    let is_of_project = |definition: &Definition| definition.source.level == Level::Project;
+    let is_project_trusted = options.trust_project && definitions.iter().any(is_of_project);
     let judge = |definition: Definition| {
         let trust = match definition.source.level {
             Level::Project if options.trust_project => Trust::Given,
@@ -189,7 +191,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
         files: found.files,
         settings,
         project_folders,
-        is_project_trusted: options.trust_project,
+        is_project_trusted,
         exa_keys,
     })
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::Instrument;
-use wharf_config::ServerName;
 use wharf_protocol::Json;
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
@@ -17,7 +16,8 @@ use wharf_protocol::view::send::Object;
 
 use crate::call::approval::Proposal;
 use crate::call::explain::{Claims, explain, may_repeat};
-use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason, pages};
+use crate::call::pages::{self, Refusal};
+use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason};
 use crate::connections::{ServerView, call_limit};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
@@ -119,33 +119,36 @@ impl Runtime {
             let call = peer.call_tool(tool.tool(), Some(&object), &request);
             // A server that keeps asking back is waited for no longer than one that answers.
             let late = RequestError::TimedOut { limit: cap, never_sent: false };
-            let sent = tokio::time::timeout(left(), call.instrument(span.clone())).await;
-            let sent = sent.unwrap_or(Err(late));
-            spans::sent(&span, &sent);
+            let sent = Instant::now();
+            let answer = tokio::time::timeout(left(), call.instrument(span.clone())).await;
+            let answer = answer.unwrap_or(Err(late));
+            spans::sent(&span, &answer);
             drop(span);
-            let error = match sent {
+            let error = match answer {
                 Ok(result) => return Ok(result),
                 Err(error) => error,
             };
             if may_be_gone(&error) {
                 self.suspect(tool.server());
             }
-            let may_repeat = may_repeat(&error, claims(&tool, &server));
-            let is_visited =
-                !has_visited && !may_repeat && self.visit(&error, tool.server(), left()).await;
-            if attempt >= MOST_ATTEMPTS || !(may_repeat || is_visited) {
-                return Err(explain(&error, &peer.stderr(), &server.secrets));
+            let is_last = attempt >= MOST_ATTEMPTS;
+            let repeats = !is_last && may_repeat(&error, claims(&tool, &server));
+            if !repeats {
+                let refusal = Refusal { error: &error, server: tool.server(), peer: &peer, sent };
+                if is_last || has_visited || !self.visit(refusal, left()).await {
+                    return Err(explain(&error, &peer.stderr(), &server.secrets));
+                }
+                has_visited = true;
             }
-            has_visited |= is_visited;
             tracing::debug!(attempt, "a call did not run and is made again");
             attempt += 1;
         }
     }
 
     /// Has pages visited without which a server refuses a call; tells whether that was done.
-    async fn visit(&self, error: &RequestError, server: &ServerName, left: Duration) -> bool {
+    async fn visit(&self, refusal: Refusal<'_>, left: Duration) -> bool {
         let shared = &self.0.shared;
-        let visiting = pages::visit(error, server, &shared.options.ports, &shared.visits);
+        let visiting = pages::visit(refusal, &shared.options.ports, &shared.visits);
         tokio::time::timeout(left, visiting).await.unwrap_or(false)
     }
 

@@ -25,6 +25,9 @@ use crate::status::{Failure, FailureKind, Status};
 use crate::tools::Tool;
 use crate::tools::disk::LOCK_WAIT;
 
+/// How long the last thing that is written waits for other processes.
+const LAST_WAIT: Duration = Duration::from_millis(250);
+
 /// Servers that are kept connected, and their tools.
 ///
 /// ```
@@ -272,8 +275,8 @@ impl Runtime {
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
-        // What came up in the last moment; whoever kept others out so far is not waited for again.
-        self.0.shared.keep(Duration::ZERO);
+        // What came up in the last moment; whoever kept others out so far is hardly waited for again.
+        self.0.shared.keep(LAST_WAIT);
     }
 
     /// Waits until a server is connected, and returns the way to it.

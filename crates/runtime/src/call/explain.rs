@@ -184,9 +184,9 @@ fn hint(error: &RequestError) -> Option<String> {
         code::METHOD_NOT_FOUND => {
             Some("the server does not have this tool any more; list its tools again")
         }
-        code::URL_ELICITATION_REQUIRED => Some(
-            "a page has to be visited first; call where a person can be asked, as in a terminal",
-        ),
+        code::URL_ELICITATION_REQUIRED => {
+            Some("a page has to be visited before this call; on a terminal you are shown which one")
+        }
         _ => None,
     };
     match error.itself() {

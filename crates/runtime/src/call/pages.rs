@@ -3,16 +3,18 @@
 //! Such a server refuses the call and names the pages. The person is asked about each of them; once
 //! the server says that they were visited, the call can be made again: it has not run.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use wharf_config::ServerName;
 use wharf_protocol::envelope::code;
-use wharf_protocol::peer::RequestError;
+use wharf_protocol::era::Revision;
+use wharf_protocol::peer::{Peer, RequestError};
 use wharf_protocol::view::send::ElicitationAnswer;
 use wharf_protocol::view::{Elicitation, ElicitationMode, UrlsRequired};
 
@@ -25,15 +27,25 @@ const MOST_PAGES: usize = 8;
 /// itself shows how things stand.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How many visits are remembered that nobody waits for, and how long a name of one may be.
-const MOST_VISITS: usize = 64;
+/// How many visits are remembered of a server, and how long the name of a page may be.
+const MOST_VISITS: usize = 32;
 const MOST_NAME: usize = 256;
 
 /// What servers say about pages that were visited.
 #[derive(Debug, Default)]
 pub(crate) struct Visits {
-    done: Mutex<VecDeque<(ServerName, String)>>,
+    done: Mutex<HashMap<ServerName, VecDeque<(Instant, String)>>>,
     noticed: Notify,
+}
+
+/// A call that was refused.
+#[derive(Clone, Copy)]
+pub(crate) struct Refusal<'a> {
+    pub(crate) error: &'a RequestError,
+    pub(crate) server: &'a ServerName,
+    pub(crate) peer: &'a Peer,
+    /// When the call was sent: earlier visits were of no use to it.
+    pub(crate) sent: Instant,
 }
 
 impl Visits {
@@ -43,42 +55,54 @@ impl Visits {
             return;
         }
         let mut done = self.done();
-        done.push_back((server.clone(), page));
-        if done.len() > MOST_VISITS {
-            done.pop_front();
+        let pages = done.entry(server.clone()).or_default();
+        pages.push_back((Instant::now(), page));
+        if pages.len() > MOST_VISITS {
+            pages.pop_front();
         }
         drop(done);
         self.noticed.notify_waiters();
     }
 
-    /// Waits until a server has said so of each of these pages.
-    async fn all(&self, server: &ServerName, mut pages: Vec<String>) {
+    /// Waits until a server has said so of each of these pages since some time.
+    async fn all(&self, server: &ServerName, pages: &[String], since: Instant) {
         loop {
             // Made before looking, so that nothing is missed in between.
             let noticed = self.noticed.notified();
-            self.done().retain(|(by, page)| {
-                let at = pages.iter().position(|it| by == server && it == page);
-                at.map(|at| pages.swap_remove(at)).is_none()
-            });
-            if pages.is_empty() {
+            if self.has_all(server, pages, since) {
                 return;
             }
             noticed.await;
         }
     }
 
-    fn done(&self) -> MutexGuard<'_, VecDeque<(ServerName, String)>> {
+    fn has_all(&self, server: &ServerName, pages: &[String], since: Instant) -> bool {
+        let done = self.done();
+        // Others may wait for the same visit, so it stays.
+        let is_done = |page: &String| {
+            let mut visits = done.get(server).into_iter().flatten();
+            visits.any(|(at, visited)| *at >= since && visited == page)
+        };
+        pages.iter().all(is_done)
+    }
+
+    fn done(&self) -> MutexGuard<'_, HashMap<ServerName, VecDeque<(Instant, String)>>> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Has the pages visited that a refusal is about; tells whether the call may be made again.
-pub(crate) async fn visit(
-    refusal: &RequestError,
-    server: &ServerName,
-    ports: &Ports,
-    visits: &Visits,
-) -> bool {
+/// Has the pages visited that a refusal is about; tells whether the call may be made again. If the
+/// session ends, so does the question.
+pub(crate) async fn visit(refusal: Refusal<'_>, ports: &Ports, visits: &Visits) -> bool {
+    tokio::select! {
+        biased;
+        is_done = visit_all(refusal, ports, visits) => is_done,
+        _ = refusal.peer.ended() => false,
+    }
+}
+
+async fn visit_all(refusal: Refusal<'_>, ports: &Ports, visits: &Visits) -> bool {
+    let Refusal { server, sent, .. } = refusal;
     let pages = required(refusal);
     let elicitor = ports.elicitor.as_ref().filter(|elicitor| elicitor.support().url);
     let Some(elicitor) = elicitor.filter(|_| (1..=MOST_PAGES).contains(&pages.len())) else {
@@ -94,16 +118,18 @@ pub(crate) async fn visit(
             return false;
         }
     }
-    if tokio::time::timeout(PATIENCE, visits.all(server, names)).await.is_err() {
+    if tokio::time::timeout(PATIENCE, visits.all(server, &names, sent)).await.is_err() {
         tracing::debug!(%server, "nobody said that a page was visited");
     }
     true
 }
 
-/// Returns the pages that a refusal is about.
-fn required(refusal: &RequestError) -> Vec<Elicitation> {
-    let refusal = refusal.refusal().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
-    let data = refusal.and_then(|refusal| refusal.data.clone());
+/// Returns the pages that a refusal is about. Only one revision knows such refusals; in the words of
+/// another it would not be certain that the call did not run.
+fn required(refusal: Refusal<'_>) -> Vec<Elicitation> {
+    let error = refusal.error.refusal().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
+    let error = error.filter(|_| refusal.peer.revision() == Revision::V2025_11_25);
+    let data = error.and_then(|error| error.data.clone());
     data.map(|data| UrlsRequired::read(data).elicitations()).unwrap_or_default()
 }
 
@@ -112,27 +138,36 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_visit_counts_for_its_server_alone_before_and_after_it_is_waited_for() {
+    async fn a_visit_counts_for_its_server_and_for_everybody_who_waits() {
         let visits = Visits::default();
         let (fs, other) = (ServerName::new("fs"), ServerName::new("other"));
+        let pages = ["1", "2", "2"].map(str::to_owned);
+        visits.note(&fs, "2".to_owned());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let since = Instant::now();
         visits.note(&fs, "1".to_owned());
         visits.note(&other, "2".to_owned());
-        let mut waiting = std::pin::pin!(visits.all(&fs, vec!["1".to_owned(), "2".to_owned()]));
-        assert!(tokio::time::timeout(PATIENCE, &mut waiting).await.is_err());
+        let all = async || visits.all(&fs, &pages, since).await;
+        let (mut one, mut two) = (std::pin::pin!(all()), std::pin::pin!(all()));
+        assert!(tokio::time::timeout(PATIENCE, &mut one).await.is_err());
+        assert!(tokio::time::timeout(PATIENCE, &mut two).await.is_err());
         visits.note(&fs, "2".to_owned());
-        waiting.await;
-        assert_eq!(*visits.done(), [(other, "2".to_owned())]);
+        tokio::join!(one, two);
     }
 
-    #[test]
-    fn of_visits_that_nobody_waits_for_the_latest_are_remembered() {
+    #[tokio::test]
+    async fn of_each_server_the_latest_visits_are_remembered() {
         let visits = Visits::default();
-        let fs = ServerName::new("fs");
+        let (fs, other) = (ServerName::new("fs"), ServerName::new("other"));
+        visits.note(&other, "1".to_owned());
         for page in 0..=MOST_VISITS {
             visits.note(&fs, page.to_string());
         }
         visits.note(&fs, "x".repeat(MOST_NAME + 1));
-        assert_eq!(visits.done().len(), MOST_VISITS);
-        assert_eq!(visits.done()[0].1, "1");
+        let pages = |server: &ServerName| -> Vec<String> {
+            visits.done()[server].iter().map(|(_, page)| page.clone()).collect()
+        };
+        assert_eq!(pages(&other), ["1"]);
+        assert_eq!((pages(&fs).len(), &*pages(&fs)[0]), (MOST_VISITS, "1"));
     }
 }

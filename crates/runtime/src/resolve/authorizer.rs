@@ -93,7 +93,8 @@ impl Sent {
         }
         self.secrets = None;
         self.earlier.extend(self.headers.insert(name, value));
-        if self.earlier.len() > MOST_EARLIER {
+        // All of them may be renewed at once.
+        if self.earlier.len() > MOST_EARLIER.max(self.headers.len()) {
             self.earlier.pop_front();
         }
         true

@@ -303,3 +303,31 @@ async fn a_call_that_needs_pages_is_made_again_once_they_were_visited() {
         check(Host::who(manner), json!({ "pages": ["1", "2"] }), (refused, 1, 1)).await;
     }
 }
+
+#[tokio::test]
+async fn a_page_is_only_visited_in_the_era_that_knows_that_a_call_did_not_run() {
+    let (world, diary) = world(true);
+    let host = Host::who(Manner::Accepts(json!({})));
+    let runtime = host.start(&world).await;
+    let said = call(&runtime, "mcp_fs_do", json!({ "pages": ["1"] })).await;
+    assert!(said.contains("visit a page first"), "{said}");
+    let calls = diary.asked().iter().filter(|method| *method == "tools/call").count();
+    assert_eq!((host.times_asked(), calls), (0, 1));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_question_about_a_page_ends_with_the_session() {
+    let (world, _) = world(false);
+    let host = Host::who(Manner::NeverAnswers);
+    let runtime = host.start(&world).await;
+    let ending = async {
+        host.until_open(1).await;
+        runtime.shutdown().await;
+    };
+    let asking = call(&runtime, "mcp_fs_do", json!({ "pages": ["1"] }));
+    let both = async { tokio::join!(asking, ending).0 };
+    let said = tokio::time::timeout(LIMIT, both).await.expect("the call ends");
+    assert!(said.contains("visit a page first"), "{said}");
+    host.until_open(0).await;
+}

@@ -29,6 +29,9 @@ pub(super) async fn ask(
     }
     talk.say("Wharf does not open it: copy the address into your browser if you trust it.\n");
     if talk.agrees("Will you visit it?").await == Some(true) {
+        talk.say(
+            "The call goes on once the server knows that you were there; Ctrl-C gives it up.\n",
+        );
         ElicitationAnswer::Accept(None)
     } else {
         ElicitationAnswer::Decline

@@ -83,22 +83,23 @@ impl Errand {
         }
     }
 
-    /// Takes the first step here and now, if that takes no time worth mentioning. Returns the errand
-    /// unless that was all.
-    pub(super) fn at_a_glance(self) -> Option<Self> {
-        #[cfg(target_os = "linux")]
-        {
-            let mut errand = self;
-            let wanted = wanted(std::slice::from_ref(&errand));
-            let found = if wanted.is_quick() { table::read(&wanted) } else { None };
-            if found.is_some_and(|found| errand.step(&found, Instant::now())) {
-                errand.finish(&mut Vec::new());
-                return None;
-            }
-            Some(errand)
+    /// Clears a family of which nobody but its exited leader is left, if that can be seen at a glance.
+    /// Returns the errand otherwise.
+    #[cfg(target_os = "linux")]
+    pub(super) fn at_a_glance(mut self) -> Option<Self> {
+        let is_alone = table::is_nobody(&wanted(std::slice::from_ref(&self)));
+        let is_over = match &mut self.target {
+            Target::Family { family, .. } => is_alone && family.collect(),
+            Target::Orphans => false,
+        };
+        if !is_over {
+            return Some(self);
         }
-        #[cfg(not(target_os = "linux"))]
-        Some(self)
+        if let Some(reply) = self.reply {
+            // Nobody may be waiting any more.
+            let _ = reply.send(0);
+        }
+        None
     }
 
     /// Gives up: nobody is told that the errand is done.

@@ -14,7 +14,9 @@ use tokio::sync::oneshot;
 
 use super::super::process::EndedBy;
 use super::errand::Errand;
-use super::family::{Family, leaders};
+use super::family::Family;
+#[cfg(target_os = "linux")]
+use super::family::leaders;
 
 /// How long orphans may take to terminate before they are killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(1);
@@ -51,8 +53,10 @@ pub(super) async fn clear(family: Family, by: EndedBy, until: Instant) {
     let (reply, done) = oneshot::channel();
     let errand = Errand::clear(family, by, until, Some(reply));
     // For one server, a thread would take longer than its work; many are cleared together.
-    let is_alone = leaders().len() == 1;
-    let errand = if is_alone { errand.at_a_glance() } else { Some(errand) };
+    #[cfg(target_os = "linux")]
+    let errand = if leaders().len() == 1 { errand.at_a_glance() } else { Some(errand) };
+    #[cfg(not(target_os = "linux"))]
+    let errand = Some(errand);
     if let Some(errand) = errand {
         REAPER.submit(errand);
     }

@@ -36,6 +36,10 @@ const PASS_LIMIT: usize = 100;
 /// How many numbers are asked for one by one: for so few that is quicker than reading the whole list.
 const FEW: usize = 64;
 
+/// How many numbers are looked at how often where nobody should be kept waiting.
+const FEW_AT_A_GLANCE: usize = 16;
+const GLANCES: usize = 3;
+
 /// How often, and after which pause, a process is looked at again that has no environment yet.
 const UNBORN_LIMIT: usize = 200;
 const UNBORN_PAUSE: Duration = Duration::from_micros(50);
@@ -82,11 +86,6 @@ impl Wanted {
     fn unknown(&self, numbers: &RangeInclusive<i32>) -> usize {
         numbers.size_hint().0 - self.known.range(numbers.clone()).count()
     }
-
-    /// Tells whether so few numbers are to be looked at now that it takes no time worth mentioning.
-    pub(super) fn is_quick(&self) -> bool {
-        self.unknown(&self.numbers(last_number())) <= FEW / 4
-    }
 }
 
 /// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
@@ -95,7 +94,7 @@ impl Wanted {
 /// leaving before it is looked at. Therefore the list is read again until it has no new names: who
 /// is started after that is started by somebody who was found.
 pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
-    if fs::read_link("/proc/self").ok()? != Path::new(&std::process::id().to_string()) {
+    if !is_of_our_namespace() {
         return None;
     }
     let mut reading = Reading::new(wanted);
@@ -117,6 +116,39 @@ pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
         last_before = last;
     }
     Some(reading.entries)
+}
+
+/// Tells whether there is a list, and its numbers are those that we know processes by.
+fn is_of_our_namespace() -> bool {
+    let own = std::process::id().to_string();
+    fs::read_link("/proc/self").is_ok_and(|path| path == Path::new(&own))
+}
+
+/// Tells whether nobody is left who could be wanted, if that can be seen at a glance: at most a few
+/// times a few numbers are looked at, and nothing is read that could keep us waiting.
+pub(super) fn is_nobody(wanted: &Wanted) -> bool {
+    if !is_of_our_namespace() {
+        return false;
+    }
+    let mut buffer = Vec::new();
+    let mut last_before = None;
+    for _ in 0..GLANCES {
+        let last = last_number();
+        let numbers = wanted.numbers(last);
+        if wanted.unknown(&numbers) > FEW_AT_A_GLANCE {
+            return false;
+        }
+        let mut unknown = numbers.filter(|pid| !wanted.known.contains(pid));
+        if unknown.any(|pid| Stat::read(pid, &mut buffer).is_some_and(|stat| stat.is_somebody())) {
+            return false;
+        }
+        // As in `read`.
+        if last == last_before {
+            return true;
+        }
+        last_before = last;
+    }
+    false
 }
 
 struct Reading<'a> {
@@ -164,7 +196,7 @@ impl<'a> Reading<'a> {
     }
 
     fn look_at(&mut self, stat: &Stat) -> Option<Entry> {
-        if stat.is_dead() || stat.is_thread() {
+        if !stat.is_somebody() {
             return None;
         }
         let is_member = self.wanted.groups.contains(&stat.group);
@@ -312,6 +344,11 @@ impl Stat {
     /// first thread has ended looks the same, but has others.
     fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X') && self.threads <= 1
+    }
+
+    /// Tells whether it is a process that may still do something.
+    fn is_somebody(&self) -> bool {
+        !self.is_dead() && !self.is_thread()
     }
 
     /// Tells whether it is one thread of a process. They are not in the list, but whoever asks for
@@ -467,10 +504,33 @@ mod tests {
         let number = i32::try_from(child.id()).unwrap();
         assert!(Stat::read(thread_number, &mut Vec::new()).unwrap().is_thread());
         assert!(all().contains(&number) && !all().contains(&thread_number), "{:?}", all());
+        assert!(!is_nobody(&wanted), "there is a child");
         drop((end, child.stdin.take()));
         child.wait().unwrap();
         thread.join().unwrap();
         assert!(!all().contains(&number));
+    }
+
+    #[test]
+    fn who_is_known_is_nobody() {
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        // Other tests start processes, too; it takes a moment in which none does.
+        loop {
+            let mut child = shell("read x");
+            let number = i32::try_from(child.id()).unwrap();
+            let wanted = |known: &[i32]| {
+                let known = known.iter().copied().collect();
+                Wanted { groups: vec![number], known, since: 0, from: number }
+            };
+            assert!(!is_nobody(&wanted(&[])), "it lives, and its number is looked at");
+            let is_nobody = is_nobody(&wanted(&[number]));
+            drop(child.stdin.take());
+            child.wait().unwrap();
+            if is_nobody {
+                break;
+            }
+            assert!(std::time::Instant::now() < deadline, "somebody else is always found");
+        }
     }
 
     #[test]
