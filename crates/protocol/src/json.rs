@@ -146,6 +146,11 @@ impl Json {
         Self(self.0.slice_ref(part))
     }
 
+    /// Returns a text without escapes that was found inside this value, sharing its buffer.
+    pub(crate) fn plain_at(&self, plain: &str) -> ByteString {
+        self.0.slice_ref(plain)
+    }
+
     /// Returns a copy in a buffer of its own, for a small part that outlives a large message.
     #[must_use]
     pub fn detached(&self) -> Self {

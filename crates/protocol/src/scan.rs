@@ -5,6 +5,8 @@
 //! are passed over many bytes at a time. What is passed over is checked: a text that does not follow
 //! the grammar has no end. `docs/decisions/0008-json-scanner.md` says why this is not left to serde.
 
+use std::cmp::Ordering;
+
 use crate::Json;
 use crate::json::text_of;
 
@@ -47,8 +49,15 @@ pub(crate) fn find<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> [Optio
 
 /// Tells whether the quoted `name` means `key`.
 pub(crate) fn is_key(name: &str, key: &str) -> bool {
-    name.get(1..name.len().saturating_sub(1)) == Some(key)
-        || (name.contains('\\') && text_of(name).is_some_and(|name| name == key))
+    // An escape is longer than what it means, so nothing shorter has to be searched for one.
+    match name.len().cmp(&(key.len() + 2)) {
+        Ordering::Less => false,
+        Ordering::Equal => name[1..].starts_with(key),
+        Ordering::Greater => {
+            memchr::memchr(b'\\', name.as_bytes()).is_some()
+                && text_of(name).is_some_and(|name| name == key)
+        }
+    }
 }
 
 /// Returns the one value that a text is, without the space around it.

@@ -146,12 +146,16 @@ macro_rules! view {
 
 /// Declares an entry of a list: the text that names it, and the value as it came.
 macro_rules! entry {
-    ($(#[$about:meta])* $name:ident, $list:literal, $key:literal as $accessor:ident, $rules:expr) => {
+    (
+        $(#[$about:meta])* $name:ident, $list:literal, $key:literal as $accessor:ident, $rules:expr
+        $(, $parts:ident: [$first:literal, $second:literal])?
+    ) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name {
             key: bytestring::ByteString,
             raw: $crate::Json,
+            $($parts: $crate::view::Parts,)?
         }
 
         impl $name {
@@ -174,9 +178,16 @@ macro_rules! entry {
         impl $crate::view::Entry for $name {
             const LIST: &'static str = $list;
             const KEY: &'static str = $key;
+            const PARTS: [&'static str; 2] = entry!(@parts $($first, $second)?);
 
-            fn new(key: bytestring::ByteString, raw: $crate::Json) -> Self {
-                Self { key, raw }
+            fn new(
+                key: bytestring::ByteString,
+                raw: $crate::Json,
+                parts: $crate::view::Parts,
+            ) -> Self {
+                // Most entries remember none.
+                let _ = parts;
+                Self { key, raw, $($parts: parts,)? }
             }
 
             fn raw(&self) -> &$crate::Json {
@@ -189,6 +200,12 @@ macro_rules! entry {
                 oddities.into_iter().map(|oddity| oddity.about(&self.key)).collect()
             }
         }
+    };
+    (@parts $first:literal, $second:literal) => {
+        [$first, $second]
+    };
+    (@parts) => {
+        [""; 2]
     };
 }
 

@@ -41,7 +41,7 @@ pub use hello::{DiscoverResult, InitializeResult};
 pub use meta::with_meta;
 pub use notice::{Cancelled, Change, LogLevel, LogMessage, Progress};
 pub use odd::{Deviation, Kind, Oddity};
-pub use page::{CacheHints, CacheScope, Entry, Page, Rejected};
+pub use page::{CacheHints, CacheScope, Entry, Page, Parts, Rejected};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptResult};
 pub use resource::{ReadResult, Resource, ResourceBody, ResourceContents, ResourceTemplate};
 pub use result::{Completion, ResultType, ToolResult};

@@ -48,7 +48,7 @@ const TOOL: Rules = &[
 
 entry! {
     /// Something that a server can do.
-    Tool, "tools", "name" as name, TOOL
+    Tool, "tools", "name" as name, TOOL, parts: ["inputSchema", "description"]
 }
 
 impl Tool {
@@ -60,7 +60,7 @@ impl Tool {
 
     /// Returns what it does, in the server's words.
     pub fn description(&self) -> Option<ByteString> {
-        self.raw.text_at("description")
+        self.parts.get(&self.raw, 1)?.as_text()
     }
 
     /// Returns the schema of its arguments; `None` if what stands there is no schema at all.
@@ -68,13 +68,7 @@ impl Tool {
     /// A schema that is missing, `null` or `true` allows every object, which is what such servers
     /// mean.
     pub fn input_schema(&self) -> Option<Json> {
-        meant(self.raw.field("inputSchema"))
-    }
-
-    /// Returns the schema of its arguments, and its description as JSON, in one pass.
-    pub fn schema_and_description(&self) -> (Option<Json>, Option<Json>) {
-        let [schema, description] = self.raw.get_all(["inputSchema", "description"]);
-        (meant(schema), description)
+        meant(self.parts.get(&self.raw, 0))
     }
 
     /// Returns the schema of its structured content.

@@ -66,10 +66,12 @@ impl Naming {
 #[derive(Debug)]
 pub(super) struct Namer {
     naming: Naming,
-    /// `mcp_<server>_`.
-    head: String,
-    /// Where in the head the server stands.
+    /// `mcp_<server>_`, and the last tool's name behind it.
+    name: String,
+    /// Where in it the server stands.
     server: std::ops::Range<usize>,
+    /// Where in it the tool begins.
+    tool: usize,
     is_exact: bool,
 }
 
@@ -82,23 +84,22 @@ impl Namer {
         let part = start..head.len();
         let is_exact = head[part.clone()] == *server;
         head.push_str(naming.joint());
-        Self { naming, head, server: part, is_exact }
+        Self { naming, tool: head.len(), name: head, server: part, is_exact }
     }
 
     /// Returns what a tool wishes for.
-    pub(super) fn wish(&self, tool: &str) -> Wish {
-        let mut name = String::with_capacity(self.head.len() + tool.len());
-        name.push_str(&self.head);
-        let start = name.len();
-        self.naming.write(tool, "tool", &mut name);
-        let repeated = name[start..].strip_prefix(&self.head[self.server.clone()]);
+    pub(super) fn wish(&mut self, tool: &str) -> Wish {
+        let (name, start) = (&mut self.name, self.tool);
+        name.truncate(start);
+        self.naming.write(tool, "tool", name);
+        let repeated = name[start..].strip_prefix(&name[self.server.clone()]);
         if let Some(rest) = repeated.and_then(|rest| rest.strip_prefix('_')) {
             let end = name.len() - rest.len();
             name.replace_range(start..end, "");
         }
         let is_exact = self.is_exact && name[start..] == *tool;
         let is_long = name.len() > LONGEST;
-        Wish { stem: if is_long { stem(&name).into() } else { name.into() }, is_long, is_exact }
+        Wish { stem: if is_long { stem(name) } else { name }.into(), is_long, is_exact }
     }
 }
 
@@ -126,7 +127,7 @@ impl Wish {
     }
 
     /// Returns the name with letters of the tool's own; `attempt` 0 unless even that was taken.
-    pub(super) fn with_suffix(&self, server: &str, tool: &str, attempt: u32) -> String {
+    pub(super) fn with_suffix(&self, server: &str, tool: &str, attempt: u32) -> Arc<str> {
         let mut hash = Sha256::new().chain_update(server).chain_update([0]).chain_update(tool);
         if attempt > 0 {
             hash.update([0]);
@@ -134,13 +135,17 @@ impl Wish {
         }
         let mut number =
             hash.finalize().iter().take(8).fold(0_u64, |n, byte| (n << 8) | u64::from(*byte));
-        let mut name = format!("{}_", stem(&self.stem));
-        for _ in 0..SUFFIX {
-            let letter = u8::try_from(number % 26).unwrap_or_default();
-            name.push(char::from(b'a' + letter));
+        let mut letters = [b'_'; SUFFIX + 1];
+        for letter in &mut letters[1..] {
+            *letter = b'a' + u8::try_from(number % 26).unwrap_or_default();
             number /= 26;
         }
-        name
+        let stem = stem(&self.stem);
+        let mut name = [0; LONGEST];
+        let length = stem.len() + letters.len();
+        name[..stem.len()].copy_from_slice(stem.as_bytes());
+        name[stem.len()..length].copy_from_slice(&letters);
+        String::from_utf8_lossy(&name[..length]).into()
     }
 }
 

@@ -79,7 +79,6 @@ pub(super) struct Prepared {
     pub(super) index: usize,
     pub(super) wish: Wish,
     pub(super) schema: Json,
-    pub(super) description: Option<Json>,
     pub(super) approval: Approval,
     pub(super) visibility: Visibility,
 }
@@ -163,7 +162,7 @@ impl Offer {
         let mut problems = Vec::new();
         let filter = Filter::new(policy, &mut problems);
         let server = origin.server.as_str();
-        let namer = Namer::new(origin.rules.naming, server, policy.prefix.as_deref());
+        let mut namer = Namer::new(origin.rules.naming, server, policy.prefix.as_deref());
         let mut aside = Aside::default();
         for rejected in &origin.listed.rejected {
             aside.add(|| format!("an entry of the tool list was set aside: {}", rejected.why));
@@ -179,8 +178,7 @@ impl Offer {
                 aside.add(|| format!("tool \"{name}\" is listed twice; the first one counts"));
                 continue;
             }
-            let (schema, description) = tool.schema_and_description();
-            let schema = match schema::light(schema) {
+            let schema = match schema::light(tool.input_schema()) {
                 Ok(schema) => schema,
                 Err(why) => {
                     aside.add(|| format!("tool \"{name}\" was set aside: {why}"));
@@ -190,7 +188,7 @@ impl Offer {
             let approval = filter.approval(name);
             let visibility = visibility(&origin.listed, name, approval);
             let wish = namer.wish(name);
-            tools.push(Prepared { index, wish, schema, description, approval, visibility });
+            tools.push(Prepared { index, wish, schema, approval, visibility });
         }
         problems.extend(aside.into_problems());
         for problem in &mut problems {

@@ -38,6 +38,8 @@ pub enum Visibility {
 }
 
 /// A tool that can be called.
+///
+/// Of thousands of tools few are ever called, so the others keep no room for what that needs.
 pub struct Tool {
     pub(super) name: Arc<str>,
     pub(super) origin: Arc<Origin>,
@@ -45,14 +47,12 @@ pub struct Tool {
     pub(super) index: usize,
     /// With `properties`.
     pub(super) schema: Json,
-    /// As it came; found when the schema was.
-    pub(super) description: Option<Json>,
     /// The schema by the strict rules, once somebody has asked for it.
-    pub(super) strict: OnceLock<Json>,
+    pub(super) strict: OnceLock<Box<Json>>,
     pub(super) approval: Approval,
     pub(super) visibility: Visibility,
     /// The schema made ready for checking, once somebody has called it.
-    pub(super) check: OnceLock<ArgumentCheck>,
+    pub(super) check: OnceLock<Box<ArgumentCheck>>,
 }
 
 impl Tool {
@@ -78,14 +78,14 @@ impl Tool {
 
     /// Returns what it does, in the server's words.
     pub fn description(&self) -> Option<ByteString> {
-        self.description.as_ref()?.to_shared_text()
+        self.view().description()
     }
 
     /// Returns the schema of its arguments, for models.
     pub fn input_schema(&self) -> &Json {
         match self.origin.rules.sanitize {
             Sanitize::Light => &self.schema,
-            Sanitize::Strict => self.strict.get_or_init(|| schema::strict(&self.schema)),
+            Sanitize::Strict => self.strict.get_or_init(|| Box::new(schema::strict(&self.schema))),
         }
     }
 
@@ -143,7 +143,8 @@ impl Tool {
 
     /// Says what is wrong with arguments for it, before anything is sent.
     pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
-        let check = self.check.get_or_init(|| ArgumentCheck::new(self.accepted_schema()));
+        let new = || Box::new(ArgumentCheck::new(self.accepted_schema()));
+        let check = self.check.get_or_init(new);
         check.check(arguments)
     }
 

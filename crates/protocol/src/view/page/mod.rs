@@ -5,14 +5,19 @@
 //! so a list takes little more memory than its text.
 
 mod odd;
+mod parts;
 mod pieces;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytestring::ByteString;
 
-use super::fields::{Fields, whole_of};
+pub use parts::Parts;
+
+use super::fields::whole_of;
 use super::odd::{Deviation, Kind, Oddity};
+use crate::json::text_of;
 use crate::scan::find;
 use crate::{Json, scan};
 
@@ -24,8 +29,11 @@ pub trait Entry: Sized {
     /// The member of an entry that names it.
     const KEY: &'static str;
 
-    /// Makes an entry of its name and its text.
-    fn new(key: ByteString, raw: Json) -> Self;
+    /// The members whose places an entry remembers, because they are asked for in any case.
+    const PARTS: [&'static str; 2];
+
+    /// Makes an entry of its name, its text and the places of [`Entry::PARTS`] in it.
+    fn new(key: ByteString, raw: Json, parts: Parts) -> Self;
 
     /// Returns the entry as it came.
     fn raw(&self) -> &Json;
@@ -135,19 +143,36 @@ impl<T: Entry> Page<T> {
     }
 }
 
-/// Makes an entry of an object and the value that names it; `key` names it if there is none.
+/// What was found in the text of an entry on the way through it.
+#[derive(Default)]
+struct Found<'a> {
+    name: Option<&'a str>,
+    parts: [Option<&'a str>; 2],
+}
+
+/// Makes an entry of an object in a page; `key` names it if it does not do so itself.
 fn named<T: Entry>(
-    raw: Json,
-    name: Option<&Json>,
+    page: &Json,
+    entry: &str,
+    found: &Found<'_>,
     key: Option<&ByteString>,
 ) -> Result<T, Rejected> {
-    let why = match (name, key) {
-        (None, Some(key)) if !key.is_empty() => return Ok(T::new(key.clone(), raw)),
+    let raw = page.part_at(entry);
+    let why = match (found.name, key) {
+        (None, Some(key)) if !key.is_empty() => {
+            return Ok(T::new(key.clone(), raw, Parts::of(entry, found.parts)));
+        }
         (None, _) => Oddity::new(T::KEY, Deviation::Missing),
-        (Some(found), _) => match found.as_text() {
-            Some(name) if !name.is_empty() => return Ok(T::new(name, raw)),
-            Some(_) => Oddity::new(T::KEY, Deviation::Empty),
-            None => Oddity::mismatch(T::KEY, found, Kind::String),
+        (Some(name), _) => match text_of(name) {
+            Some(Cow::Borrowed("")) => Oddity::new(T::KEY, Deviation::Empty),
+            Some(text) => {
+                let name = match text {
+                    Cow::Borrowed(plain) => page.plain_at(plain),
+                    Cow::Owned(unescaped) => unescaped.into(),
+                };
+                return Ok(T::new(name, raw, Parts::of(entry, found.parts)));
+            }
+            None => Oddity::mismatch(T::KEY, &page.part_at(name), Kind::String),
         },
     };
     Err(Rejected { raw, why })

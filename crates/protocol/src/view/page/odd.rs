@@ -4,9 +4,8 @@
 use bytestring::ByteString;
 
 use super::pieces::Pieces;
-use super::{Entry, Rejected, named};
+use super::{Entry, Found, Rejected, named};
 use crate::scan::find;
-use crate::view::fields::Fields;
 use crate::view::odd::{Deviation, Kind, Oddity};
 use crate::{Json, Members, scan};
 
@@ -44,6 +43,7 @@ pub(super) fn read_entry<T: Entry>(raw: Json, key: Option<&ByteString>) -> Resul
         let why = Oddity::mismatch("entry", &raw, Kind::Object);
         return Err(Rejected { raw, why });
     }
-    let name = raw.field(T::KEY);
-    named(raw, name.as_ref(), key)
+    let [first, second] = T::PARTS;
+    let [name, first, second] = find(raw.as_str(), [T::KEY, first, second]);
+    named(&raw, raw.as_str(), &Found { name, parts: [first, second] }, key)
 }

@@ -2,7 +2,7 @@
 //!
 //! Whatever is not ordinary ends the reading, and `odd` begins again.
 
-use super::{Entry, Rejected, named};
+use super::{Entry, Found, Rejected, named};
 use crate::{Json, scan};
 
 /// A page in pieces.
@@ -66,12 +66,14 @@ pub(super) fn read<T: Entry>(page: &Json) -> Option<Pieces<'_, T>> {
 /// Reads the next entry of a list; `None` if it is no object.
 fn entry<T: Entry>(page: &Json, list: &mut scan::Walk<'_>) -> Option<Result<T, Rejected>> {
     let mut members = list.enter(b'{')?;
-    let mut name = None;
+    let mut found = Found::default();
     for (key, value) in &mut members {
         if scan::is_key(key, T::KEY) {
-            name = Some(page.part_at(value));
+            found.name = Some(value);
+        } else if let Some(part) = T::PARTS.iter().position(|part| scan::is_key(key, part)) {
+            found.parts[part] = Some(value);
         }
     }
     let whole = list.leave(&members)?;
-    Some(named(page.part_at(whole), name.as_ref(), None))
+    Some(named(page, whole, &found, None))
 }

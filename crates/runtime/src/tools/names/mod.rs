@@ -129,8 +129,12 @@ impl Names {
         if wanted.is_empty() {
             return holders;
         }
+        // Most names are told apart by their lengths; no name is longer than 64.
+        let lengths = wanted.iter().fold(0_u128, |all, name| all | 1 << (name.len() % 128));
+        let is_wanted =
+            |name: &str| lengths & (1 << (name.len() % 128)) != 0 && wanted.contains(name);
         for (server, names) in &self.servers {
-            for (tool, name) in names.tools.iter().filter(|(_, name)| wanted.contains(&***name)) {
+            for (tool, name) in names.tools.iter().filter(|(_, name)| is_wanted(name)) {
                 holders.insert(name.clone(), format!("{server}/{tool}"));
             }
         }
@@ -142,14 +146,10 @@ impl Names {
         self.round += 1;
         let (mut given, newcomers) = self.recall(claims);
         self.taken.reserve(newcomers.len());
-        let mut others = self.give_wishes(&newcomers);
-        let mut names: Vec<Arc<str>> =
-            newcomers.iter().map(|newcomer| newcomer.wish.stem.clone()).collect();
-        others.sort_unstable_by_key(|index| (newcomers[*index].server, newcomers[*index].tool));
-        for index in others {
-            names[index] = self.give_suffix(&newcomers[index], index);
-        }
-        for (newcomer, name) in newcomers.iter().zip(names) {
+        let others = self.give_wishes(&newcomers);
+        let suffixed = self.give_suffixes(&newcomers, others);
+        for (newcomer, name) in newcomers.iter().zip(suffixed) {
+            let name = name.unwrap_or_else(|| newcomer.wish.stem.clone());
             given[newcomer.place.0][newcomer.place.1] = Some(name);
         }
         self.keep(claims, &newcomers, &given);
@@ -210,16 +210,52 @@ impl Names {
         others
     }
 
-    fn give_suffix(&mut self, newcomer: &Newcomer<'_>, index: usize) -> Arc<str> {
-        let mut attempt = 0;
-        loop {
-            let name: Arc<str> =
-                newcomer.wish.with_suffix(newcomer.server, newcomer.tool, attempt).into();
-            if let Entry::Vacant(free) = self.taken.entry(name.clone()) {
-                free.insert(Taken { round: self.round, newcomer: index });
-                return name;
+    /// Gives names with letters of their own; returns them in the order of the newcomers.
+    ///
+    /// Only where such a name is taken does it matter who comes first, and that hardly ever happens.
+    /// So the others are put in order when it does, and begin anew.
+    fn give_suffixes(
+        &mut self,
+        newcomers: &[Newcomer<'_>],
+        mut others: Vec<usize>,
+    ) -> Vec<Option<Arc<str>>> {
+        let mut names = vec![None; newcomers.len()];
+        let mut are_free = true;
+        for &index in &others {
+            names[index] = self.try_suffix(&newcomers[index], index, 0);
+            are_free = names[index].is_some();
+            if !are_free {
+                break;
             }
-            attempt += 1;
+        }
+        if are_free {
+            return names;
+        }
+        for name in names.iter_mut().filter_map(Option::take) {
+            self.taken.remove(&name);
+        }
+        others.sort_unstable_by_key(|index| (newcomers[*index].server, newcomers[*index].tool));
+        for index in others {
+            names[index] =
+                (0..).find_map(|attempt| self.try_suffix(&newcomers[index], index, attempt));
+        }
+        names
+    }
+
+    /// Gives a name with letters of its own, if nobody has it.
+    fn try_suffix(
+        &mut self,
+        newcomer: &Newcomer<'_>,
+        index: usize,
+        attempt: u32,
+    ) -> Option<Arc<str>> {
+        let name = newcomer.wish.with_suffix(newcomer.server, newcomer.tool, attempt);
+        match self.taken.entry(name.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(Taken { round: self.round, newcomer: index });
+                Some(name)
+            }
+            Entry::Occupied(_) => None,
         }
     }
 

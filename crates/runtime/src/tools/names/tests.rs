@@ -19,7 +19,7 @@ fn assign_in_order(names: &mut Names, naming: Naming, pairs: &[(String, String)]
     let tools: Vec<Vec<(&str, Wish)>> = servers
         .iter()
         .map(|server| {
-            let wishes = Namer::new(naming, server, None);
+            let mut wishes = Namer::new(naming, server, None);
             let own = pairs.iter().filter(|(name, _)| name == *server);
             own.map(|(_, tool)| (tool.as_str(), wishes.wish(tool))).collect()
         })
@@ -89,7 +89,7 @@ fn a_name_that_looks_like_a_suffix_does_not_stand_in_the_way() {
     let given =
         assign(&mut names, &[("my.server", "a"), ("my-server", "a"), ("my-server", squatter)]);
     assert!(given.contains(&format!("my-server/{squatter} → {suffixed}")), "{given}");
-    assert!(given.contains(&wish.with_suffix("my.server", "a", 1)), "{given}");
+    assert!(given.contains(&*wish.with_suffix("my.server", "a", 1)), "{given}");
 }
 
 #[test]

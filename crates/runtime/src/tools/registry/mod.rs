@@ -175,22 +175,22 @@ fn name_all(offers: &[&Offer], names: &mut Names) -> Vec<Named> {
     let holders = names.holders(&told.collect());
     let groups = offers.iter().zip(given).map(|(offer, given)| {
         let collisions = collisions(offer, &given, &holders);
-        let (offered, hidden) = tools_of(offer, given);
+        let (offered, hidden) = tools_of(offer, &given);
         Named { book: names.token().clone(), offered, hidden, collisions }
     });
     groups.collect()
 }
 
-/// Makes the tools of an offer: those to be listed, and the others.
-fn tools_of(offer: &Offer, given: Vec<Arc<str>>) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
+/// Makes the tools of an offer: those to be listed, and the others; each by name.
+fn tools_of(offer: &Offer, given: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
     let (mut offered, mut hidden) = (Vec::with_capacity(given.len()), Vec::new());
-    for (tool, name) in offer.tools.iter().zip(given) {
+    for index in by_name(given) {
+        let tool = &offer.tools[index];
         let tool = Arc::new(Tool {
-            name,
+            name: given[index].clone(),
             origin: offer.origin.clone(),
             index: tool.index,
             schema: tool.schema.clone(),
-            description: tool.description.clone(),
             strict: OnceLock::new(),
             approval: tool.approval,
             visibility: tool.visibility,
@@ -199,7 +199,33 @@ fn tools_of(offer: &Offer, given: Vec<Arc<str>>) -> (Vec<Arc<Tool>>, Vec<Arc<Too
         let is_offered = tool.visibility == Visibility::Offered;
         if is_offered { &mut offered } else { &mut hidden }.push(tool);
     }
-    (sorted(offered), sorted(hidden))
+    (offered, hidden)
+}
+
+/// Returns the places of different names in their order.
+///
+/// The names of a server begin alike, and the sixteen bytes from where they do not are mostly enough
+/// to tell which comes first. Kept side by side they are compared much faster than texts that lie
+/// all over the memory.
+fn by_name(names: &[Arc<str>]) -> impl Iterator<Item = usize> {
+    let first = names.first().map_or("", |name| name).as_bytes();
+    let common = names.iter().fold(first.len(), |common, name| {
+        let pairs = name.as_bytes().iter().zip(&first[..common]);
+        pairs.take_while(|(own, first)| own == first).count()
+    });
+    let telling = |name: &str| {
+        let mut bytes = [0; 16];
+        for (byte, own) in bytes.iter_mut().zip(&name.as_bytes()[common..]) {
+            *byte = *own;
+        }
+        u128::from_be_bytes(bytes)
+    };
+    let mut places: Vec<(u128, usize)> =
+        names.iter().enumerate().map(|(index, name)| (telling(name), index)).collect();
+    places.sort_unstable_by(|(a, left), (b, right)| {
+        a.cmp(b).then_with(|| names[*left].cmp(&names[*right]))
+    });
+    places.into_iter().map(|(_, index)| index)
 }
 
 /// Returns the tools that did not get the name they wished for.

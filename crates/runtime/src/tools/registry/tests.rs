@@ -47,6 +47,21 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
+proptest! {
+    #[test]
+    fn places_are_in_the_order_of_the_names(
+        head in "[a-c_]{0,6}",
+        tails in prop::collection::hash_set("[a-b_]{0,3}(x{14,20})?[a-b]{0,3}", 0..30),
+    ) {
+        let names: Vec<Arc<str>> =
+            tails.iter().map(|tail| format!("{head}{tail}").into()).collect();
+        let mut expected = names.clone();
+        expected.sort();
+        let found: Vec<Arc<str>> = by_name(&names).map(|index| names[index].clone()).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
 #[test]
 fn tools_are_in_the_order_of_their_names() {
     let offers = [
