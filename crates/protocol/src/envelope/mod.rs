@@ -10,8 +10,8 @@ mod write;
 
 pub use id::Id;
 pub use message::{Message, Notification, Request, Response, RpcError, code};
-pub(crate) use read::read_leniently;
 pub use read::{Flaw, Malformed, Received, read};
+pub(crate) use read::{read_leniently, skim};
 pub use write::{failure, notification, request, success};
 
 pub(crate) use write::{quote_into, request_of_parts};

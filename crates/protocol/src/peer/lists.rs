@@ -5,10 +5,11 @@
 
 use std::collections::HashSet;
 
-use super::{Peer, RequestError, RequestOptions, Warning};
-use crate::Json;
+use super::pending::Observer;
+use super::{Peer, ProgressReport, RequestError, RequestOptions, Warning};
 use crate::envelope::code;
 use crate::view::{CacheHints, Entry, Page, Rejected, ResultType, send};
+use crate::{Json, scan};
 
 /// Pages in a row without a single entry, until we stop.
 const EMPTY_PAGES: usize = 100;
@@ -71,8 +72,7 @@ impl Peer {
         let mut cursor: Option<String> = None;
         loop {
             let params = send::page(cursor.as_deref());
-            let result = self.request(method, Some(&params), options).await?;
-            let page: Page<T> = Page::read(&result);
+            let (result, page) = self.page::<T>(method, &params, options).await?;
             if !page.oddities.is_empty() {
                 check(&result)?;
             }
@@ -98,6 +98,30 @@ impl Peer {
             }
             cursor = Some(next);
         }
+    }
+
+    /// Fetches one page, and goes through it.
+    async fn page<T: Entry>(
+        &self,
+        method: &str,
+        params: &Json,
+        options: &RequestOptions,
+    ) -> Result<(Json, Page<T>), RequestError> {
+        if matches!(options.progress, ProgressReport::Off) {
+            let examined = (Observer::Examiner, [].as_slice());
+            let result = self.ask_observed(method, Some(params), options, examined).await?;
+            if let Some(page) = Page::read_unread(&result) {
+                return Ok((result, page));
+            }
+            if scan::whole(result.as_str()).is_some() {
+                let page = Page::read(&result);
+                return Ok((result, page));
+            }
+            // It only seemed to be an answer. Whatever it is, the usual way can tell.
+        }
+        let result = self.request(method, Some(params), options).await?;
+        let page = Page::read(&result);
+        Ok((result, page))
     }
 
     fn remark(&self, what: String) {

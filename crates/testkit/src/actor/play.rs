@@ -164,7 +164,11 @@ impl Actor {
                 if self.script.modern && result.get("resultType").is_none() {
                     result["resultType"] = "complete".into();
                 }
-                json!({ "jsonrpc": "2.0", "id": id, "result": result })
+                let mut message = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+                if let Some(trailer) = &self.script.trailer {
+                    message["trailer"] = trailer.clone();
+                }
+                message
             }
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
         };

@@ -38,6 +38,8 @@ pub struct Script {
     pub mute: bool,
     /// It takes a subscription only after it has listed its tools.
     pub listen_late: bool,
+    /// What it writes behind every result.
+    pub trailer: Option<Value>,
 }
 
 impl Script {

@@ -1,7 +1,7 @@
 //! What happens when lists, definitions and catalogs change under way.
 
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 use wharf::{Event, Status};
 use wharf_testkit::actor::Script;
 
@@ -198,4 +198,32 @@ async fn accepting_tools_waits_for_another_process_without_holding_up_anybody() 
     let said = call(&runtime, "mcp_fs_b", json!({})).await;
     assert!(!said.contains("Withheld"), "{said}");
     runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_long_list_is_read_whatever_stands_behind_it() {
+    let long = |name: &str, schema: Value| {
+        let description = "long ".repeat(20_000);
+        json!({ "name": name, "description": description, "inputSchema": schema })
+    };
+    let definitions = vec![long("a", json!({ "type": "object" })), long("odd", json!(7))];
+    for modern in [false, true] {
+        // Behind what is a result beyond doubt there is nothing; in doubt it is asked for again.
+        for (trailer, lists) in [(None, 1), (Some(json!({})), 2), (Some(json!(1)), 1)] {
+            let mut world = World::new();
+            let definitions = definitions.clone();
+            let case = format!("modern: {modern}, trailer: {trailer:?}");
+            let script = Script { modern, trailer, definitions, ..Script::default() };
+            let diary = world.actor("fs", &script, json!({}));
+            let runtime = world.start();
+            let snapshot = runtime.settled().await;
+            let tools = snapshot.registry().tools();
+            let [tool] = tools else { panic!("one of them is sound, there are {}", tools.len()) };
+            assert_eq!(tool.name(), "mcp_fs_a");
+            assert_eq!(tool.description().unwrap().len(), 100_000);
+            let asked = diary.asked().iter().filter(|method| *method == "tools/list").count();
+            assert_eq!(asked, lists, "{case}");
+            runtime.shutdown().await;
+        }
+    }
 }

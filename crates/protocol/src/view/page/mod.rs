@@ -15,6 +15,7 @@ use bytestring::ByteString;
 
 pub use parts::Parts;
 
+use self::pieces::Pieces;
 use super::fields::whole_of;
 use super::odd::{Deviation, Kind, Oddity};
 use crate::json::text_of;
@@ -131,6 +132,15 @@ impl<T: Entry> Page<T> {
     pub fn read(result: &Json) -> Self {
         let mut oddities = Vec::new();
         let pieces = pieces::read(result).unwrap_or_else(|| odd::read(result, &mut oddities));
+        Self::of(result, pieces, oddities)
+    }
+
+    /// Reads a result that may be anything, also no JSON; `None` unless it is an ordinary page.
+    pub(crate) fn read_unread(result: &Json) -> Option<Self> {
+        Some(Self::of(result, pieces::read(result)?, Vec::new()))
+    }
+
+    fn of(result: &Json, pieces: Pieces<'_, T>, mut oddities: Vec<Oddity>) -> Self {
         let part = |raw: Option<&str>| raw.map(|raw| result.part_at(raw));
         Self {
             items: pieces.items,
