@@ -243,10 +243,10 @@ impl Pending {
         table.entries.get(&id).is_some_and(|it| matches!(it.observer, Observer::Subscriber(_)))
     }
 
-    /// Tells whether the one who asked goes through the answer.
-    pub(crate) fn is_examined(&self, id: u64) -> bool {
-        let table = self.table();
-        table.entries.get(&id).is_some_and(|it| matches!(it.observer, Observer::Examiner))
+    /// Tells whether there is such a request whose answer is gone through by the one who asked.
+    pub(crate) fn has_examiner(&self, is_such: impl Fn(u64) -> bool) -> bool {
+        let is_examined = |it: &Entry| matches!(it.observer, Observer::Examiner);
+        self.table().entries.iter().any(|(id, it)| is_examined(it) && is_such(*id))
     }
 
     /// Returns who waits for the acknowledgement of a subscription, once.
