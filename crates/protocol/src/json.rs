@@ -54,7 +54,8 @@ impl Json {
         }
     }
 
-    /// Wraps text that this crate has just written or found inside a checked value.
+    /// Wraps text that this crate has just written or found inside a checked value. The one exception is
+    /// a long page of a list, which the one who asked for it checks on the way through.
     pub(crate) fn trusted(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }
