@@ -24,6 +24,8 @@ use crate::trust::{Trust, TrustStore};
 pub struct Catalog {
     /// All definitions, highest first.
     pub servers: Vec<Server>,
+    /// Definitions that [`Catalog::keep_only`] took away: they exist, but nobody asks for them now.
+    pub left_alone: Vec<Server>,
     /// What is wrong with files and settings, apart from single servers.
     pub problems: Vec<Problem>,
     /// Every file that was there, whatever was in it.
@@ -187,6 +189,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let project_folders = project_folders.iter().map(|folder| folder.to_path_buf()).collect();
     Ok(Catalog {
         servers,
+        left_alone: Vec::new(),
         problems,
         files: found.files,
         settings,
@@ -251,6 +254,13 @@ impl Catalog {
     /// Goes through all definitions of a name, highest first.
     pub fn candidates<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Server> {
         self.servers.iter().filter(move |server| server.definition.name.as_str() == name)
+    }
+
+    /// Leaves only some definitions for whoever gets the catalog next.
+    pub fn keep_only(&mut self, is_wanted: impl Fn(&Server) -> bool) {
+        let (wanted, others) = std::mem::take(&mut self.servers).into_iter().partition(is_wanted);
+        self.servers = wanted;
+        self.left_alone.extend::<Vec<Server>>(others);
     }
 
     /// Finds the name that was probably meant.

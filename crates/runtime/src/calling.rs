@@ -18,11 +18,11 @@ use crate::call::approval::Proposal;
 use crate::call::explain::{Claims, explain, may_repeat};
 use crate::call::pages::{self, Refusal};
 use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason};
-use crate::connections::{ServerView, call_limit};
+use crate::connections::{ServerView, Snapshot, call_limit};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
 use crate::status::FailureKind;
-use crate::tools::{Found, Freshness, Tool, Visibility};
+use crate::tools::{Found, Freshness, Tool, Visibility, tool_of};
 
 /// How often a call is sent at most; each time after the first it provably did not run before.
 const MOST_ATTEMPTS: u32 = 3;
@@ -51,9 +51,11 @@ impl Runtime {
     /// future tells the server that nobody waits any more.
     pub async fn call(&self, tool: &str, arguments: &Json, options: &CallOptions) -> Outcome {
         let began = Instant::now();
-        let snapshot = self.snapshot();
-        let registry = snapshot.registry();
-        let tool = match registry.find(tool) {
+        let limit = options.timeout.unwrap_or_else(|| self.rules().call_cap);
+        // A list from the cache is never the reason why there is no such tool.
+        let listed = tokio::time::timeout(limit, self.listed_for(tool)).await;
+        let snapshot = listed.unwrap_or_else(|_| self.snapshot());
+        let tool = match snapshot.registry().find(tool) {
             Found::Tool(tool) | Found::Hidden(tool) => Arc::clone(tool),
             Found::Ambiguous(tools) => {
                 let names: Vec<&str> =
@@ -62,24 +64,48 @@ impl Runtime {
                 return Outcome::of_error(error, Details::of_nobody(tool));
             }
             Found::Unknown => {
-                let error = CallError::unknown_tool(tool, registry.nearest(tool));
-                return Outcome::of_error(error, Details::of_nobody(tool));
+                let (error, details) = self.not_found(tool, &snapshot, limit);
+                return Outcome::of_error(error, Details { duration: began.elapsed(), ..details });
             }
         };
         let span = spans::call(&tool);
         let result = self.perform(&tool, arguments, options).instrument(span.clone()).await;
         spans::called(&span, &result);
-        let source = tool.source();
-        let details = Details {
-            server_name: tool.server().as_str().to_owned(),
-            mcp_tool_name: tool.tool().to_owned(),
-            provider: source.provider.to_owned(),
-            provider_name: source.provider_name.to_owned(),
-            duration: began.elapsed(),
-        };
+        let details = Details::of(tool.server(), tool.tool(), tool.source());
+        let details = Details { duration: began.elapsed(), ..details };
         match result {
             Ok(result) => Outcome::of_result(&result, details),
             Err(error) => Outcome::of_error(error, details),
+        }
+    }
+
+    /// Says why there is no tool that a text names: the server that it names is not there, or has no
+    /// such tool. The same failure is told in the same way whether or not its tools were cached.
+    fn not_found(&self, text: &str, snapshot: &Snapshot, limit: Duration) -> (CallError, Details) {
+        let named = self.servers_named(text, snapshot);
+        let views: Vec<&Arc<ServerView>> =
+            named.iter().filter_map(|name| snapshot.server(name.as_str())).collect();
+        let why = |view: &&Arc<ServerView>| match view.status {
+            status if status.is_pending() => {
+                Some(Unavailable::TimedOut { server: view.name.clone(), limit })
+            }
+            _ => self.standing(view).err(),
+        };
+        let trouble = views.iter().find_map(|view| Some((*view, why(view)?)));
+        let details = |view: &ServerView| {
+            let tool = tool_of(text, view.name.as_str()).unwrap_or(text);
+            Details::of(&view.name, tool, &view.source)
+        };
+        match (trouble, &views[..]) {
+            (Some((view, why)), _) => (absent(why), details(view)),
+            (None, [view]) => {
+                let nearest = snapshot.registry().nearest(text);
+                (CallError::unknown_tool(text, nearest), details(view))
+            }
+            (None, _) => {
+                let nearest = snapshot.registry().nearest(text);
+                (CallError::unknown_tool(text, nearest), Details::of_nobody(text))
+            }
         }
     }
 

@@ -20,6 +20,7 @@ mod gate;
 mod known;
 mod load;
 mod logs;
+mod lookup;
 mod options;
 #[cfg(feature = "otel")]
 pub mod otel;
@@ -41,6 +42,7 @@ pub use event::{Event, Events};
 pub use known::{Known, known};
 pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};
 pub use logs::{log_path, log_tail};
+pub use lookup::{ToolServers, servers_of_tool};
 pub use options::{Options, StartupMode};
 pub use ports::{Elicitor, Ports, Sampler};
 pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};

@@ -123,6 +123,7 @@ impl Runtime {
             None => approvals,
         };
         let shared = Arc::new(Shared::new(options));
+        shared.leave_alone(catalog);
         let (supervisor, Channels { commands, snapshot }) =
             Supervisor::new(Arc::clone(&shared), rules.clone(), servers);
         let (tasks, saving) = (TaskTracker::new(), TaskTracker::new());
@@ -330,6 +331,11 @@ impl Runtime {
         let Some(view) = snapshot.server(server) else {
             return Err(UnknownServer(server.to_owned()).into());
         };
+        self.standing(view)
+    }
+
+    /// Returns a server that is connected, or says why it is not.
+    pub(crate) fn standing(&self, view: &Arc<ServerView>) -> Result<Arc<ServerView>, Unavailable> {
         let name = view.name.clone();
         match (view.status, &view.failure) {
             (Status::Connected, _) => Ok(Arc::clone(view)),
@@ -344,7 +350,7 @@ impl Runtime {
     }
 
     /// Waits for the first snapshot that is as wanted.
-    async fn when(&self, is_wanted: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
+    pub(crate) async fn when(&self, is_wanted: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
         let mut watcher = self.0.snapshot.clone();
         loop {
             let snapshot = Arc::clone(&watcher.borrow_and_update());
@@ -363,7 +369,10 @@ impl Runtime {
         if is_other(&snapshot) { Ok(()) } else { Err(Unavailable::ShutDown) }
     }
 
-    async fn command<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+    pub(crate) async fn command<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Option<T> {
         let (sender, done) = oneshot::channel();
         self.0.commands.send(command(sender)).await.ok()?;
         done.await.ok()

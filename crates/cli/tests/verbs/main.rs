@@ -27,6 +27,7 @@ mod known;
 mod list;
 mod log;
 mod logs;
+mod lookup;
 mod loopback;
 mod mcp;
 mod narrow_pty;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use wharf_config::text::clip;
+use wharf_config::{ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{ContentBlock, ToolResult};
 
@@ -51,6 +52,17 @@ pub struct Details {
 }
 
 impl Details {
+    /// Names a tool of a server.
+    pub(crate) fn of(server: &ServerName, tool: &str, source: &Source) -> Self {
+        Self {
+            server_name: server.as_str().to_owned(),
+            mcp_tool_name: tool.to_owned(),
+            provider: source.provider.to_owned(),
+            provider_name: source.provider_name.to_owned(),
+            duration: Duration::ZERO,
+        }
+    }
+
     /// Names a tool that belongs to nobody.
     pub(crate) fn of_nobody(tool: &str) -> Self {
         Self { mcp_tool_name: tool.to_owned(), ..Self::default() }

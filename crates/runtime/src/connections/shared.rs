@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use wharf_config::{Env, ServerSpec, Settings, Source, Transport};
+use wharf_config::{Catalog, Env, ServerSpec, Settings, Source, State, Transport};
 use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
 use wharf_protocol::{ConnectOptions, peer};
 
@@ -17,13 +17,13 @@ use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::Origin;
-use crate::tools::Pinning;
 use crate::tools::attempts::Attempts;
 use crate::tools::cache::{CacheKey, ToolCache};
 use crate::tools::disk::Turn;
-use crate::tools::names::Names;
+use crate::tools::names::{self, Contender, Names};
 use crate::tools::offer::ToolRules;
 use crate::tools::pins::{PinKey, Pins};
+use crate::tools::{Naming, Pinning};
 
 /// What all connections of a runtime share.
 pub(crate) struct Shared {
@@ -97,11 +97,11 @@ impl Shared {
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
         let http = http_options(env);
-        let names = options.cache.as_ref().map(|cache| cache.join("names.json"));
+        let names = options.cache.as_ref().map(|cache| cache.join(names::FILE));
         Self {
             resolver,
             http: HttpClient::new(&http),
-            cache: ToolCache::open(options.cache.clone()),
+            cache: ToolCache::open(options.cache.clone()).for_client(&options.ports.capabilities()),
             attempts: Attempts::open(options.cache.as_deref()),
             pins: Pins::open(options.pins.clone()),
             keeper: Keeper::default(),
@@ -114,6 +114,23 @@ impl Shared {
             presence: Presence::new(options.run.clone()),
             origin: Origin::current(),
             options,
+        }
+    }
+
+    /// Keeps names from being given for good that servers could want which this runtime leaves alone.
+    pub(crate) fn leave_alone(&self, catalog: &Catalog) {
+        let naming = Naming::from(&catalog.settings);
+        let others = catalog.left_alone.iter().filter(|server| server.state == State::Enabled);
+        let contenders: Vec<Contender> = others
+            .map(|server| Contender {
+                naming,
+                server: server.definition.name.as_str().to_owned(),
+                prefix: server.definition.fields.policy.prefix.clone(),
+            })
+            .collect();
+        if !contenders.is_empty() {
+            let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+            names.leave_alone(contenders);
         }
     }
 

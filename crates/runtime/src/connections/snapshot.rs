@@ -156,6 +156,11 @@ impl ServerView {
         self.source.level == Level::Project
     }
 
+    /// Returns what replaces its name in the names of its tools.
+    pub(crate) fn prefix(&self) -> Option<&str> {
+        self.ready.as_ref()?.spec.policy.prefix.as_deref()
+    }
+
     /// Tells whether its tools are known, if only from an earlier time.
     pub(crate) fn has_offer(&self) -> bool {
         self.offer.is_some()

@@ -1,9 +1,12 @@
 //! The tools of servers as they were last listed, so that nobody waits for a server to be listed.
 //!
-//! One entry per server, configuration and credential: a line about it, then the list as it came. An
-//! entry only fills the time until the live list arrives; whatever is wrong with it makes it a miss,
+//! One entry per server, configuration, credential and what the client declares that it can do (a server
+//! may offer other tools to a client that can ask the person): a line about it, then the list as it
+//! came. An entry only fills the time until the live list arrives; whatever is wrong with it makes it a miss,
 //! and no approval or trust is ever taken from it.
 
+use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +14,10 @@ use std::time::{Duration, SystemTime};
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use wharf_config::Secret;
 use wharf_protocol::era::Revision;
-use wharf_protocol::view::Tool;
+use wharf_protocol::view::{ClientCapabilities, Tool};
 
 use super::attempts;
 use super::disk::{LOCK_WAIT, Turn};
@@ -49,8 +53,17 @@ pub fn clear_cache(folder: &Path) -> io::Result<usize> {
     turn.take()?;
     let pack = Pack::new(folder.join(FILE));
     let attempts = attempts::clear(folder)?;
-    let without_tools = attempts.iter().filter(|key| pack.about(key).is_none()).count();
-    Ok(pack.clear()? + without_tools)
+    let mut servers: HashSet<String> = attempts.into_iter().collect();
+    servers.extend(pack.clear()?.iter().map(|key| server_of(key).to_owned()));
+    Ok(servers.len())
+}
+
+/// Stands between the key of a server and what tells clients apart.
+const BEFORE_CLIENT: char = '-';
+
+/// Returns the key of the server that an entry is about.
+fn server_of(entry: &str) -> &str {
+    entry.split(BEFORE_CLIENT).next().unwrap_or(entry)
 }
 
 /// The file in the cache folder.
@@ -61,9 +74,11 @@ const FILE: &str = "tools.pack";
 pub(crate) struct ToolCache {
     keys: KeyedFolder,
     pack: Option<Pack>,
+    /// Tells lists apart that the same server gives to different clients.
+    client: String,
 }
 
-/// Which entry is meant.
+/// Which server is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CacheKey(Option<String>);
 
@@ -100,13 +115,24 @@ impl ToolCache {
     /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
         let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)));
-        Self { keys: KeyedFolder::new(folder), pack }
+        Self { keys: KeyedFolder::new(folder), pack, client: String::new() }
+    }
+
+    /// Reads and writes what servers offer to a client that declares this.
+    #[must_use]
+    pub(crate) fn for_client(self, declared: &ClientCapabilities) -> Self {
+        let hash = Sha256::digest(format!("{declared:?}"));
+        let client = hash.iter().take(4).fold(String::new(), |mut client, byte| {
+            let _infallible = write!(client, "{byte:02x}");
+            client
+        });
+        Self { client, ..self }
     }
 
     /// Uses a folder as it is, to look only: nothing is made, and without a key nothing is found.
     pub(crate) fn look_into(folder: &Path) -> Self {
         let pack = Some(Pack::new(folder.join(FILE)));
-        Self { keys: KeyedFolder::as_it_is(folder), pack }
+        Self { keys: KeyedFolder::as_it_is(folder), pack, client: String::new() }
     }
 
     /// Tells whether there is nothing in it.
@@ -135,9 +161,11 @@ impl ToolCache {
         })
     }
 
-    /// Returns how many tools an entry has, without reading them.
+    /// Returns how many tools a server had when it was last listed for any client, without reading
+    /// them.
     pub(crate) fn count(&self, key: &CacheKey) -> Option<usize> {
-        let about = self.pack.as_ref()?.about(key.0.as_deref()?)?;
+        let key = key.0.as_deref()?;
+        let about = self.pack.as_ref()?.newest(|about| server_of(about.key()) == key)?;
         (about.age() <= KEPT).then_some(about.count)
     }
 
@@ -149,8 +177,9 @@ impl ToolCache {
             entries.iter().partition(|(_, entry)| written::length(&entry.tools) <= MOST_BYTES);
         let puts: Vec<Put> = short.iter().filter_map(|(key, entry)| self.put(key, entry)).collect();
         // What is there of a list that has become too long would be out of date.
-        let is_outdated =
-            |about: &About| long.iter().any(|(key, _)| key.0.as_deref() == Some(about.key()));
+        let is_outdated = |about: &About| {
+            long.iter().any(|(key, _)| self.entry(key).as_deref() == Some(about.key()))
+        };
         if puts.is_empty() && (long.is_empty() || !pack.has(is_outdated)) {
             return;
         }
@@ -171,9 +200,14 @@ impl ToolCache {
         }
     }
 
+    /// Returns under which key the list of a server for this client is kept.
+    fn entry(&self, key: &CacheKey) -> Option<String> {
+        Some(format!("{}{BEFORE_CLIENT}{}", key.0.as_deref()?, self.client))
+    }
+
     /// Words an entry; nothing if it is there already.
     fn put(&self, key: &CacheKey, entry: &CachedServer) -> Option<Put> {
-        let key_text = key.0.clone()?;
+        let key_text = self.entry(key)?;
         let mut body = Pieces::default();
         body.push(ByteString::from_static("{"));
         written::write(&*entry.tools, &mut body);
@@ -198,7 +232,7 @@ impl ToolCache {
 
     /// Reads an entry and takes it apart; nothing if it is not whole.
     fn read(&self, key: &CacheKey) -> Option<(Header, ByteString)> {
-        let Found::Text(text) = self.pack.as_ref()?.get(None, key.0.as_deref()?) else {
+        let Found::Text(text) = self.pack.as_ref()?.get(None, &self.entry(key)?) else {
             return None;
         };
         let (line, body) = text.split_once('\n')?;
@@ -229,6 +263,7 @@ mod tests {
     use std::time::SystemTime;
 
     use wharf_protocol::view::Page;
+    use wharf_protocol::view::send::ElicitationSupport;
 
     use super::super::disk;
     use super::*;
@@ -395,6 +430,28 @@ mod tests {
         place.store(CachedServer { tools: page.items.into(), ..entry() });
         assert_eq!(place.cache.load(&place.key), None);
         assert_eq!(place.cache.count(&place.key), None);
+    }
+
+    #[test]
+    fn clients_that_can_do_different_things_have_lists_of_their_own() {
+        let place = Place::new();
+        let folder = place.folder.path().join("cache");
+        let declared = ClientCapabilities {
+            elicitation: Some(ElicitationSupport { form: true, url: false }),
+            ..ClientCapabilities::default()
+        };
+        let other = ToolCache::open(Some(folder.clone())).for_client(&declared);
+        place.store(entry());
+        assert_eq!(other.load(&place.key), None);
+        assert_eq!(other.count(&place.key), Some(2));
+        let short: Arc<[Tool]> = entry().tools.iter().take(1).cloned().collect();
+        let turn = Turn::new(Some(&folder), LOCK_WAIT);
+        other.store(&turn, &[(place.key.clone(), CachedServer { tools: short, ..entry() })]);
+        drop(turn);
+        assert_eq!(other.load(&place.key).unwrap().tools.len(), 1);
+        assert_eq!(place.cache.load(&place.key).unwrap().tools.len(), 2);
+        assert_eq!(place.cache.count(&place.key), Some(1), "the newest list counts");
+        assert_eq!(clear_cache(&folder).unwrap(), 1, "it is one server");
     }
 
     #[test]

@@ -8,13 +8,14 @@
 //! All of it is plain code: nothing here waits, and what is kept on disk only spares work (`cache`,
 //! `names`), warns (`pins`) or is told (`attempts`).
 
+pub(crate) mod alias;
 pub(crate) mod attempts;
 pub(crate) mod cache;
 pub(crate) mod disk;
 mod filter;
 mod keyed;
 pub(crate) mod names;
-mod naming;
+pub(crate) mod naming;
 pub(crate) mod offer;
 mod pack;
 pub(crate) mod pins;
@@ -23,6 +24,7 @@ mod schema;
 mod tool;
 mod written;
 
+pub use alias::tool_of;
 pub use naming::Naming;
 pub use pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};
 pub use registry::{Found, Registry};

@@ -6,12 +6,16 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use wharf_config::Settings;
 
 /// The most characters of a name.
 pub(super) const LONGEST: usize = 64;
 
 /// How many letters tell tools apart that wish for the same name.
 const SUFFIX: usize = 6;
+
+/// The most characters of a name in front of a suffix.
+const MOST_STEM: usize = LONGEST - SUFFIX - 1;
 
 /// How names are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +27,30 @@ pub enum Naming {
     Precise,
 }
 
+impl From<&Settings> for Naming {
+    fn from(settings: &Settings) -> Self {
+        if settings.says("tools.naming", "precise") { Self::Precise } else { Self::Classic }
+    }
+}
+
 impl Naming {
+    /// Returns what the names of a server's tools begin with, such as `mcp_github_`. A prefix that is
+    /// not empty replaces the server's name.
+    pub fn server_part(self, server: &str, prefix: Option<&str>) -> String {
+        Namer::new(self, server, prefix).name
+    }
+
+    /// Tells whether a tool of a server could have this name.
+    pub(crate) fn may_name(self, name: &str, server: &str, prefix: Option<&str>) -> bool {
+        let head = self.server_part(server, prefix);
+        if name.strip_prefix(&head).is_some_and(|tool| !tool.is_empty()) {
+            return true;
+        }
+        // A server's name that is too long is cut, and a suffix follows.
+        let cut = name.strip_prefix(stem(&head)).filter(|_| head.len() > MOST_STEM);
+        cut.is_some_and(is_suffix)
+    }
+
     fn joint(self) -> &'static str {
         match self {
             Self::Classic => "_",
@@ -80,6 +107,7 @@ impl Namer {
     pub(super) fn new(naming: Naming, server: &str, prefix: Option<&str>) -> Self {
         let mut head = format!("mcp{}", naming.joint());
         let start = head.len();
+        let prefix = prefix.filter(|prefix| !prefix.is_empty());
         naming.write(prefix.unwrap_or(server), "server", &mut head);
         let part = start..head.len();
         let is_exact = head[part.clone()] == *server;
@@ -120,10 +148,7 @@ impl Wish {
         if !self.is_long && *name == *self.stem {
             return true;
         }
-        let letters = name.strip_prefix(stem(&self.stem)).and_then(|rest| rest.strip_prefix('_'));
-        letters.is_some_and(|letters| {
-            letters.len() == SUFFIX && letters.bytes().all(|letter| letter.is_ascii_lowercase())
-        })
+        name.strip_prefix(stem(&self.stem)).is_some_and(is_suffix)
     }
 
     /// Returns the name with letters of the tool's own; `attempt` 0 unless even that was taken.
@@ -151,12 +176,17 @@ impl Wish {
 
 /// Returns what of a name is kept in front of a suffix.
 fn stem(name: &str) -> &str {
-    let most = LONGEST - SUFFIX - 1;
-    name.get(..most).unwrap_or(name).trim_end_matches('_')
+    name.get(..MOST_STEM).unwrap_or(name).trim_end_matches('_')
+}
+
+/// Tells whether a text is `_` and the letters that tell tools apart.
+fn is_suffix(text: &str) -> bool {
+    let letters = text.strip_prefix('_').unwrap_or_default();
+    letters.len() == SUFFIX && letters.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
 /// Tells whether a text can be the name of a tool at all.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     !text.is_empty() && text.len() <= LONGEST && text.bytes().all(is_allowed)
 }
@@ -212,6 +242,31 @@ mod tests {
         assert!(!Namer::new(Naming::Classic, "x", Some("github")).wish("search").is_exact);
         assert!(Namer::new(Naming::Classic, "github", None).wish("search").is_exact);
         assert!(!Namer::new(Naming::Classic, "github", None).wish("github_search").is_exact);
+    }
+
+    #[test]
+    fn a_name_tells_which_servers_could_have_it() {
+        let long = "a".repeat(100);
+        let cut = Namer::new(Naming::Classic, &long, None).wish("b").with_suffix(&long, "b", 0);
+        for (naming, name, server, expected) in [
+            (Naming::Classic, "mcp_context_query_docs", "context7", true),
+            (Naming::Precise, "mcp_context_query_docs", "context7", false),
+            (Naming::Precise, "mcp__context7__query_docs", "context7", true),
+            (Naming::Precise, "mcp__context7__query_docs", "context", false),
+            (Naming::Classic, "mcp_fs_read", "fs", true),
+            (Naming::Classic, "mcp_fs_read", "f", false),
+            (Naming::Classic, "mcp_fs_read", "fs_read", false),
+            (Naming::Classic, "mcp_a_b_c", "a-b", true),
+            (Naming::Classic, "mcp_a_b_c", "a", true),
+            (Naming::Classic, "mcp_server_bank", "123", true),
+            (Naming::Classic, &cut, &long, true),
+            (Naming::Classic, "mcp_a_x", &long, false),
+        ] {
+            assert_eq!(naming.may_name(name, server, None), expected, "{name} {server}");
+        }
+        assert!(Naming::Classic.may_name("mcp_hub_x", "github", Some("hub")));
+        assert!(Naming::Classic.may_name("mcp_github_x", "github", Some("")));
+        assert!(!Naming::Classic.may_name("mcp_github_x", "github", Some("hub")));
     }
 
     #[test]

@@ -29,10 +29,9 @@ pub(crate) struct ToolRules {
 
 impl From<&Settings> for ToolRules {
     fn from(settings: &Settings) -> Self {
-        let is_precise = settings.says("tools.naming", "precise");
         let is_strict = settings.says("tools.sanitize", "strict");
         Self {
-            naming: if is_precise { Naming::Precise } else { Naming::Classic },
+            naming: Naming::from(settings),
             sanitize: if is_strict { Sanitize::Strict } else { Sanitize::Light },
         }
     }

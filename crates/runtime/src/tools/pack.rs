@@ -150,10 +150,10 @@ impl Pack {
         }
     }
 
-    /// Returns what the index says about a key.
-    pub(super) fn about(&self, key: &str) -> Option<About> {
+    /// Returns what the index says about the newest text that is like this.
+    pub(super) fn newest(&self, is_like: impl Fn(&About) -> bool) -> Option<About> {
         let opened = self.open().ok()?;
-        opened.places.get(key).map(|(index, _)| opened.index.texts[*index].clone())
+        opened.index.texts.iter().rfind(|text| is_like(text)).cloned()
     }
 
     /// Tells whether there is such a text.
@@ -216,12 +216,14 @@ impl Pack {
         replaced
     }
 
-    /// Removes the file; returns how many texts were in it. Whoever does so holds the folder's lock.
-    pub(super) fn clear(&self) -> io::Result<usize> {
-        let count = self.open().map_or(0, |opened| opened.index.texts.len());
+    /// Removes the file; returns the keys that were in it. Whoever does so holds the folder's lock.
+    pub(super) fn clear(&self) -> io::Result<Vec<String>> {
+        let texts = self.open();
+        let keys = texts.iter().flat_map(|opened| &opened.index.texts).map(|text| text.key.clone());
+        let keys = keys.collect();
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(count),
+            _ => Ok(keys),
         }
     }
 
@@ -370,11 +372,11 @@ mod tests {
             assert_eq!(pack.get(None, "b"), text("zwölf"));
             assert_eq!(pack.get(None, "c"), text(""));
             assert_eq!(pack.get(None, "d"), Found::Nothing);
-            assert_eq!(pack.about("b").unwrap().count, 6);
+            assert_eq!(pack.newest(|text| text.key() == "b").unwrap().count, 6);
         }
-        assert_eq!(pack.clear().unwrap(), 3);
+        assert_eq!(pack.clear().unwrap().len(), 3);
         assert_eq!(pack.get(None, "a"), Found::Nothing);
-        assert_eq!(pack.clear().unwrap(), 0);
+        assert_eq!(pack.clear().unwrap().len(), 0);
     }
 
     #[test]

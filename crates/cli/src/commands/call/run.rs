@@ -1,12 +1,13 @@
 //! Finds the tool, connects to its server alone, and calls it once.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use wharf::call::{Caller, Outcome};
-use wharf::{CallOptions, Runtime};
-use wharf_config::Catalog;
+use wharf::tools::Tool;
+use wharf::{CallOptions, Runtime, Snapshot};
 
 use super::given::Given;
 use super::shown;
@@ -60,33 +61,41 @@ pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Fail
 
 fn connect_and_call(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let given = Given::read(&args.words, args.args.as_deref())?;
-    let catalog = connect::suspects(&args.tool, invocation)?;
+    let (catalog, servers) = connect::for_tool(&args.tool, invocation)?;
     let running = Running::default();
-    let work = async |runtime: &Runtime| call(args, &given, (&catalog, &running), runtime).await;
+    let is_enforced = catalog.settings.says("tools.pinning", "enforce");
+    let work = async |runtime: &Runtime| {
+        let snapshot = lists(args, is_enforced, runtime).await?;
+        let tool = connect::tool(&args.tool, &snapshot, &servers)?;
+        call(args, &given, (tool, &running), runtime).await
+    };
     connect::with_call((invocation, &running), &catalog, work, |outcome| {
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
         shown::show(&outcome?, folder.as_deref(), invocation)
     })
 }
 
+/// Waits for the lists that decide which tool is meant.
+async fn lists(
+    args: &CallArgs,
+    is_enforced: bool,
+    runtime: &Runtime,
+) -> Result<Arc<Snapshot>, Failure> {
+    let limit = args.timeout.unwrap_or(Duration::MAX);
+    let lists = async {
+        let snapshot = runtime.listed_for(&args.tool).await;
+        // What is known from an earlier time says nothing about whether a tool has changed since.
+        if is_enforced { connect::settled(runtime).await } else { snapshot }
+    };
+    tokio::time::timeout(limit, lists).await.map_err(|_| Failure::TimedOut { limit })
+}
+
 async fn call(
     args: &CallArgs,
     given: &Given<'_>,
-    (catalog, running): (&Catalog, &Running),
+    (tool, running): (&Tool, &Running),
     runtime: &Runtime,
 ) -> Result<Outcome, Failure> {
-    let mut snapshot = runtime.snapshot();
-    let is_known = connect::tool(&args.tool, &snapshot, catalog).is_ok();
-    // What is known from an earlier time says nothing about whether a tool has changed since.
-    if !is_known || catalog.settings.says("tools.pinning", "enforce") {
-        let limit = args.timeout.unwrap_or(Duration::MAX);
-        let lists = async {
-            if is_known { connect::settled(runtime).await } else { connect::ready(runtime).await }
-        };
-        let listed = tokio::time::timeout(limit, lists).await;
-        snapshot = listed.map_err(|_| Failure::TimedOut { limit })?;
-    }
-    let tool = connect::tool(&args.tool, &snapshot, catalog)?;
     let arguments = given.arguments(tool.accepted_schema())?;
     let options = CallOptions {
         caller: Caller::Person,

@@ -1,7 +1,7 @@
 //! What the verbs that connect have in common.
 //!
 //! ```text
-//! servers    which ones: named, suspected or all, with the trust question asked in place
+//! servers    which ones: named, those that could offer a tool, or all, with the trust question asked in place
 //! session    the one place that waits: connects, lets the verb work, shows, ends everything
 //! progress   the line that says who is awaited, and how far a call is
 //! questions  what servers ask the person meanwhile
@@ -31,7 +31,7 @@ mod wait;
 pub(crate) use holders::{Held, Holders};
 pub(crate) use listed::Listed;
 pub(crate) use running::Running;
-pub(crate) use servers::{all, narrow, only, suspects};
+pub(crate) use servers::{all, for_tool, narrow, only};
 pub(crate) use session::{with_call, with_servers};
 pub(crate) use tool::tool;
 pub(crate) use trouble::{Trouble, refused, troubles};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::runtime::Builder;
 use wharf::protocol::transport::process::make_room;
 use wharf::protocol::view::send::RootEntry;
-use wharf::{Options, Ports, Runtime};
+use wharf::{Elicitor, Options, Ports, Runtime};
 use wharf_config::Catalog;
 
 use super::changes;
@@ -44,7 +44,7 @@ pub(crate) fn with_call<T>(
         let mut interrupts = Interrupts::listen().map_err(Failure::Prepare)?;
         let (bell, desk) = desk();
         let mut options = options(invocation, catalog);
-        if invocation.ui.can_ask {
+        if options.ports.elicitor.is_some() {
             options.ports.elicitor = Some(Arc::new(bell));
         }
         let runtime = Runtime::start(catalog, options);
@@ -75,16 +75,20 @@ pub(crate) fn with_call<T>(
     result
 }
 
-fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
+/// Says how a run connects. What is cached depends on what is declared to servers, so whoever looks
+/// into the cache before connecting has to say the same.
+pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
     let env = &invocation.env;
     let folder = catalog.project_folders.last().unwrap_or(&env.cwd);
     let roots = vec![RootEntry {
         uri: file_uri(&folder.to_string_lossy()),
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
     }];
+    // Nobody sits at this desk yet: who connects puts another in its place.
+    let elicitor = invocation.ui.can_ask.then(|| Arc::new(desk().0) as Arc<dyn Elicitor>);
     Options {
         own_program: host::program(),
-        ports: Ports { roots, ..Ports::default() },
+        ports: Ports { roots, elicitor, ..Ports::default() },
         ..Options::new(env.clone())
     }
     .one_shot()

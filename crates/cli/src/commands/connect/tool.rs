@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use wharf::Snapshot;
 use wharf::tools::{Found, Tool};
-use wharf_config::Catalog;
+use wharf::{Snapshot, ToolServers};
 
-use super::servers::may_have;
 use super::trouble::of_server;
 use crate::commands::Failure;
 use crate::ui::phrase;
@@ -15,7 +13,7 @@ use crate::ui::phrase;
 pub(crate) fn tool<'a>(
     name: &str,
     snapshot: &'a Snapshot,
-    catalog: &Catalog,
+    servers: &ToolServers,
 ) -> Result<&'a Arc<Tool>, Failure> {
     match snapshot.registry().find(name) {
         Found::Tool(tool) | Found::Hidden(tool) => Ok(tool),
@@ -27,15 +25,14 @@ pub(crate) fn tool<'a>(
                 hint: Some(format!("it could be {}", phrase::quoted_list(names))),
             })
         }
-        Found::Unknown => Err(missing(name, snapshot, catalog)),
+        Found::Unknown => Err(missing(name, snapshot, servers)),
     }
 }
 
 /// Says that there is no such tool; if a server that could have it is not there, that this is why.
-fn missing(name: &str, snapshot: &Snapshot, catalog: &Catalog) -> Failure {
-    let suspects = catalog.servers.iter().filter(|server| may_have(server, name));
-    let mut absent =
-        suspects.filter_map(|server| of_server(snapshot.server(server.definition.name.as_str())?));
+fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
+    let named = servers.named().iter();
+    let mut absent = named.filter_map(|server| of_server(snapshot.server(server.as_str())?));
     absent.next().unwrap_or_else(|| {
         let nearest = snapshot.registry().nearest(name);
         let hint = nearest.map(|nearest| format!("did you mean {}?", phrase::quoted(nearest)));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use wharf::tools::Naming;
 use wharf_config::{Catalog, Server, State};
 
 use super::check::Check;
@@ -21,12 +22,13 @@ pub(super) fn check(catalog: &Catalog) -> Vec<Check> {
 }
 
 fn collisions(catalog: &Catalog) -> Vec<Check> {
+    let naming = Naming::from(&catalog.settings);
     let mut by_prefix: BTreeMap<String, Vec<&Server>> = BTreeMap::new();
     for server in catalog.winners() {
         if server.state == State::Enabled {
             let prefix = server.definition.fields.policy.prefix.as_deref();
-            let prefix = prefix.unwrap_or(server.definition.name.as_str());
-            by_prefix.entry(tool_prefix(prefix)).or_default().push(server);
+            let begin = naming.server_part(server.definition.name.as_str(), prefix);
+            by_prefix.entry(begin).or_default().push(server);
         }
     }
     let colliding = by_prefix.into_iter().filter(|(_, servers)| servers.len() > 1);
@@ -34,36 +36,10 @@ fn collisions(catalog: &Catalog) -> Vec<Check> {
         .map(|(prefix, servers)| {
             let names = servers.iter().map(|server| server.definition.name.as_str());
             let message = format!(
-                "the tools of {} begin with the same words: mcp_{prefix}_…",
+                "the tools of {} begin with the same words: {prefix}…",
                 phrase::quoted_list(names)
             );
             Check::note("tool names", message).hint("give one of them a \"prefix\"")
         })
         .collect()
-}
-
-/// Returns what the name of a server becomes in the names of its tools.
-fn tool_prefix(name: &str) -> String {
-    let mut prefix = String::new();
-    for c in name.to_lowercase().chars() {
-        let c = if c.is_ascii_lowercase() { c } else { '_' };
-        if c != '_' || !prefix.ends_with('_') {
-            prefix.push(c);
-        }
-    }
-    prefix.trim_matches('_').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_words_of_small_letters() {
-        let cases =
-            [("Git-Hub", "git_hub"), ("git__hub2", "git_hub"), ("-a b-", "a_b"), ("日本", "")];
-        for (name, prefix) in cases {
-            assert_eq!(tool_prefix(name), prefix);
-        }
-    }
 }

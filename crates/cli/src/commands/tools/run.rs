@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use clap::Args;
-use wharf::{Runtime, Snapshot};
-use wharf_config::Catalog;
+use wharf::{Runtime, Snapshot, ToolServers};
+use wharf_config::{Catalog, ServerName};
 
 use super::shown::Answer;
 use super::text;
@@ -38,14 +38,17 @@ pub(crate) struct ToolsArgs {
 
 /// Lists tools.
 pub(crate) fn run(args: &ToolsArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = match (&args.server, &args.tool) {
-        (Some(server), _) => connect::only(server, invocation)?,
-        (None, Some(tool)) => connect::suspects(tool, invocation)?,
-        (None, None) => connect::all(invocation)?,
+    let (catalog, servers) = match (&args.server, &args.tool) {
+        (Some(server), _) => {
+            let named = ToolServers::Named(vec![ServerName::new(server)]);
+            (connect::only(server, invocation)?, named)
+        }
+        (None, Some(tool)) => connect::for_tool(tool, invocation)?,
+        (None, None) => (connect::all(invocation)?, ToolServers::Any),
     };
     let work = async |runtime: &Runtime| wait(args, runtime).await;
     connect::with_servers(invocation, &catalog, work, |snapshot| {
-        show(args, &snapshot, &catalog, invocation)
+        show(args, &snapshot, (&catalog, &servers), invocation)
     })
 }
 
@@ -53,8 +56,9 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &Invocation) -> Result<Exit, Fai
 async fn wait(args: &ToolsArgs, runtime: &Runtime) -> Arc<Snapshot> {
     let snapshot = match (args.fresh, &args.server, &args.tool) {
         (true, ..) => connect::settled(runtime).await,
-        // Who names a server or a tool wants it, also if it is asleep.
-        (false, Some(_), _) | (false, _, Some(_)) => connect::ready(runtime).await,
+        // Who names a tool or a server wants it, also if it is asleep.
+        (false, _, Some(tool)) => runtime.listed_for(tool).await,
+        (false, Some(_), None) => connect::ready(runtime).await,
         (false, None, None) => runtime.ready().await,
     };
     // A server that is required is waited for even if its tools are known.
@@ -73,12 +77,12 @@ async fn wait(args: &ToolsArgs, runtime: &Runtime) -> Arc<Snapshot> {
 fn show(
     args: &ToolsArgs,
     snapshot: &Arc<Snapshot>,
-    catalog: &Catalog,
+    (catalog, servers): (&Catalog, &ToolServers),
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let registry = snapshot.registry();
     let tools = match &args.tool {
-        Some(name) => vec![Arc::clone(connect::tool(name, snapshot, catalog)?)],
+        Some(name) => vec![Arc::clone(connect::tool(name, snapshot, servers)?)],
         None => registry.tools().to_vec(),
     };
     let ui = &invocation.ui;

@@ -18,6 +18,9 @@ use super::{LONGEST_KEPT, ServerNames};
 
 const VERSION: u32 = 1;
 
+/// The file in the cache folder.
+pub(crate) const FILE: &str = "names.json";
+
 /// How many days the names of a server without tools are kept.
 const KEPT_DAYS: u32 = 180;
 
@@ -70,6 +73,14 @@ pub(super) fn read(path: &Path) -> Option<Stored> {
     (stored.version == VERSION).then_some(stored)
 }
 
+/// Returns the server whose tool has a name, going by the stored names.
+pub(crate) fn owner(path: &Path, name: &str) -> Option<String> {
+    let stored = read(path)?;
+    let mut servers = stored.servers(today());
+    let owner = servers.find(|(_, server)| server.names().any(|(_, own)| own == name));
+    owner.map(|(server, _)| server.to_owned())
+}
+
 /// Returns the number of days since 1970.
 pub(super) fn today() -> u32 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -85,8 +96,20 @@ pub(crate) struct NamesFile {
 }
 
 impl NamesFile {
-    pub(super) fn new(path: PathBuf, today: u32, servers: &HashMap<Arc<str>, ServerNames>) -> Self {
-        let servers = servers.iter().map(|(name, tools)| (name.clone(), tools.clone())).collect();
+    /// Takes all names but those that were given for this process only.
+    pub(super) fn new(
+        path: PathBuf,
+        today: u32,
+        servers: &HashMap<Arc<str>, ServerNames>,
+        for_now: &HashSet<Arc<str>>,
+    ) -> Self {
+        let mut servers: Vec<(Arc<str>, ServerNames)> =
+            servers.iter().map(|(name, tools)| (name.clone(), tools.clone())).collect();
+        if !for_now.is_empty() {
+            for (_, server) in &mut servers {
+                server.tools.retain(|_, name| !for_now.contains(name));
+            }
+        }
         Self { path, today, servers }
     }
 

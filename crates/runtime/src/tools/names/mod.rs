@@ -14,9 +14,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use file::NamesFile;
+pub(crate) use file::{FILE, NamesFile, owner};
 
-use super::naming::Wish;
+use super::naming::{Naming, Wish};
 
 /// The raw names of more bytes than this are not kept: they are so long that their names end in
 /// letters of their own anyway.
@@ -34,9 +34,21 @@ pub(crate) struct Names {
     taken: HashMap<Arc<str>, Taken>,
     round: u32,
     is_changed: bool,
+    /// The servers that this process leaves alone.
+    contested: Vec<Contender>,
+    /// The names that were given for this process only.
+    for_now: HashSet<Arc<str>>,
     today: u32,
     /// Tells this book of names from any other.
     token: Arc<()>,
+}
+
+/// A server that this process leaves alone, and that may want a name.
+#[derive(Debug)]
+pub(crate) struct Contender {
+    pub(crate) naming: Naming,
+    pub(crate) server: String,
+    pub(crate) prefix: Option<String>,
 }
 
 /// The names of one server's tools.
@@ -88,6 +100,8 @@ impl Names {
             taken: HashMap::new(),
             round: 0,
             is_changed: false,
+            contested: Vec::new(),
+            for_now: HashSet::new(),
             today,
             token: Arc::new(()),
         };
@@ -106,11 +120,17 @@ impl Names {
         names
     }
 
+    /// Says which servers this process leaves alone. A name that a tool of theirs could have is given
+    /// for this process only: who has it for good is decided when all of them are asked.
+    pub(crate) fn leave_alone(&mut self, contenders: Vec<Contender>) {
+        self.contested = contenders;
+    }
+
     /// Returns what is to be saved, if anything; saving may then happen elsewhere.
     pub(crate) fn take_unsaved(&mut self) -> Option<NamesFile> {
         let path = self.path.clone().filter(|_| self.is_changed)?;
         self.is_changed = false;
-        Some(NamesFile::new(path, self.today, &self.servers))
+        Some(NamesFile::new(path, self.today, &self.servers, &self.for_now))
     }
 
     /// Notes that what was taken to be saved could not be.
@@ -271,7 +291,14 @@ impl Names {
                 self.is_changed = true;
             }
         }
-        self.is_changed |= !newcomers.is_empty();
+        let for_now = self.for_now.len();
+        for newcomer in newcomers {
+            let name = &given[newcomer.place.0][newcomer.place.1];
+            if let Some(name) = name.as_ref().filter(|name| self.is_contested(name)) {
+                self.for_now.insert(name.clone());
+            }
+        }
+        self.is_changed |= newcomers.len() > self.for_now.len() - for_now;
         for group in newcomers.chunk_by(|a, b| a.place.0 == b.place.0) {
             let Some(known) = self.servers.get_mut(group[0].server) else { continue };
             known.tools.reserve(group.len());
@@ -285,6 +312,12 @@ impl Names {
         for claim in claims {
             self.let_go(claim);
         }
+    }
+
+    fn is_contested(&self, name: &str) -> bool {
+        let could_have =
+            |other: &Contender| other.naming.may_name(name, &other.server, other.prefix.as_deref());
+        self.contested.iter().any(could_have)
     }
 
     /// Frees the names of tools that are gone, if there are far too many.

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use wharf_config::{Problem, text};
 
+use super::alias;
 use super::names::{Claims, Names};
 use super::offer::{Offer, Prepared};
 use super::tool::{Tool, Visibility};
@@ -97,8 +98,8 @@ impl Registry {
         }
     }
 
-    /// Finds what a name means: the name of a tool, else `server/tool`, `server.tool` or
-    /// `mcp__server__tool` with the raw names.
+    /// Finds what a text means: the name of a tool, else `server/tool`, `server.tool`, `server tool` or
+    /// `mcp__server__tool` with the raw names, else the raw name of a tool that only one server has.
     pub fn find(&self, name: &str) -> Found<'_> {
         for (tools, is_offered) in [(&self.tools, true), (&self.hidden, false)] {
             if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
@@ -106,8 +107,13 @@ impl Registry {
                 return if is_offered { Found::Tool(tool) } else { Found::Hidden(tool) };
             }
         }
-        let all = self.tools.iter().chain(&self.hidden);
-        let mut meant: Vec<&Arc<Tool>> = all.filter(|tool| is_alias(name, tool)).collect();
+        let all = || self.tools.iter().chain(&self.hidden);
+        let is_alias =
+            |tool: &&Arc<Tool>| alias::tool_of(name, tool.server().as_str()) == Some(tool.tool());
+        let mut meant: Vec<&Arc<Tool>> = all().filter(is_alias).collect();
+        if meant.is_empty() {
+            meant = all().filter(|tool| tool.tool() == name).collect();
+        }
         match (meant.len(), meant.pop()) {
             (1, Some(tool)) if tool.visibility() == Visibility::Offered => Found::Tool(tool),
             (1, Some(tool)) => Found::Hidden(tool),
@@ -121,9 +127,6 @@ impl Registry {
 
     /// Returns the name of the offered tool that was probably meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        if let Some(tool) = self.tools.iter().find(|tool| tool.tool() == name) {
-            return Some(tool.name());
-        }
         if !name.contains(['/', '.']) {
             return text::nearest(name, self.tools.iter().map(|tool| tool.name()));
         }
@@ -256,16 +259,6 @@ fn collisions(
     }
     let problem = Problem::warning("name-collision", message).of_server(offer.server().as_str());
     (count > 0).then(|| problem.hint("`prefix` gives a server's tools names of their own"))
-}
-
-fn is_alias(alias: &str, tool: &Tool) -> bool {
-    let is_pair = |alias: &str, joint: &str| {
-        let rest = alias.strip_prefix(tool.server().as_str());
-        rest.and_then(|rest| rest.strip_prefix(joint)) == Some(tool.tool())
-    };
-    is_pair(alias, "/")
-        || is_pair(alias, ".")
-        || alias.strip_prefix("mcp__").is_some_and(|alias| is_pair(alias, "__"))
 }
 
 #[cfg(test)]

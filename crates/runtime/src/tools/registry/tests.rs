@@ -114,7 +114,9 @@ fn a_tool_is_found_by_its_name_and_by_aliases_that_mean_no_other() {
         ("my-server.do.it", Some("my-server/do.it")),
         ("mcp__my-server__do.it", Some("my-server/do.it")),
         ("my_server/do.it", None),
-        ("do.it", None),
+        ("my-server do.it", Some("my-server/do.it")),
+        ("do.it", Some("my-server/do.it")),
+        ("x", Some("a/x")),
         ("a/b/c", None),
         ("a.b/c", Some("a/b/c")),
         ("", None),
@@ -134,7 +136,6 @@ fn the_nearest_name_is_told() {
         ("mcp_github_serch_issues", Some("mcp_github_search_issues")),
         ("github/serch_issues", Some("mcp_github_search_issues")),
         ("github.lists", Some("mcp_github_list")),
-        ("search_issues", Some("mcp_github_search_issues")),
         ("zzz", None),
     ] {
         assert_eq!(registry.nearest(name), expected, "{name}");
@@ -158,7 +159,6 @@ fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
     Tool(mcp_db_write = db/write)
     ");
     assert_eq!(denied.len(), 2);
-    assert_eq!(registry.get("read").map(|tool| tool.approval()), None);
     assert_eq!(registry.get("db/read").unwrap().approval(), Approval::Never);
     for name in ["mcp_db_drop_all", "db/drop_all"] {
         assert!(registry.get(name).is_none());

@@ -1,0 +1,107 @@
+//! Which servers are started for the tool that somebody names.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+/// A machine whose servers leave a mark when they are started; each has a tool `go`.
+fn marked(servers: &[&str]) -> World {
+    let entries: Vec<String> =
+        servers.iter().map(|name| format!(r#""command": "{name}""#)).collect();
+    let entries: Vec<(&str, &str)> =
+        servers.iter().copied().zip(entries.iter().map(String::as_str)).collect();
+    let world = servers.iter().fold(World::new(), |world, name| {
+        let mark = format!(r#"echo {name} >> "${{0%/*}}/../started""#);
+        world.server_after(name, &mark)
+    });
+    world.own_servers(&entries)
+}
+
+/// Runs a command line and returns which servers were started for it, by name.
+fn started(world: &World, words: &[&str]) -> String {
+    drop(std::fs::remove_file(world.path("started")));
+    let shown = world.run_words(words);
+    assert!(shown.starts_with("exit 0"), "{words:?} {shown}");
+    let text = world.started();
+    let mut names: Vec<&str> = text.lines().collect();
+    names.sort_unstable();
+    names.join(" ")
+}
+
+#[test]
+fn a_call_connects_to_the_server_it_names_and_to_no_other() {
+    let world = marked(&["db", "db2", "db-2", "db.go"]);
+    for _ in 0..2 {
+        assert_eq!(started(&world, &["call", "db2/go"]), "db2");
+        assert_eq!(started(&world, &["call", "db2.go"]), "db2");
+        assert_eq!(started(&world, &["call", "db2 go"]), "db2");
+        assert_eq!(started(&world, &["call", "mcp__db2__go"]), "db2");
+        assert_eq!(started(&world, &["tools", "db-2/go"]), "db-2");
+    }
+    // `db.go` is a server too, but it has no tool without a name.
+    assert_eq!(started(&world, &["call", "db.go"]), "db");
+    assert_eq!(started(&world, &["call", "db.go/go"]), "db db.go");
+}
+
+#[test]
+fn a_name_belongs_to_the_server_that_it_was_given_to() {
+    let world = marked(&["db", "db2"]);
+    // Nothing was listed yet, so both could have it.
+    assert_eq!(started(&world, &["call", "mcp_db_go"]), "db db2");
+    assert_eq!(started(&world, &["call", "mcp_db_go"]), "db");
+    let other = "mcp_db_go_wyxpct";
+    assert!(world.run("tools").contains(other), "{}", world.run("tools"));
+    assert_eq!(started(&world, &["call", other]), "db2");
+}
+
+#[test]
+fn a_run_with_one_server_takes_no_name_that_another_could_have() {
+    let world = marked(&["db", "db2"]);
+    assert_eq!(started(&world, &["call", "db2/go"]), "db2");
+    assert_eq!(started(&world, &["tools", "--server", "db2"]), "db2");
+    assert_snapshot!(world.run("tools -q"), @r"
+    exit 0
+    --- stdout
+    NAME              SERVER  DESCRIPTION
+    mcp_db_go         db      Goes
+    mcp_db_go_wyxpct  db2     Goes
+    ");
+    assert!(world.run("tools mcp_db_go").contains("db"));
+}
+
+#[test]
+fn a_raw_tool_name_is_enough_if_only_one_server_has_it() {
+    let world = marked(&["one", "two"]).tool_server("box").own_servers(&[
+        ("one", r#""command": "one""#),
+        ("two", r#""command": "two""#),
+        ("box", r#""command": "box""#),
+    ]);
+    assert_snapshot!(world.run("call echo text=a"), @r"
+    exit 0
+    --- stdout
+    you said a\u{1b}[2J
+    bye
+    ");
+    // By now all lists are known.
+    assert_eq!(started(&world, &["call", "echo", "text=a"]), "");
+    assert_snapshot!(world.run("call go"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "go" not found
+      hint: it could be "mcp_one_go" and "mcp_two_go"
+    "#);
+}
+
+#[test]
+fn naming_is_the_same_for_every_verb() {
+    let world = marked(&["db", "db2"]).home(".wharf/config.toml", "tools.naming = \"precise\"\n");
+    assert_eq!(started(&world, &["call", "mcp__db2__go"]), "db2");
+    assert_eq!(started(&world, &["call", "mcp__db__go"]), "db");
+    assert!(!world.run("doctor --offline").contains("begin with the same words"));
+    let world = world.home(".wharf/config.toml", "");
+    let told = world.run("doctor --offline");
+    assert!(
+        told.contains(r#"the tools of "db" and "db2" begin with the same words: mcp_db_…"#),
+        "{told}"
+    );
+}

@@ -1,0 +1,36 @@
+//! The ways to name a tool by the raw names of its server and itself.
+
+/// Returns what a text calls the tool if it names this server: `server/tool`, `server.tool`,
+/// `server tool` or `mcp__server__tool`.
+pub fn tool_of<'t>(text: &'t str, server: &str) -> Option<&'t str> {
+    let rest = |text: &'t str, joint: &str| text.strip_prefix(server)?.strip_prefix(joint);
+    let spelled = || rest(text.strip_prefix("mcp__")?, "__");
+    let plain = ["/", ".", " "].into_iter().find_map(|joint| rest(text, joint));
+    plain.or_else(spelled).filter(|tool| !tool.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_named_behind_its_server() {
+        for (text, server, expected) in [
+            ("db/echo", "db", Some("echo")),
+            ("db2/echo", "db", None),
+            ("db/echo", "db2", None),
+            ("db.echo", "db", Some("echo")),
+            ("db echo", "db", Some("echo")),
+            ("mcp__db__echo", "db", Some("echo")),
+            ("mcp__db__echo", "mcp", None),
+            ("a.b/c", "a", Some("b/c")),
+            ("a.b/c", "a.b", Some("c")),
+            ("日本/検索", "日本", Some("検索")),
+            ("db/", "db", None),
+            ("db", "db", None),
+            ("mcp_db_echo", "db", None),
+        ] {
+            assert_eq!(tool_of(text, server), expected, "{text} {server}");
+        }
+    }
+}
