@@ -4,9 +4,11 @@
 //! by server. These requests change nothing, so one that was lost on the way is asked again.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 use wharf_config::{Approval, ServerName};
@@ -218,13 +220,13 @@ impl Runtime {
                     let listing = list(peer.clone(), options).instrument(span.clone());
                     let (view, peer) = (Arc::clone(view), peer.clone());
                     asked.spawn(async move {
-                        // A server may answer each page in time and never come to an end.
-                        let late = RequestError::TimedOut { limit, never_sent: false };
-                        let listing =
-                            tokio::time::timeout(limit, listing).await.unwrap_or(Err(late));
-                        spans::answered(&span, &listing);
+                        let listing = bounded(listing, limit).await;
+                        if let Ok(listing) = &listing {
+                            spans::answered(&span, listing);
+                        }
                         let explained = |error| explain(&error, &peer.stderr(), &view.secrets);
-                        (view.name.clone(), listing.map_err(explained))
+                        let outcome = listing.map(|listing| listing.map_err(explained));
+                        (view.name.clone(), outcome.unwrap_or_else(Err))
                     });
                 }
                 (None, Some(failure)) if view.status != Status::Disabled => {
@@ -243,7 +245,7 @@ impl Runtime {
                         .extend(listing.items.into_iter().map(|item| (name.clone(), item)));
                 }
                 Ok((name, Err(error))) => offered.errors.push((name, error)),
-                // Nobody aborts these tasks, and a panic is told where it happened.
+                // Nobody aborts these tasks, and they do not panic.
                 Err(_) => {}
             }
         }
@@ -251,6 +253,18 @@ impl Runtime {
         offered.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
         offered
     }
+}
+
+/// Waits for a listing at most for so long: a server may answer each page in time and never come to
+/// an end. A panic is an error of this server alone.
+async fn bounded<T>(
+    listing: impl Future<Output = Result<T, RequestError>>,
+    limit: Duration,
+) -> Result<Result<T, RequestError>, CallError> {
+    let late = RequestError::TimedOut { limit, never_sent: false };
+    let listing = AssertUnwindSafe(tokio::time::timeout(limit, listing)).catch_unwind();
+    let listing = listing.await.map_err(|_| CallError::panicked())?;
+    Ok(listing.unwrap_or(Err(late)))
 }
 
 /// Some servers never answer what they did not offer, so they are not asked.

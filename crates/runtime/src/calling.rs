@@ -4,9 +4,11 @@
 //! is sent again only when [`may_repeat`] says that it cannot have run, or when the server refused it
 //! until a page was visited.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_protocol::Json;
@@ -69,7 +71,10 @@ impl Runtime {
             }
         };
         let span = spans::call(&tool);
-        let result = self.perform(&tool, arguments, options).instrument(span.clone()).await;
+        let performing = self.perform(&tool, arguments, options).instrument(span.clone());
+        // A panic in something that the host has supplied, or in us, costs this call alone.
+        let result = AssertUnwindSafe(performing).catch_unwind().await;
+        let result = result.unwrap_or_else(|_| Err(CallError::panicked()));
         spans::called(&span, &result);
         let details = Details::of(tool.server(), tool.tool(), tool.source());
         let details = Details { duration: began.elapsed(), ..details };

@@ -3,8 +3,10 @@
 //! Nothing of such a server is expanded, run or sent before; what is asked about is the entry as it
 //! is written. An agreement is to exactly that, so a change asks again.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use wharf_config::store::{LOCK_WAIT, Lock};
 use wharf_config::trust::TrustStore;
 use wharf_config::{Catalog, Env, LoadOptions, Server, ServerName, State, load};
@@ -33,7 +35,9 @@ pub(crate) async fn decide(
 ) -> Catalog {
     let mut agreed = Vec::new();
     for server in catalog.winners().into_iter().filter(|it| it.state == State::Untrusted) {
-        if decider.decide(server).await == Decision::Trust {
+        // Whoever panics over a server has not agreed to it.
+        let asking = AssertUnwindSafe(async { decider.decide(server).await });
+        if matches!(asking.catch_unwind().await, Ok(Decision::Trust)) {
             agreed.push(server.definition.name.clone());
         }
     }

@@ -13,6 +13,7 @@ mod runtime {
     mod levels;
     mod lifecycle;
     mod listening;
+    mod panics;
     mod questions;
     mod recorder;
     mod remote;

@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use super::inbound::Inbound;
 use super::pending::{Answer, Heard, Pending};
 use super::warning::{Warning, Warnings};
-use super::{Ended, Handler, Limits};
+use super::{EndReason, Ended, Handler, Limits};
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
 };
@@ -85,6 +85,16 @@ impl Core {
     /// Tells whether the server has written something, and not one message among it.
     pub(crate) fn heard_only_junk(&self) -> bool {
         !self.has_spoken.load(Ordering::Relaxed) && self.warnings.has(&Warning::JunkOutput)
+    }
+
+    /// Runs a task of this connection. If it panics, the session ends: everybody who waits for the
+    /// server learns so, and nobody else is touched.
+    pub(crate) fn spawn(self: &Arc<Self>, task: impl Future<Output = ()> + Send + 'static) {
+        let guard = EndOnPanic(Arc::clone(self));
+        self.tasks.spawn(async move {
+            let _guard = guard;
+            task.await;
+        });
     }
 
     /// Ends the session: everybody who waits learns why.
@@ -312,6 +322,35 @@ impl Core {
     }
 }
 
+/// Ends a session whose task panics.
+struct EndOnPanic(Arc<Core>);
+
+impl Drop for EndOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Ended { reason: EndReason::Panicked, stderr: String::new() }, &[]);
+        }
+    }
+}
+
 fn id_at(object: &Json, key: &str) -> Option<Id> {
     Id::from_json(scan::member(object.as_str(), key)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NoHandler;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_ends_its_session() {
+        let core = Core::new(Arc::new(NoHandler), Limits::default(), TaskTracker::new());
+        core.spawn(async {});
+        tokio::task::yield_now().await;
+        assert!(core.pending.ended().is_none());
+        core.spawn(async { panic!("on purpose") });
+        core.over.cancelled().await;
+        let ended = core.pending.ended().unwrap();
+        assert_eq!(ended.to_string(), "its connection failed inside Wharf");
+    }
 }

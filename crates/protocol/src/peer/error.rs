@@ -169,6 +169,9 @@ pub enum EndReason {
     /// A message without an end.
     #[error("the server sent a message without end")]
     Endless,
+    /// A task of the connection panicked: a bug on our side, not of the server.
+    #[error("its connection failed inside Wharf")]
+    Panicked,
     /// The event stream of HTTP+SSE closed.
     #[error("the server's event stream closed")]
     StreamClosed,

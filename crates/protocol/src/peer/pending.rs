@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -228,7 +229,8 @@ impl Pending {
             listener
         };
         if let Some(listener) = listener {
-            listener(params.clone());
+            // A listener that panics costs its own call at most, not the session.
+            drop(catch_unwind(AssertUnwindSafe(|| listener(params.clone()))));
         }
     }
 
@@ -345,6 +347,15 @@ mod tests {
         pending.progressed(1, &Json::object());
         let answer = answer_of(&pending, answer).await;
         assert_eq!(answer, "Overdue { limit: 2s } after 2.0s");
+    }
+
+    #[test]
+    fn a_listener_that_panics_costs_nobody_else_anything() {
+        let pending = Pending::default();
+        let listener = Observer::Listener(Arc::new(|_| panic!("on purpose")));
+        let (_answer, _) = pending.enter(1, listener, None).unwrap();
+        pending.progressed(1, &Json::object());
+        assert!(pending.is_open(1));
     }
 
     #[tokio::test(start_paused = true)]

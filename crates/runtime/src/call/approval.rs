@@ -4,8 +4,10 @@
 //! who types a call is not asked about it, but even they are held by `deny` and by withheld tools.
 //! Without somebody to ask, the answer is no.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use wharf_config::Approval;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
@@ -127,7 +129,13 @@ impl Approvals {
             return Ok(());
         }
         let Some(approver) = &self.approver else { return Err(self.nobody_to_ask(&call)) };
-        match approver.approve(call.request.clone()).await {
+        let asking = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
+        // An approver that panics has not said yes; that costs this call and nothing else.
+        let Ok(answer) = asking.catch_unwind().await else {
+            let message = "the call was not approved: the approver failed";
+            return Err(CallError::not_run(Reason::Denied, message));
+        };
+        match answer {
             Answer::Yes => Ok(()),
             Answer::No { reason } => Err(refused(reason.as_deref())),
             Answer::AlwaysTool(lasting) => {

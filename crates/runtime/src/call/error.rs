@@ -187,6 +187,13 @@ impl CallError {
         Self { phase: Phase::Receive, outcome_known: false, ..error }
     }
 
+    /// Makes the error for a call during which something panicked; it may have been sent by then.
+    pub(crate) fn panicked() -> Self {
+        let error = Self::not_run(Reason::Lost, "the call failed inside Wharf or its host");
+        Self { phase: Phase::Receive, outcome_known: false, ..error }
+            .with_hint("this is a bug, please report it")
+    }
+
     /// Says that the cause may pass, which only what has not run can say.
     #[must_use]
     pub(crate) fn that_may_pass(mut self) -> Self {

@@ -5,6 +5,7 @@
 //! that shows its effect.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use super::backoff::Place;
 use super::connection::{Connection, News, Report, Start};
 use super::presence::Mark;
 use super::shared::{Rules, Shared, is_local};
-use super::slot::{Doing, Slot};
+use super::slot::{Doing, Slot, Taken};
 use super::snapshot::Snapshot;
 use crate::event::Event;
 use crate::gate::{Entry, Planned};
@@ -335,7 +336,11 @@ impl Supervisor {
                 .extend(told.map(|problem| Event::Problem { server: server.clone(), problem }));
         }
         let before = slot.view.status;
-        let taken = slot.take(news);
+        // What a server sent is worked on here, too; whatever is wrong with it is its own trouble.
+        let taken = catch_unwind(AssertUnwindSafe(|| slot.take(news))).unwrap_or_else(|_| {
+            slot.fail(panicked(&server));
+            Taken::default()
+        });
         if let Some(changes) = taken.differences {
             self.events.push(Event::ToolsDiffer { server: server.clone(), changes });
         }
@@ -362,10 +367,7 @@ impl Supervisor {
         }
         let slot = self.slots.get_mut(&server).filter(|slot| slot.is_doing(generation));
         if let (true, Some(slot)) = (has_panicked, slot) {
-            tracing::error!(%server, "the task of a server panicked");
-            let failure = Failure::new(FailureKind::Connect, "its connection failed inside Wharf")
-                .hint("reconnect it; if it happens again, please report it");
-            slot.fail(failure);
+            slot.fail(panicked(&server));
             self.note(&server);
             self.publish();
         }
@@ -421,6 +423,13 @@ async fn at(moment: Option<Instant>) {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
     }
+}
+
+/// Says that something panicked over a server.
+fn panicked(server: &ServerName) -> Failure {
+    tracing::error!(%server, "the task of a server panicked");
+    Failure::new(FailureKind::Connect, "its connection failed inside Wharf")
+        .hint("reconnect it; if it happens again, please report it")
 }
 
 /// Answers a command; who does not wait any more need not hear it.

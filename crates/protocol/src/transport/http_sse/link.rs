@@ -40,7 +40,7 @@ impl HttpSse {
         let endpoint = endpoint(&mut body, &mut parser, &response.target).await?;
         let link = Arc::new(Self { core: Arc::clone(&core), door, endpoint });
         let reader = Arc::clone(&link);
-        core.tasks.spawn(async move {
+        core.spawn(async move {
             let reason = tokio::select! {
                 () = reader.core.stop.cancelled() => EndReason::Closed,
                 () = reader.read(body, parser) => EndReason::StreamClosed,

@@ -3,6 +3,7 @@
 //! However much a server writes, 64 KiB are kept, and nothing is allocated before it writes.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -94,7 +95,8 @@ impl Heard {
     fn piece(&self, piece: &[u8]) {
         self.tail.push(piece);
         if let Some(log) = self.log.as_ref().filter(|_| !piece.is_empty()) {
-            log(piece);
+            // A log that panics must not end the reading: the server would block on a full pipe.
+            drop(catch_unwind(AssertUnwindSafe(|| log(piece))));
         }
     }
 }
@@ -120,7 +122,7 @@ impl Pump {
     /// Waits until everything was read. Whoever keeps the pipe open does not keep us.
     pub(super) async fn finish(&mut self, limit: Duration) {
         if !self.0.is_finished() {
-            // A panicking log sink has ended the reading; that is no reason to fail here.
+            // An error means that the reading panicked; that is no reason to fail here.
             drop(tokio::time::timeout(limit, &mut self.0).await);
         }
     }

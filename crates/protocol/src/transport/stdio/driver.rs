@@ -44,7 +44,7 @@ pub(crate) fn open(core: &Arc<Core>, mut process: Process, grace: Grace) -> Pipe
         junk: 0,
     };
     let over = core.over.clone();
-    core.tasks.spawn(async move {
+    core.spawn(async move {
         let reason = tokio::select! {
             () = over.cancelled() => EndReason::Closed,
             reason = reader.run(stdout) => reason,
@@ -53,7 +53,7 @@ pub(crate) fn open(core: &Arc<Core>, mut process: Process, grace: Grace) -> Pipe
         drop(silent.send(reason));
     });
     let driver = Driver { core: Arc::clone(core), writer: Arc::clone(&writer), process };
-    core.tasks.spawn(driver.run(output_over, grace));
+    core.spawn(driver.run(output_over, grace));
     PipeLink { writer, stderr }
 }
 

@@ -31,7 +31,7 @@ impl Streamable {
     pub(crate) async fn open_stream(self: &Arc<Self>, limit: Duration) {
         let (opened, is_open) = oneshot::channel();
         let http = Arc::clone(self);
-        self.core.tasks.spawn(async move {
+        self.core.spawn(async move {
             let over = http.core.over.clone();
             let stop = http.core.stop.clone();
             tokio::select! {

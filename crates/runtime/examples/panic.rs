@@ -1,0 +1,61 @@
+//! A host whose credential store panics: that costs one server, and the others go on.
+//!
+//! `cargo xtask test` runs it in the release profile, because the compiler lets tests unwind
+//! whatever the profile says:
+//!
+//! ```text
+//! cargo run --release -p wharf --example panic
+//! ```
+
+use std::error::Error;
+use std::sync::Arc;
+
+use wharf::config::{Credential, Env, LoadOptions, Platform, load};
+use wharf::protocol::Json;
+use wharf::{
+    CallOptions, CredentialStore, CredentialStoreError, Options, Runtime, Status, WantedCredential,
+};
+
+/// The program starts itself as the servers, with this word.
+const SERVE: &str = "serve";
+
+/// The tool of the built-in server.
+const TOOL: &str = "good/sequentialthinking";
+
+struct BrokenStore;
+
+impl CredentialStore for BrokenStore {
+    fn find(&self, _: &WantedCredential<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+        panic!("a credential store that panics on purpose");
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().nth(1).as_deref() == Some(SERVE) {
+        return Ok(wharf::thinking::serve(tokio::io::stdin(), tokio::io::stdout()).await?);
+    }
+    let folder = tempfile::tempdir()?;
+    let program = std::env::current_exe()?.to_string_lossy().into_owned();
+    let entry = |auth: &str| {
+        format!(r#"{{"command":{program:?},"args":["{SERVE}"],"approval":"never"{auth}}}"#)
+    };
+    let bad = entry(r#","auth":{"type":"bearer","credentialId":"any"}"#);
+    let servers = format!(r#"{{"good":{},"bad":{bad}}}"#, entry(""));
+    let env = Env::new(Platform::HOST, folder.path())
+        .with_home(folder.path())
+        .with_variable("WHARF_MCP_SERVERS", servers);
+    let catalog = load(&env, LoadOptions::default())?;
+    let options = Options { credentials: Arc::new(BrokenStore), ..Options::new(env) };
+    let runtime = Runtime::start(&catalog, options);
+    runtime.settled().await;
+    let states = ["good", "bad"].map(|name| runtime.status(name));
+    assert_eq!(states, [Some(Status::Connected), Some(Status::Failed)]);
+    let thought: Json =
+        r#"{"thought":"go on","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}"#
+            .parse()?;
+    let outcome = runtime.call(TOOL, &thought, &CallOptions::default()).await;
+    assert!(outcome.ok(), "{}", outcome.text);
+    runtime.shutdown().await;
+    Ok(())
+}

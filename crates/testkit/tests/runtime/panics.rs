@@ -1,0 +1,124 @@
+//! A panic in something that the host supplies costs one call or one server, and others nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use wharf::call::{Answer, ApprovalRequest, Approver};
+use wharf::config::Credential;
+use wharf::protocol::Json;
+use wharf::protocol::envelope::Notification;
+use wharf::protocol::peer::{Handler, Reply, RequestOptions};
+use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::process::Launch;
+use wharf::protocol::view::send::{ClientInfo, Object};
+use wharf::protocol::{ConnectOptions, StdioSpec, connect_stdio};
+use wharf::{CredentialStore, CredentialStoreError, Options, Runtime, WantedCredential};
+use wharf_testkit::actor::Script;
+
+use super::world::{LIMIT, World, call, is_alive, shown};
+
+/// A store that panics when it is asked for anything, until it is repaired.
+#[derive(Default)]
+struct BrokenStore {
+    is_repaired: AtomicBool,
+}
+
+impl CredentialStore for BrokenStore {
+    fn find(&self, _: &WantedCredential<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+        assert!(self.is_repaired.load(Ordering::SeqCst), "the store of a test fails on purpose");
+        Ok(None)
+    }
+}
+
+#[tokio::test]
+async fn a_connection_task_that_panics_is_one_failed_server_and_others_go_on() {
+    let mut world = World::new();
+    world.actor("fs", &Script::with_tools(["echo"]), json!({}));
+    let auth = json!({ "auth": { "type": "bearer", "credentialId": "any" } });
+    world.actor("bad", &Script::with_tools(["echo"]), auth);
+    let store = Arc::new(BrokenStore::default());
+    let credentials: Arc<dyn CredentialStore> = Arc::clone(&store) as _;
+    let options = Options { credentials, ..world.options() };
+    let runtime = Runtime::start(&world.catalog(), options);
+    assert_snapshot!(shown(&*runtime.settled().await), @"
+    bad failed 0: its connection failed inside Wharf
+    fs connected 1
+    ");
+    assert_eq!(call(&runtime, "mcp_fs_echo", json!({})).await, "done");
+
+    store.is_repaired.store(true, Ordering::SeqCst);
+    runtime.connect("bad").await.unwrap();
+    assert_eq!(call(&runtime, "mcp_bad_echo", json!({})).await, "done");
+    runtime.shutdown().await;
+}
+
+/// An approver that panics, as soon as it is asked or while it thinks.
+struct BrokenApprover {
+    at_once: bool,
+}
+
+impl Approver for BrokenApprover {
+    fn approve(&self, _: ApprovalRequest) -> Pending<'_, Answer> {
+        assert!(!self.at_once, "the approver of a test fails on purpose");
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            panic!("the approver of a test fails on purpose")
+        })
+    }
+}
+
+#[tokio::test]
+async fn an_approver_that_panics_costs_the_call_and_has_not_said_yes() {
+    for at_once in [true, false] {
+        let mut world = World::new();
+        let diary = world.actor("fs", &Script::with_tools(["a"]), json!({ "approval": "ask" }));
+        let approver: Arc<dyn Approver> = Arc::new(BrokenApprover { at_once });
+        let options = Options { approver: Some(approver), ..world.options() };
+        let runtime = Runtime::start(&world.catalog(), options);
+        runtime.settled().await;
+        assert_eq!(
+            call(&runtime, "mcp_fs_a", json!({})).await,
+            "TERMINAL Denied known=true the call was not approved: the approver failed"
+        );
+        assert_eq!(shown(&runtime.snapshot()), "fs connected 1");
+        assert!(diary.effects().is_empty());
+        runtime.shutdown().await;
+    }
+}
+
+/// Panics at every notification.
+struct BrokenHandler;
+
+impl Handler for BrokenHandler {
+    fn notified(&self, _: Notification) {
+        panic!("the handler of a test fails on purpose");
+    }
+
+    fn asked(&self, _: &str, _: Option<Json>) -> Reply {
+        panic!("the handler of a test fails on purpose");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let diary = Script::with_tools(["do"]).write(folder.path());
+    let mut launch = Launch::new(env!("CARGO_BIN_EXE_wharf-actor"));
+    launch.arguments = vec![folder.path().into()];
+    let options = ConnectOptions::new(ClientInfo::new("test", "1"));
+    let peer =
+        connect_stdio(&StdioSpec::new(launch), &options, Arc::new(BrokenHandler)).await.unwrap();
+    let arguments: Json = json!({ "notify": "notifications/harbour" }).to_string().parse().unwrap();
+    let arguments = Object::try_from(arguments).unwrap();
+    let request = RequestOptions::within(Duration::from_secs(600));
+    let error = tokio::time::timeout(LIMIT, peer.call_tool("do", Some(&arguments), &request));
+    assert_snapshot!(
+        error.await.expect("the call ends").unwrap_err(),
+        @"the session ended: its connection failed inside Wharf"
+    );
+    peer.close().await;
+    assert!(!diary.starts().into_iter().any(is_alive));
+}
