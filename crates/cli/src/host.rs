@@ -41,46 +41,14 @@ pub(crate) fn pipes() -> (tokio::io::Stdin, tokio::io::Stdout) {
     (tokio::io::stdin(), tokio::io::stdout())
 }
 
+/// Tells whether somebody wants to see where panics come from.
+pub(crate) fn wants_backtrace() -> bool {
+    env::vars_os().any(|(name, value)| name == "RUST_BACKTRACE" && value != "0")
+}
+
 /// Returns where this program lies, so that it can be started again as a built-in server.
 pub(crate) fn program() -> Option<PathBuf> {
     env::current_exe().ok()
-}
-
-/// Waits for somebody who wants this run to end.
-pub(crate) struct Interrupts {
-    #[cfg(unix)]
-    typed: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    sent: tokio::signal::unix::Signal,
-    #[cfg(windows)]
-    typed: tokio::signal::windows::CtrlC,
-}
-
-impl Interrupts {
-    /// Listens from now on: Ctrl-C does not end the process any more. Needs a Tokio runtime.
-    pub(crate) fn listen() -> io::Result<Self> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            Ok(Self {
-                typed: signal(SignalKind::interrupt())?,
-                sent: signal(SignalKind::terminate())?,
-            })
-        }
-        #[cfg(windows)]
-        Ok(Self { typed: tokio::signal::windows::ctrl_c()? })
-    }
-
-    /// Waits for the next one.
-    pub(crate) async fn next(&mut self) {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = self.typed.recv() => {}
-            _ = self.sent.recv() => {}
-        }
-        #[cfg(windows)]
-        self.typed.recv().await;
-    }
 }
 
 /// Looks at the process and its surroundings.

@@ -1,13 +1,15 @@
 //! The `wharf` command line: from arguments to an exit code.
 //!
 //! `args` says what can be typed, `host` looks at the machine once, `log` says what happens inside
-//! to whoever asks, `commands` does the work with one file per verb, and `ui` is the only part that
+//! to whoever asks, `signals` ends the run when somebody wants that, `commands` does the work with one file per verb, and `ui` is the only part that
 //! writes to the screen. With the feature `otel`, `traces` tells a collector of the run.
 
 mod args;
 mod commands;
 mod host;
 mod log;
+mod panics;
+mod signals;
 #[cfg(feature = "otel")]
 mod traces;
 mod ui;
@@ -17,6 +19,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match args::parse(host::arguments()) {
         Ok(cli) => {
+            panics::hide_payloads();
+            signals::receive();
             let host = host::look(cli.flags.project.as_deref());
             run(&cli, host).into()
         }

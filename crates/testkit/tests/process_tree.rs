@@ -195,6 +195,38 @@ fn a_process_may_be_dropped_after_its_runtime() {
     });
 }
 
+#[tokio::test]
+async fn a_daemon_without_group_and_environment_ends_where_orphans_are_adopted() {
+    for (words, is_ended) in [
+        ("adopt own daemon name=server echo", true),
+        ("adopt own daemon daemon heir stray name=server sleep", true),
+        // Nobody may ask for orphans by itself, so this one stays.
+        ("own daemon name=server echo", false),
+    ] {
+        let trial = Trial::new();
+        let members = words.split(' ').filter(|word| !matches!(*word, "adopt" | "echo" | "sleep"));
+        let count = members.collect::<std::collections::BTreeSet<_>>().len();
+        let (mut owner, members, _stdout) = trial.settle(words, count).await;
+        drop(owner.take_stdin());
+        tokio::time::timeout(DEADLINE, owner.exited()).await.unwrap();
+        let daemon = members["daemon"];
+        let still_runs = runs(daemon);
+        if still_runs {
+            kill_process(Pid::from_raw(daemon.cast_signed()).unwrap(), Signal::KILL).unwrap();
+        }
+        assert_eq!(still_runs, !is_ended, "{words}");
+        assert!(trial.alive().is_empty(), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn the_library_adopts_no_orphans_unless_it_is_told_to() {
+    let trial = Trial::new();
+    let (process, ..) = trial.settle("name=server echo", 1).await;
+    process.end(PATIENT).await;
+    assert_eq!(rustix::process::child_subreaper().unwrap(), None);
+}
+
 /// Kills an owner, and shows what of its servers goes when.
 async fn owner_is_killed(collected: bool) {
     let (lost, kept) = (Trial::new(), Trial::new());

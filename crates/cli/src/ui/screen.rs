@@ -212,6 +212,12 @@ pub(crate) fn show_usage(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
+/// Says that something went wrong inside Wharf itself.
+pub(crate) fn show_bug(place: &str) {
+    let text = format!("error: something failed inside Wharf{place}\n  hint: please report it\n");
+    let _best_effort = io::stderr().write_all(text.as_bytes());
+}
+
 /// Writes the answer for a program: one document and nothing else.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     json::document(value).and_then(|bytes| write_plain(&bytes)).map_err(Failure::Output)

@@ -22,7 +22,9 @@ mod family {
     use std::time::Duration;
     use std::{env, process, thread};
 
-    use wharf_protocol::transport::process::{Grace, Launch, LogSink, Process, TaskTracker};
+    use wharf_protocol::transport::process::{
+        Grace, Launch, LogSink, Process, TaskTracker, adopt_orphans, end_adopted,
+    };
 
     const LIFETIME: Duration = Duration::from_secs(120);
 
@@ -41,6 +43,9 @@ mod family {
                 "stray" => start(&["leave", "name=stray", "sleep"])?,
                 // Starts a relative that leaves the group and starts others all the time.
                 "breeder" => start(&["leave", "name=breeder", "breed=400"])?,
+                // Starts a relative that has neither the group nor the environment nor the parent.
+                "daemon" => start(&["leave", "detach"])?,
+                "detach" => start_without_environment(&["leave", "name=daemon", "sleep"])?,
                 "leave" => drop(rustix::process::setsid()?),
                 "name" => say(value)?,
                 "breed" => breed(value.parse().map_err(io::Error::other)?)?,
@@ -56,6 +61,8 @@ mod family {
                     rustix::process::getpid(),
                     rustix::process::Signal::STOP,
                 )?,
+                // Becomes the parent of all below that lose theirs.
+                "adopt" => assert!(adopt_orphans(), "orphans are not adopted here"),
                 // Becomes an owner of a server that follows the rest.
                 "own" => return own(words.collect()),
                 _ => return Err(io::Error::other(format!("no such word: {word}"))),
@@ -73,6 +80,12 @@ mod family {
     #[expect(clippy::disallowed_methods, reason = "it has to start relatives that nobody guards")]
     fn start(words: &[&str]) -> io::Result<()> {
         Command::new(env::current_exe()?).args(words).stdin(Stdio::null()).spawn().map(drop)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "it has to start relatives that nobody guards")]
+    fn start_without_environment(words: &[&str]) -> io::Result<()> {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(words).env_clear().stdin(Stdio::null()).spawn().map(drop)
     }
 
     /// Goes on as a program that ignores SIGTERM; only a shell can set that up without unsafe code.
@@ -125,7 +138,10 @@ mod family {
         // The owner ends with its input, if nobody kills it.
         io::stdin().lock().read_to_end(&mut Vec::new())?;
         let grace = Grace { after_eof: Duration::ZERO, after_term: Duration::ZERO };
-        runtime.block_on(server.end(grace));
+        runtime.block_on(async {
+            server.end(grace).await;
+            end_adopted().await;
+        });
         Ok(())
     }
 }

@@ -1,14 +1,14 @@
 //! The one place that waits: connects, lets a verb work, shows its answer, and ends everything.
 //!
 //! The answer is shown before the servers are ended, so nobody waits for their goodbye. The first
-//! Ctrl-C drops the work, which cancels it on the server, and ends everything in order; the second
-//! one leaves at once.
+//! Ctrl-C drops the work, which cancels it on the server, and ends everything in order; `signals`
+//! ends the program when there is a second one, or when that takes too long.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use tokio::runtime::Builder;
-use wharf::protocol::transport::process::make_room;
+use wharf::protocol::transport::process::{self, make_room};
 use wharf::protocol::view::send::RootEntry;
 use wharf::{Elicitor, Options, Ports, Runtime};
 use wharf_config::Catalog;
@@ -18,7 +18,8 @@ use super::progress::Progress;
 use super::questions::desk;
 use super::running::Running;
 use crate::commands::{Exit, Failure, Invocation};
-use crate::host::{self, Interrupts};
+use crate::host;
+use crate::signals::Interrupts;
 
 /// Connects to the servers of a catalog, lets `work` use them, and shows what came of it.
 pub(crate) fn with_servers<T>(
@@ -38,10 +39,12 @@ pub(crate) fn with_call<T>(
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     make_room(catalog.winners().len());
+    // This process belongs to us alone, so whoever loses its parent below us may become our child.
+    process::adopt_orphans();
     // One thread is enough to wait for many, and the cheapest to make.
     let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
     let result = waiter.block_on(async {
-        let mut interrupts = Interrupts::listen().map_err(Failure::Prepare)?;
+        let mut interrupts = Interrupts::listen();
         let (bell, desk) = desk();
         let mut options = options(invocation, catalog);
         if options.ports.elicitor.is_some() {
@@ -63,10 +66,14 @@ pub(crate) fn with_call<T>(
         drop(runtime.save());
         let result = answer.map_or(Err(Failure::Cancelled), show);
         changes::say(&mut events, &catalog.settings, &invocation.ui).await;
+        let ending = async {
+            runtime.shutdown().await;
+            process::end_adopted().await;
+        };
         tokio::select! {
             biased;
-            () = interrupts.next() => {}
-            () = runtime.shutdown() => {}
+            () = interrupts.next() => process::kill_all(),
+            () = ending => {}
         }
         result
     });

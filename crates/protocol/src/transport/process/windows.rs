@@ -113,6 +113,19 @@ pub(super) async fn pump(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
 /// Makes room for the pipes of so many servers; there is always enough.
 pub fn make_room(_servers: usize) {}
 
+/// Does nothing: jobs end with the program, whatever ends it.
+pub fn kill_all() {}
+
+/// Does nothing: a job keeps all that it has started. Returns whether orphans become our children.
+pub fn adopt_orphans() -> bool {
+    false
+}
+
+/// Does nothing: see [`adopt_orphans`]. Returns how many processes it ended.
+pub async fn end_adopted() -> usize {
+    0
+}
+
 /// Does nothing: a job ends with its owner, so nothing is ever left. Returns how many processes it
 /// ended.
 pub async fn sweep() -> usize {

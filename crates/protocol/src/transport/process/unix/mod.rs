@@ -5,8 +5,11 @@
 //!
 //! `spawner` starts processes on threads that live as long as we do, from an `order` and by way of
 //! `parent_death` (Linux) or of the standard library (`plain`). `reaper` ends trees in the
-//! background, `table` is the system's list of processes (Linux).
+//! background, `adopted` ends those who were given to us (Linux), `table` is the system's list of
+//! processes (Linux).
 
+#[cfg(target_os = "linux")]
+mod adopted;
 mod errand;
 mod exit;
 mod family;
@@ -25,10 +28,12 @@ pub(super) mod table;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+#[cfg(target_os = "linux")]
+pub use self::adopted::{adopt_orphans, end_adopted};
 use self::exit::ExitWatch;
 use self::family::{Born, Guard};
 pub(super) use self::pipes::{Stderr, pump};
@@ -37,6 +42,8 @@ pub use self::reaper::sweep;
 use super::error::StartError;
 use super::launch::Launch;
 use super::marker::Marker;
+#[cfg(target_os = "linux")]
+use super::marker::Owner;
 use super::process::EndedBy;
 
 /// A process in its own group. Dropping it kills the group.
@@ -52,6 +59,44 @@ pub(super) struct Started {
     pub(super) stdin: Stdin,
     pub(super) stdout: Stdout,
     pub(super) stderr: Stderr,
+}
+
+/// How long a program that has to end at once waits for what it kills.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
+/// Kills everything that this program's servers have started, and waits a moment for it.
+///
+/// For a program that has to end at once, from any thread: nothing else of this library has to work
+/// for it. Whoever waits for one of the servers sees it exit.
+pub fn kill_all() {
+    let until = Instant::now() + LAST_MOMENT;
+    let groups: Vec<i32> = family::leaders().iter().copied().collect();
+    for pid in groups.into_iter().filter_map(Pid::from_raw) {
+        // Not collected yet, so the numbers are still theirs.
+        let _gone = kill_process_group(pid, Signal::KILL);
+        let _gone = kill_process(pid, Signal::KILL);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        while table::kill_marked(Owner::current()) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        adopted::kill_adopted(until);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _nothing_to_wait_for = until;
+}
+
+/// Does nothing: only Linux can give a process the orphans among its descendants.
+#[cfg(not(target_os = "linux"))]
+pub fn adopt_orphans() -> bool {
+    false
+}
+
+/// Does nothing: see [`adopt_orphans`]. Returns how many processes it ended.
+#[cfg(not(target_os = "linux"))]
+pub async fn end_adopted() -> usize {
+    0
 }
 
 /// Starts a program in its own group. Dropping the future ends what it started.

@@ -209,6 +209,34 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// A child of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Child {
+    pub(super) pid: i32,
+    pub(super) is_dead: bool,
+}
+
+/// Returns all children of this process, dead ones included; none where there is no list.
+pub(super) fn children() -> Vec<Child> {
+    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    let mut buffer = Vec::new();
+    let names = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let stats = names.filter_map(|it| Stat::read(number(&it.file_name())?, &mut buffer));
+    stats
+        .filter(|stat| stat.parent == own)
+        .map(|stat| Child { pid: stat.pid, is_dead: stat.is_dead() })
+        .collect()
+}
+
+/// Kills everything that carries a marker of this owner. Returns whether there was anything.
+pub(super) fn kill_marked(owner: Owner) -> bool {
+    let known = BTreeSet::new();
+    let wanted = Wanted { groups: Vec::new(), known, since: owner.started, from: 0 };
+    let entries = read(&wanted).unwrap_or_default().into_iter();
+    let marked = entries.filter(|entry| entry.marker.is_some_and(|it| it.owner == owner));
+    marked.inspect(|entry| entry.signal(Signal::KILL)).count() > 0
+}
+
 /// Returns when a process started.
 pub(super) fn start_of(pid: Pid) -> Option<u64> {
     Some(Stat::read(pid.as_raw_nonzero().get(), &mut Vec::new())?.started)

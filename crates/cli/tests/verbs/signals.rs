@@ -1,0 +1,175 @@
+//! A signal ends every run, whatever the run is busy with, and leaves nothing behind.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::servers::scripted;
+use crate::world::World;
+
+/// How long a run may take to end, on a machine that is busy.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The signals that end a run.
+const ALL: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
+
+/// Starts relatives of a server that write their numbers down: one in its group, one that leaves its
+/// session, and one that leaves everything, even its environment and its parent.
+pub(crate) const RELATIVES: &str = r#"
+sleep_long='echo $$ >> "$0"; exec /bin/sleep 300'
+/bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 &
+/usr/bin/setsid /bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 &
+( /usr/bin/env -i /usr/bin/setsid /bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 & )
+until [ "$(/usr/bin/wc -l < "$0.relatives" 2> /dev/null)" = 3 ]; do /bin/sleep 0.02; done
+"#;
+
+/// Does what `then` says when it is called, and never answers.
+fn server(before: &str, then: &str) -> String {
+    let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}}"#;
+    let call = format!("*'\"method\":\"tools/call\"'*) echo called >> \"$0.seen\"; {then};;");
+    scripted(before, r#"{"tools":{}}"#, tool, &call)
+}
+
+/// A machine with a server that is never done.
+pub(crate) fn world(before: &str, then: &str) -> World {
+    World::new().script("box", &server(before, then)).own_servers(&[("box", r#""command": "box""#)])
+}
+
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < LIMIT, "never: {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns those relatives of the server that are alive.
+pub(crate) fn relatives(world: &World) -> Vec<u32> {
+    let text = fs::read_to_string(world.path("bin/box.relatives")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).filter(|it| is_alive(*it)).collect()
+}
+
+fn is_alive(process: u32) -> bool {
+    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let after = state.rsplit(')').next().unwrap_or_default().trim_start();
+    !after.is_empty() && !after.starts_with('Z')
+}
+
+fn start(world: &World, words: &[&str]) -> Child {
+    let mut command = world.command(words);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn signal(run: &Child, signal: Signal) {
+    kill_process(Pid::from_child(run), signal).unwrap();
+}
+
+/// Waits for the end of a run, and returns its exit code.
+#[track_caller]
+fn code(run: &mut Child, what: &str) -> Option<i32> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = run.try_wait().unwrap() {
+            return status.code();
+        }
+        if began.elapsed() > LIMIT {
+            run.kill().unwrap();
+            panic!("it goes on: {what}");
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn every_signal_ends_a_call_and_all_that_the_server_has_started() {
+    for which in ALL {
+        let world = world(RELATIVES, ":");
+        let mut run = start(&world, &["call", "box/go", "--timeout", "10m"]);
+        wait_until("the call", || world.path("bin/box.seen").exists());
+        assert_eq!(relatives(&world).len(), 3);
+        signal(&run, which);
+        assert_eq!(code(&mut run, "the call"), Some(130), "{which:?}");
+        assert_eq!(relatives(&world), [0_u32; 0], "{which:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_ends_by_itself_leaves_no_daemon_either() {
+    let world =
+        World::new().server_after("box", RELATIVES).own_servers(&[("box", r#""command": "box""#)]);
+    assert!(world.run("call box/go").starts_with("exit 0"));
+    assert_eq!(fs::read_to_string(world.path("bin/box.relatives")).unwrap().lines().count(), 3);
+    assert_eq!(relatives(&world), [0_u32; 0]);
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_server_floods() {
+    let line = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"flood"}}"#;
+    let stdout = format!("exec /usr/bin/yes '{line}'");
+    let stderr = format!("exec /usr/bin/yes '{line}' >&2");
+    for flood in [stdout, stderr] {
+        for which in [Signal::INT, Signal::TERM] {
+            let world = world("", &flood);
+            let mut run = start(&world, &["call", "box/go", "--timeout", "10m"]);
+            wait_until("the call", || world.path("bin/box.seen").exists());
+            signal(&run, which);
+            assert_eq!(code(&mut run, &flood), Some(130), "{which:?} {flood}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_a_run_that_waits_for_its_input() {
+    let world = world("", ":");
+    for words in [
+        ["add-json", "x", "-"].as_slice(),
+        &["add", "x", "--url", "https://h.example", "--token", "-"],
+        &["call", "box/go", "--args", "-"],
+        &["mcp", "thinking"],
+    ] {
+        for which in ALL {
+            let mut run = start(&world, words);
+            wait_until("it handles signals", || handles(&run, which));
+            signal(&run, which);
+            assert_eq!(code(&mut run, words[0]), Some(130), "{words:?} {which:?}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    let world = world("", ":");
+    // As `nohup` does.
+    let mut shell = by_shell(&world, r#"trap '' HUP; exec "$0" add-json x -"#);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = shell.spawn().unwrap();
+    wait_until("it handles signals", || handles(&run, Signal::TERM));
+    signal(&run, Signal::HUP);
+    assert!(!handles(&run, Signal::HUP));
+    signal(&run, Signal::TERM);
+    assert_eq!(code(&mut run, "ignored"), Some(130));
+}
+
+/// Returns a command for a shell, to which the binary is `$0`.
+#[expect(clippy::disallowed_methods, reason = "a shell has to start the binary")]
+pub(crate) fn by_shell(world: &World, script: &str) -> Command {
+    let run = world.command(&[]);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", script]).arg(run.get_program());
+    shell.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(run.get_current_dir().unwrap());
+    shell
+}
+
+/// Tells whether a process does something by itself when a signal comes.
+fn handles(run: &Child, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    caught >> (signal.as_raw() - 1) & 1 == 1
+}
