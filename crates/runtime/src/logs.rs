@@ -5,15 +5,19 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
+use wharf_config::store::open_regular;
 use wharf_protocol::transport::process::LogSink;
 
 /// When a file has become large enough to be put aside.
 const FULL: u64 = 1 << 20;
+
+/// How much of a file is read: it is put aside only after a piece that goes beyond its size.
+const MOST: u64 = 2 * FULL;
 
 /// Returns the file in which a server's output is kept.
 pub fn log_path(folder: &Path, server: &str) -> PathBuf {
@@ -25,19 +29,25 @@ pub fn log_path(folder: &Path, server: &str) -> PathBuf {
 /// The text is foreign: it may hold control characters.
 pub fn log_tail(folder: &Path, server: &str, most: usize) -> io::Result<Vec<String>> {
     let path = log_path(folder, server);
-    let mut bytes = match fs::read(older(&path)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    match fs::read(&path) {
-        Ok(newer) => bytes.extend(newer),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
+    let mut bytes = end_of(&older(&path))?;
+    bytes.extend(end_of(&path)?);
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     Ok(lines[lines.len().saturating_sub(most)..].iter().map(|line| (*line).to_owned()).collect())
+}
+
+/// Reads the end of a file, as much as a log can be large; nothing if there is none.
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = match open_regular(path, OpenOptions::new().read(true)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Makes a sink that writes to a server's file; `None` if there is no folder for it.
@@ -85,7 +95,7 @@ impl Log {
         options.create(true).append(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&self.path)?;
+        let file = open_regular(&self.path, &mut options)?;
         let size = file.metadata()?.len();
         Ok((file, size))
     }

@@ -1,6 +1,6 @@
 //! `wharf logs NAME`: what a server wrote to its error output. Connects to nothing.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::thread::sleep;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use wharf::{log_path, log_tail};
+use wharf_config::store::open_regular;
 use wharf_config::text::clean;
 
 use super::{Exit, Failure, Invocation};
@@ -119,7 +120,7 @@ fn follow(path: &Path, mut at: u64, invocation: &Invocation) -> Result<Exit, Fai
 }
 
 fn read_from(path: &Path, at: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path, OpenOptions::new().read(true))?;
     file.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();
     file.take(MOST_AT_ONCE).read_to_end(&mut bytes)?;

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::{StoreError, Trouble};
+use super::open::open_regular;
 use super::write::{create_folders, new_file};
 
 /// How often a lock that another holds is tried again.
@@ -36,8 +37,9 @@ impl Lock {
         let path = run.join("write.lock");
         let unlockable = |source| StoreError::new(&path, Trouble::Unlockable(source));
         create_folders(run).map_err(unlockable)?;
-        let file =
-            new_file().create(true).truncate(false).write(true).open(&path).map_err(unlockable)?;
+        let mut options = new_file();
+        options.create(true).truncate(false).write(true);
+        let file = open_regular(&path, &mut options).map_err(unlockable)?;
         let started = Instant::now();
         loop {
             match file.try_lock() {

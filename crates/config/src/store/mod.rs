@@ -7,6 +7,7 @@
 mod backup;
 mod error;
 mod lock;
+mod open;
 mod private;
 mod read;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod write;
 pub use backup::back_up;
 pub use error::{StoreError, Trouble};
 pub use lock::Lock;
+pub use open::open_regular;
 pub use private::{random_id, write_private};
 pub use read::{MAX_FILE_BYTES, read};
 pub use write::write;

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::{StoreError, Trouble};
+use super::open::name_of;
 
 /// How large a file may be.
 pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -97,42 +98,12 @@ fn must_be_a_file(path: &Path, kind: FileType) -> Result<(), StoreError> {
     Err(StoreError::new(path, Trouble::NotAFile(name_of(kind))))
 }
 
-#[cfg(unix)]
-fn name_of(kind: FileType) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-
-    match kind {
-        kind if kind.is_dir() => "a folder",
-        kind if kind.is_fifo() => "a pipe",
-        kind if kind.is_socket() => "a socket",
-        _ => "a device",
-    }
-}
-
-#[cfg(not(unix))]
-fn name_of(kind: FileType) -> &'static str {
-    if kind.is_dir() { "a folder" } else { "a device" }
-}
-
 /// Opens a file for reading. Should it have become a pipe since it was looked at, opening must not
 /// wait for the other end.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, O_NONBLOCK);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, super::open::O_NONBLOCK);
     options.open(path)
 }
-
-/// The flag has no name in the standard library; where its value is not known it is left out.
-#[cfg(unix)]
-const O_NONBLOCK: i32 = if cfg!(all(
-    any(target_os = "linux", target_os = "android"),
-    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "x86", target_arch = "arm")
-)) {
-    0o4000
-} else if cfg!(any(target_vendor = "apple", target_os = "freebsd", target_os = "openbsd")) {
-    4
-} else {
-    0
-};

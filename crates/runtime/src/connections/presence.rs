@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use wharf_config::store::random_id;
+use wharf_config::store::{open_regular, random_id};
 
 /// What the names of marks begin with; other files in the folder are not ours.
 const PREFIX: &str = "servers-";
@@ -109,7 +109,7 @@ impl Mark {
     /// Takes a mark whose owner is gone.
     fn of_the_dead(path: PathBuf) -> Option<Self> {
         // Over a network only what may be written can be locked for oneself.
-        let file = OpenOptions::new().write(true).open(&path).ok()?;
+        let file = open_regular(&path, OpenOptions::new().write(true)).ok()?;
         file.try_lock().ok()?;
         Some(Self { path, _file: file })
     }

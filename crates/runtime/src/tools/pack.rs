@@ -5,7 +5,7 @@
 //! processes add at a time is kept.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
+use wharf_config::store::open_regular;
 
 use super::disk::{self, Turn};
 use super::written::Pieces;
@@ -250,7 +251,7 @@ impl Put {
 impl Opened {
     fn read_from(path: &Path) -> io::Result<Self> {
         let damaged = || io::Error::from(io::ErrorKind::InvalidData);
-        let mut file = File::open(path)?;
+        let mut file = open_regular(path, OpenOptions::new().read(true))?;
         let about = file.metadata()?;
         let mut line = Vec::new();
         BufReader::with_capacity(32 << 10, &mut file)
