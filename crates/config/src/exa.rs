@@ -13,8 +13,7 @@ pub(crate) fn is_exa(spec: &ServerSpec) -> bool {
             .chain([&launch.command])
             .any(|part| part.expose().contains("exa-mcp-server")),
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-            let url = endpoint.url.expose();
-            let host = url.split("://").nth(1).unwrap_or_default().split(['/', '?', ':']).next();
+            let host = endpoint.url.host();
             host.is_some_and(|host| host == "exa.ai" || host.ends_with(".exa.ai"))
         }
     }
@@ -36,11 +35,8 @@ pub(crate) fn key_of(spec: &ServerSpec, env: &Env) -> Option<Secret> {
     match &spec.transport {
         Transport::Stdio(launch) => named(&launch.env, "EXA_API_KEY"),
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-            named(&endpoint.headers, "x-api-key").or_else(|| {
-                let query = endpoint.url.expose().split_once('?')?.1;
-                let key = query.split(['&', '#']).find_map(|pair| pair.strip_prefix("exaApiKey="));
-                key.map(Secret::new)
-            })
+            named(&endpoint.headers, "x-api-key")
+                .or_else(|| endpoint.url.query_value("exaApiKey").map(Secret::new))
         }
     }
 }

@@ -36,6 +36,7 @@ mod merge;
 mod problem;
 pub mod secret;
 mod server;
+mod server_url;
 pub mod settings;
 mod source;
 mod spec;
@@ -58,6 +59,7 @@ pub use server::{
     Launch, NameError, NewServerName, OAuth, Off, Policy, ServerName, ServerSpec, Timeouts,
     Transport, TransportKind, Written,
 };
+pub use server_url::{ForbiddenCharacter, Place, ServerUrl, UrlError};
 pub use settings::Settings;
 pub use source::{Level, Rank, Source, Standing};
 pub use spec::FieldUse;

@@ -15,6 +15,7 @@ use crate::formats;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{ConfigValue, Definition, ServerName, Transport};
+use crate::server_url::ServerUrl;
 use crate::source::{Level, Source};
 use crate::spec;
 use crate::switches::Switches;
@@ -83,7 +84,8 @@ fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
     };
     let structure = spec::check(&server.definition);
     server.transport = structure.as_ref().ok().copied();
-    if let Err(invalid) = structure {
+    let checked = structure.and_then(|kind| spec::check_address(&server.definition, kind));
+    if let Err(invalid) = checked {
         // An entry that is not even an object has said so already, and one that is only a switch
         // needs nothing else.
         if !server.has_errors() && off.is_none() {
@@ -172,7 +174,8 @@ fn mark_duplicates(servers: &mut [Server]) {
 /// What makes two servers the same: the way they are started or reached.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'a> {
-    command_or_url: &'a Secret,
+    command: Option<&'a Secret>,
+    url: Option<&'a ServerUrl>,
     args: &'a [Secret],
     values: Vec<(Cow<'a, str>, &'a ConfigValue)>,
     cwd: Option<&'a Secret>,
@@ -182,13 +185,15 @@ impl<'a> Identity<'a> {
     fn of(transport: &'a Transport) -> Self {
         let mut identity = match transport {
             Transport::Stdio(launch) => Self {
-                command_or_url: &launch.command,
+                command: Some(&launch.command),
+                url: None,
                 args: &launch.args,
                 values: launch.env.iter().map(|(key, value)| (key.into(), value)).collect(),
                 cwd: launch.cwd.as_ref(),
             },
             Transport::Http(endpoint) | Transport::Sse(endpoint) => Self {
-                command_or_url: &endpoint.url,
+                command: None,
+                url: Some(&endpoint.url),
                 args: &[],
                 // The names of headers have no case.
                 values: endpoint

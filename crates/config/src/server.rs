@@ -13,6 +13,7 @@ use crate::document::Node;
 use crate::expand::Syntax;
 use crate::problem::Problem;
 use crate::secret::Secret;
+use crate::server_url::{ServerUrl, render_written};
 use crate::source::{Rank, Source};
 
 /// The name of a server as its file has it: any text.
@@ -180,6 +181,13 @@ pub struct Fields {
     pub policy: Policy,
     /// Which placeholders count in the texts that are kept as they are.
     pub syntax: Syntax,
+}
+
+impl Fields {
+    /// Shows the address: from its parse, or as written where it has placeholders.
+    pub fn shown_url(&self) -> Option<String> {
+        self.url.as_ref().map(render_written)
+    }
 }
 
 /// Limits in milliseconds; none means the default.
@@ -376,7 +384,7 @@ pub struct Launch {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoint {
     /// The address.
-    pub url: Secret,
+    pub url: ServerUrl,
     /// Headers to send.
     pub headers: Vec<(String, ConfigValue)>,
 }

@@ -4,6 +4,7 @@
 //! `status`, `doctor` and the connection to find out.
 
 use crate::server::{Fields, TransportKind};
+use crate::server_url::{UrlError, check_written};
 
 /// Why a definition cannot be used. The texts are part of the product.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,11 +26,8 @@ pub(crate) enum Invalid {
     #[error("WebSocket is not supported")]
     WebSocket,
     /// An address that no transport could reach.
-    #[error("\"url\" must start with http://, https:// or unix://")]
-    Scheme,
-    /// An address with no host.
-    #[error("\"url\" has no host")]
-    NoHost,
+    #[error(transparent)]
+    Url(#[from] UrlError),
 }
 
 impl Invalid {
@@ -37,7 +35,7 @@ impl Invalid {
     pub(crate) fn field(&self) -> &'static str {
         match self {
             Self::Both | Self::NoCommand => "command",
-            Self::NoUrl(_) | Self::Scheme | Self::NoHost => "url",
+            Self::NoUrl(_) | Self::Url(_) => "url",
             Self::UnknownType(_) | Self::WebSocket => "type",
         }
     }
@@ -52,8 +50,7 @@ impl Invalid {
             Self::NoUrl(_) => "add \"url\" with the server's address",
             Self::UnknownType(_) => "use stdio, http or sse",
             Self::WebSocket => "ask the server's author for its Streamable HTTP address",
-            Self::Scheme => "write the whole address, such as https://example.com/mcp",
-            Self::NoHost => "write the host after the two slashes",
+            Self::Url(error) => error.hint(),
         }
     }
 }
@@ -77,21 +74,11 @@ pub(crate) fn transport(fields: &Fields) -> Result<TransportKind, Invalid> {
     }
 }
 
-/// Checks an address. One that still has a placeholder is left to its warning.
-pub(crate) fn check_url(url: &str) -> Result<(), Invalid> {
-    let Some((scheme, rest)) = url.trim().split_once("://") else {
-        return if url.contains(['$', '{', '%']) { Ok(()) } else { Err(Invalid::Scheme) };
-    };
-    match scheme.to_ascii_lowercase().as_str() {
-        "http" | "https" => {
-            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            if host.is_empty() || host.starts_with(':') { Err(Invalid::NoHost) } else { Ok(()) }
-        }
-        "unix" => Ok(()),
-        "ws" | "wss" => Err(Invalid::WebSocket),
-        scheme if scheme.contains(['$', '{', '%']) => Ok(()),
-        _ => Err(Invalid::Scheme),
+/// Checks the address as far as that is possible before its placeholders are replaced.
+pub(crate) fn address(fields: &Fields, kind: TransportKind) -> Result<(), Invalid> {
+    match &fields.url {
+        Some(url) if kind != TransportKind::Stdio => Ok(check_written(url)?),
+        _ => Ok(()),
     }
 }
 
@@ -116,7 +103,7 @@ mod tests {
     fn check(fields: &str, expected: &str) {
         let mut read = Fields::default();
         for (name, value) in fields.split_whitespace().filter_map(|field| field.split_once('=')) {
-            let written = Some(Written { text: value.to_owned(), syntax: Syntax::empty() });
+            let written = Some(Written { text: value.to_owned(), syntax: Syntax::BRACED });
             match name {
                 "type" => read.kind = Some(value.to_owned()),
                 "command" => read.command = written,
@@ -124,7 +111,8 @@ mod tests {
                 _ => read.url_kind = Some(TransportKind::Sse),
             }
         }
-        let shown = match transport(&read) {
+        let checked = transport(&read).and_then(|kind| address(&read, kind).map(|()| kind));
+        let shown = match checked {
             Ok(kind) => kind.word().to_owned(),
             Err(invalid) => format!("{invalid} ({})", invalid.field()),
         };
@@ -134,12 +122,12 @@ mod tests {
     #[test]
     fn the_fields_tell_the_transport() {
         check("command=x", "stdio");
-        check("url=u", "http");
-        check("url=u url-is-sse=", "sse");
-        check("type=http url=u url-is-sse=", "http");
-        check("type=sse url=u", "sse");
+        check("url=http://u", "http");
+        check("url=http://u url-is-sse=", "sse");
+        check("type=http url=http://u url-is-sse=", "http");
+        check("type=sse url=http://u", "sse");
         check("command=x url=", "stdio");
-        check("command= url=u", "http");
+        check("command= url=http://u", "http");
     }
 
     #[test]
@@ -149,22 +137,22 @@ mod tests {
         }
         let http = ["http", "streamable-http", "streamable_http", "streamableHttp", "remote"];
         for word in http {
-            check(&format!("type={word} url=u"), "http");
+            check(&format!("type={word} url=http://u"), "http");
         }
-        check("type=SSE url=u", "sse");
+        check("type=SSE url=http://u", "sse");
     }
 
     #[test]
     fn what_is_missing_or_too_much_is_said_in_these_words() {
-        check("command=x url=u", "both \"command\" and \"url\" are set (command)");
+        check("command=x url=http://u", "both \"command\" and \"url\" are set (command)");
         check("", "stdio server requires \"command\" (command)");
         check("command=", "stdio server requires \"command\" (command)");
-        check("type=stdio url=u", "stdio server requires \"command\" (command)");
+        check("type=stdio url=http://u", "stdio server requires \"command\" (command)");
         check("type=http", "http server requires \"url\" (url)");
         check("type=http command=x", "http server requires \"url\" (url)");
         check("type=sse", "sse server requires \"url\" (url)");
         check("type=pigeon command=x", "unknown server type \"pigeon\" (type)");
-        check("type=ws url=u", "WebSocket is not supported (type)");
+        check("type=ws url=http://u", "WebSocket is not supported (type)");
         check("type=websocket", "WebSocket is not supported (type)");
     }
 
@@ -178,43 +166,15 @@ mod tests {
         assert!(shown.ends_with("yyy…\"") && shown.len() < 200, "{shown}");
     }
 
-    /// Shows what is wrong with an address.
-    fn check_address(url: &str, expected: &str) {
-        let shown = check_url(url).map_or_else(|invalid| invalid.to_string(), |()| String::new());
-        assert_eq!(shown, expected, "{url}");
-    }
-
     #[test]
-    fn addresses_that_can_be_reached_are_fine() {
-        let fine = [
-            "https://a.example/mcp",
-            "HTTP://localhost:8080",
-            "http://[::1]:80/mcp",
-            " https://a.example ",
-            "unix:///run/a.sock#/mcp",
-            "https://user:word@a.example/?k=v",
-            "${BASE}/mcp",
-            "${SCHEME}://a.example",
-            "https://${HOST}/mcp",
-            "{env:URL}",
-            "%URL%",
-        ];
-        for url in fine {
-            check_address(url, "");
+    fn an_address_is_checked_before_anything_is_expanded() {
+        for url in ["https://a.example/mcp", "unix:///run/a.sock#/mcp"] {
+            check(&format!("url={url}"), "http");
         }
-    }
-
-    #[test]
-    fn addresses_that_cannot_be_reached_say_why() {
-        let scheme = "\"url\" must start with http://, https:// or unix://";
-        for url in ["a.example/mcp", "ftp://a.example", "file:///x", "mailto:a"] {
-            check_address(url, scheme);
-        }
-        for url in ["https://", "https:///mcp", "http://:80", "https://user@/mcp", "http://?x"] {
-            check_address(url, "\"url\" has no host");
-        }
-        for url in ["ws://a.example", "wss://a.example", "WSS://a.example"] {
-            check_address(url, "WebSocket is not supported");
-        }
+        check("url=a.example", "\"url\" must start with http://, https:// or unix:// (url)");
+        check("url=http://a\\@b.example/", "\"url\" must not contain a backslash (url)");
+        check("url=${BASE}/mcp", "http");
+        check("url=https://${HOST}\\@b.example/", "\"url\" must not contain a backslash (url)");
+        check("url=${X:-http://a\\@b}/", "\"url\" must not contain a backslash (url)");
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::catalog::{Catalog, Server};
 use crate::env::Env;
 use crate::problem::Problem;
-use crate::secret::{MASK, mask_args, mask_command, mask_url};
+use crate::secret::{MASK, mask_args, mask_command};
 use crate::server::{Approval, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
 use crate::source::Source;
 
@@ -123,7 +123,7 @@ impl<'a> ServerView<'a> {
             args: is_local.then_some(args),
             cwd: fields.cwd.as_ref().map(text),
             env: hidden(&fields.env),
-            url: fields.url.as_ref().map(|url| mask_url(&url.text)),
+            url: fields.shown_url(),
             headers: hidden(&fields.headers),
             timeout_ms: fields.timeouts.both.unwrap_or(DEFAULT_TIMEOUT_MS),
             connect_timeout_ms: fields.timeouts.connect,
@@ -160,7 +160,7 @@ impl<'a> ServerView<'a> {
                 view.env = revealed(&launch.env);
             }
             Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
-                view.url = Some(endpoint.url.expose().to_owned());
+                view.url = Some(endpoint.url.expose());
                 view.headers = revealed(&endpoint.headers);
             }
             None => {}

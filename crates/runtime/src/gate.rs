@@ -245,7 +245,7 @@ impl Ready {
                 text.values(&launch.env, env);
             }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-                text.part(self.spec.transport.kind().word()).part(endpoint.url.expose());
+                text.part(self.spec.transport.kind().word()).part(&endpoint.url.expose());
                 text.values(&endpoint.headers, env);
             }
         }

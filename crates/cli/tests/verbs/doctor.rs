@@ -91,7 +91,7 @@ fn everything_that_is_wrong_has_a_fix() {
       --  box: DOCKER_HOST is set here, but this server will not see it
           hint: if it needs it, add "passEnv": ["DOCKER_HOST"]
       ok  Box!: `npx` is there
-      ok  keyless: has the address https://example.com
+      ok  keyless: has the address https://example.com/
       !!  keyless: the stored credential that its entry refers to is missing
           hint: store it again: wharf add keyless --url URL --token - --force
       !!  lost: `nowhere` not found

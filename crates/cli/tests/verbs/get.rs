@@ -44,7 +44,7 @@ fn an_entry_is_shown_as_written_without_secrets() {
       state          enabled
       source         Wharf · user  ~/.wharf/mcp.json:5
       transport      sse
-      url            https://•••@example.com/${REGION}?•••
+      url            https://•••${TOKEN}@example.com/${REGION}?k=${TOKEN}
       headers        Authorization: •••
       timeout        30 s
       approval       ask (every call)
@@ -95,7 +95,7 @@ fn json_is_one_server() {
         "name": "remote",
         "state": "enabled",
         "transport": "sse",
-        "url": "https://•••@example.com/${REGION}?•••",
+        "url": "https://•••${TOKEN}@example.com/${REGION}?k=${TOKEN}",
         "headers": {
           "Authorization": "•••"
         },

@@ -265,7 +265,7 @@ fn a_file_can_be_copied_from() {
     +    },
     +    "b": {
     +      "type": "http",
-    +      "url": "https://b.example?•••"
+    +      "url": "https://b.example/?•••"
     +    }
     +  }
     +}

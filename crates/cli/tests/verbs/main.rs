@@ -7,6 +7,7 @@
 mod add;
 mod add_json;
 mod add_refused;
+mod address;
 mod agreed;
 mod call;
 mod colour;

@@ -10,7 +10,7 @@ use super::json_write::quote;
 use super::source::{self, Splices};
 use super::tree::{self, Shape, Tree};
 use crate::document::{self, Notation};
-use crate::secret::{MASK, mask_args, mask_url, names_a_secret};
+use crate::secret::{MASK, mask_args, names_a_secret, redact_url};
 
 /// What is shown in place of a text that cannot be read, or whose secrets cannot be found.
 pub const NOT_SHOWN: &str = "(the content is not shown: it may hold secrets)\n";
@@ -160,7 +160,7 @@ impl Search {
         let may_hold_a_value = text.contains(['"', '='])
             || text.matches('\'').count() > 1
             || names_a_secret(text)
-            || text.split_whitespace().any(|word| mask_url(word) != word);
+            || text.split_whitespace().any(|word| redact_url(word) != word);
         if may_hold_a_value {
             let shown = if text.starts_with("/*") {
                 format!("/* {MASK} */")
@@ -196,7 +196,7 @@ fn masked(text: &str, key: &str, doubt: Doubt) -> Option<String> {
     let shown = if is_command(key) {
         mask_args(text.split(' ')).join(" ")
     } else if text.contains("://") {
-        mask_url(text)
+        redact_url(text)
     } else {
         return None;
     };

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::discover::{Scan, paths, project_folders};
 use crate::document::{Map, Node};
 use crate::server::Definition;
+use crate::server_url::ServerUrl;
 use crate::source::Source;
 
 use super::export::{self, Style};
@@ -152,7 +153,12 @@ fn concerns(rule: &Node, definition: &Definition) -> bool {
         .is_some_and(|words| words.iter().map(Node::as_str).eq(launch));
     let by_url = match (rule.get("serverUrl").and_then(Node::as_str), &fields.url) {
         (Some(pattern), Some(url)) => {
-            globset::Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(&url.text))
+            // What counts is where it leads, not how it is written.
+            let meant = url.text.parse::<ServerUrl>().ok().and_then(|url| url.resource());
+            let meant = meant.unwrap_or_else(|| url.text.clone());
+            let glob = globset::Glob::new(pattern).map(|glob| glob.compile_matcher());
+            let bare = meant.trim_end_matches('/');
+            glob.is_ok_and(|glob| glob.is_match(&meant) || glob.is_match(bare))
         }
         _ => false,
     };

@@ -9,8 +9,8 @@ use crate::edit::Change;
 use crate::env::Env;
 use crate::problem::Problem;
 use crate::secret::Secret;
-use crate::server::NewServerName;
-use crate::spec;
+use crate::server::{NewServerName, ServerSpec, Transport};
+use crate::spec::{self, Specified};
 use crate::store;
 
 use super::{
@@ -37,8 +37,7 @@ pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
     let AddRequest { name, mut entry, token, scope, replace } = request;
     let name: NewServerName = name.parse()?;
     let name = name.as_str();
-    check(env, name, &entry)?;
-    let url = entry.get("url").and_then(Value::as_str).map(str::to_owned);
+    let spec = check(env, name, &entry)?;
     let path = native_file(env, scope)?;
     let _lock = lock(env)?;
     let before = store::read(&path)?.unwrap_or_default();
@@ -49,9 +48,9 @@ pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
     // The token is stored first: an entry that refers to nothing is worse than a spare token.
     let mut stored = None;
     if let Some(token) = token {
-        let url = url.ok_or(ManageError::TokenWithoutUrl)?;
+        let resource = resource_of(spec.as_ref())?;
         let mut credentials = Credentials::load(env)?;
-        let id = credentials.add_bearer(&url, &token)?;
+        let id = credentials.add_bearer(&resource, &token)?;
         credentials.save()?;
         entry["auth"] = json!({ "type": "bearer", "credentialId": id });
         stored = Some(id);
@@ -76,7 +75,7 @@ pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
 }
 
 /// Reads the entry as it will be read from the file, and refuses what would not load.
-fn check(env: &Env, name: &str, entry: &Value) -> Result<(), ManageError> {
+fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, ManageError> {
     let invalid = |reason: &str, hint| ManageError::Invalid { reason: reason.to_owned(), hint };
     if !entry.is_object() {
         return Err(invalid("the entry must be a JSON object", None));
@@ -84,17 +83,30 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<(), ManageError> {
     let alone = json!({ "mcpServers": { name: entry } }).to_string();
     let alone = env.clone().with_variable("WHARF_MCP_SERVERS", alone);
     let catalog = load(&alone, LoadOptions::default())?;
-    let Some(server) = catalog.servers.first() else { return Ok(()) };
+    let Some(server) = catalog.servers.into_iter().next() else { return Ok(None) };
     let closer = match server.state {
-        State::Invalid => Vec::new(),
+        State::Invalid => Specified::default(),
         // It was not looked at closely, but has to work when it is switched on.
-        State::Disabled => spec::specify(&server.definition, env).problems,
-        _ => return Ok(()),
+        State::Disabled => spec::specify(&server.definition, env),
+        _ => return Ok(server.spec.map(|spec| *spec)),
     };
-    match server.problems.iter().chain(&closer).find(|problem| problem.is_error()) {
+    match server.problems.iter().chain(&closer.problems).find(|problem| problem.is_error()) {
         Some(Problem { message, hint, .. }) => Err(invalid(message, hint.clone())),
         None if server.state == State::Invalid => Err(invalid("it cannot be used", None)),
-        None => Ok(()),
+        None => Ok(closer.spec),
+    }
+}
+
+/// Returns what a token of this server is bound to.
+fn resource_of(spec: Option<&ServerSpec>) -> Result<String, ManageError> {
+    match spec.map(|spec| &spec.transport) {
+        Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
+            endpoint.url.resource().ok_or_else(|| ManageError::Invalid {
+                reason: "\"url\" has a placeholder that is not set".to_owned(),
+                hint: Some("a token is bound to one address: set the variable first".to_owned()),
+            })
+        }
+        _ => Err(ManageError::TokenWithoutUrl),
     }
 }
 

@@ -8,7 +8,8 @@ mod name;
 
 use std::fmt;
 
-pub use mask::{mask_args, mask_command, mask_url};
+pub use crate::server_url::{redact_url, secrets_of_url};
+pub use mask::{mask_args, mask_command};
 pub use name::names_a_secret;
 
 /// What is shown in place of a secret.

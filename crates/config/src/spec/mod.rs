@@ -12,6 +12,7 @@ use crate::server::{
     ConfigValue, Definition, Endpoint, Launch, OAuth, Policy, ServerSpec, Transport, TransportKind,
     Written,
 };
+use crate::server_url::ServerUrl;
 use crate::validate::{self, Invalid};
 
 mod env_file;
@@ -38,7 +39,8 @@ pub struct FieldUse {
 /// Expands and checks a definition.
 pub(crate) fn specify(definition: &Definition, env: &Env) -> Specified {
     let mut work = Work { definition, env, done: Specified::default() };
-    let kind = match check(definition) {
+    let checked = check(definition).and_then(|kind| check_address(definition, kind).map(|()| kind));
+    let kind = match checked {
         Ok(kind) => kind,
         Err(invalid) => {
             work.done.problems.push(problem(definition, &invalid));
@@ -72,6 +74,11 @@ pub(crate) fn specify(definition: &Definition, env: &Env) -> Specified {
 /// Checks the structure of a definition without expanding anything.
 pub(crate) fn check(definition: &Definition) -> Result<TransportKind, Invalid> {
     validate::transport(&definition.fields)
+}
+
+/// Checks the address of a definition without expanding anything.
+pub(crate) fn check_address(definition: &Definition, kind: TransportKind) -> Result<(), Invalid> {
+    validate::address(&definition.fields, kind)
 }
 
 /// Says what is wrong with a definition, and where.
@@ -108,11 +115,20 @@ impl Work<'_> {
 
     fn endpoint(&mut self) -> Option<Endpoint> {
         let fields = &self.definition.fields;
-        let url = self.text(&"url", fields.url.as_ref()?);
-        if let Err(invalid) = validate::check_url(url.expose()) {
-            self.done.problems.push(problem(self.definition, &invalid));
-            return None;
-        }
+        let written = fields.url.as_ref()?;
+        let expanded = self.expand(&"url", written);
+        let url = if expanded.is_incomplete() {
+            // Its warning has been given; there is nothing to contact.
+            ServerUrl::incomplete(&expanded.text, written)
+        } else {
+            match expanded.text.parse::<ServerUrl>() {
+                Ok(url) => url,
+                Err(error) => {
+                    self.done.problems.push(problem(self.definition, &Invalid::Url(error)));
+                    return None;
+                }
+            }
+        };
         let headers = fields.headers.iter();
         let headers = headers
             .map(|(name, value)| (name.clone(), self.value(&format_args!("headers.{name}"), value)))

@@ -13,7 +13,7 @@ use crate::command;
 use crate::document::{Node, Value};
 use crate::env::Env;
 use crate::expand::{Origin, Scope, expand};
-use crate::secret::{MASK, mask_args, mask_command, mask_url, names_a_secret};
+use crate::secret::{MASK, mask_args, mask_command, names_a_secret, redact_url};
 use crate::server::Definition;
 use crate::store;
 
@@ -133,7 +133,8 @@ impl Items<'_> {
             }
             Value::String(text) => {
                 let is_plain = |text: &str| {
-                    mask_command(text) == text && (!text.contains("://") || mask_url(text) == text)
+                    mask_command(text) == text
+                        && (!text.contains("://") || redact_url(text) == text)
                 };
                 let open = place == Place::Open && is_plain(text);
                 // A text that looks like one of the marks below is marked itself.

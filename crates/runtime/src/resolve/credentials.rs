@@ -8,9 +8,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use url::Url;
-use wharf_config::secret::mask_url;
-use wharf_config::{Credential, CredentialError, Credentials, Env, Level, Secret, Transport};
+use wharf_config::secret::redact_url;
+use wharf_config::{
+    Credential, CredentialError, Credentials, Env, Level, Secret, ServerUrl, Transport,
+};
 
 use crate::gate::Ready;
 
@@ -64,7 +65,7 @@ impl fmt::Debug for WantedCredential<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WantedCredential")
             .field("id", &self.id)
-            .field("resource", &self.resource.map(mask_url))
+            .field("resource", &self.resource.map(shown))
             .field("account", &self.account)
             .finish()
     }
@@ -118,7 +119,7 @@ impl CredentialStore for FileCredentials {
 pub(super) enum NoCredential {
     #[error("it is not in the store")]
     Missing,
-    #[error("it was given for {}", mask_url(.0))]
+    #[error("it was given for {}", shown(.0))]
     OtherResource(String),
     #[error("it is for another account")]
     OtherAccount,
@@ -153,7 +154,9 @@ pub(super) fn token(
     let resource = match &spec.transport {
         Transport::Stdio(_) => None,
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-            Some(canonical(endpoint.url.expose()))
+            // One that leads nowhere has nowhere to send a token to.
+            let Some(resource) = endpoint.url.resource() else { return Ok(None) };
+            Some(resource)
         }
     };
     if resource.is_none() && spec.auth.is_none() {
@@ -176,7 +179,8 @@ pub(super) fn token(
 
 /// Compares a credential with where it is about to go.
 fn check(found: &Credential, wanted: &WantedCredential<'_>) -> Result<(), NoCredential> {
-    if wanted.resource.is_some_and(|resource| canonical(&found.resource) != resource) {
+    let given_for = || found.resource.parse::<ServerUrl>().ok()?.resource();
+    if wanted.resource.is_some() && given_for().as_deref() != wanted.resource {
         return Err(NoCredential::OtherResource(found.resource.clone()));
     }
     if wanted.account.is_some_and(|account| found.account.as_deref() != Some(account)) {
@@ -185,48 +189,14 @@ fn check(found: &Credential, wanted: &WantedCredential<'_>) -> Result<(), NoCred
     Ok(())
 }
 
-/// Writes an address in the one way in which addresses are compared.
-fn canonical(address: &str) -> String {
-    let address = address.trim();
-    match Url::parse(address) {
-        Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
-            // Neither can fail for a URL with a host, and such a URL has one.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-            url.set_fragment(None);
-            url.into()
-        }
-        // The fragment of a socket's address says which server behind it is meant.
-        _ => address.to_owned(),
-    }
+/// Shows what a credential is for, without a query: people put keys there.
+fn shown(resource: &str) -> String {
+    resource.parse::<ServerUrl>().map_or_else(|_| redact_url(resource), |url| url.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_compared_by_what_they_mean() {
-        let same = [
-            ("https://a.example", "https://A.example:443/"),
-            ("https://u:p@a.example/mcp", " https://a.example/mcp#x "),
-            ("unix:///run/a.sock#/mcp", "unix:///run/a.sock#/mcp"),
-        ];
-        for (one, other) in same {
-            assert_eq!(canonical(one), canonical(other));
-        }
-        let different = [
-            ("https://a.example/mcp", "http://a.example/mcp"),
-            ("https://a.example/mcp", "https://a.example/mcp/"),
-            ("https://a.example/mcp", "https://a.example:8443/mcp"),
-            ("https://a.example/mcp", "https://a.example.evil/mcp"),
-            ("https://a.example/mcp?x=1", "https://a.example/mcp?x=2"),
-            ("unix:///run/a.sock#/mcp", "unix:///run/a.sock#/other"),
-        ];
-        for (one, other) in different {
-            assert_ne!(canonical(one), canonical(other));
-        }
-    }
 
     #[test]
     fn a_wish_shows_no_query() {

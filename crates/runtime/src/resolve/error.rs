@@ -35,6 +35,12 @@ pub(crate) enum ResolveError {
         /// Why it could not be had.
         why: String,
     },
+    /// The address has a placeholder without a value.
+    #[error("\"url\" has a placeholder that is not set: {url}")]
+    IncompleteUrl {
+        /// The address as far as it is known.
+        url: String,
+    },
     /// The address is none.
     #[error("\"url\" cannot be used")]
     BadUrl(#[source] TargetError),
@@ -62,6 +68,7 @@ impl ResolveError {
             Self::Strict { field, .. } => {
                 format!("correct \"{field}\", or remove \"strict\" to go on without it")
             }
+            Self::IncompleteUrl { .. } => "set the variable that \"url\" names".to_owned(),
             Self::BadUrl(_) => {
                 "write the whole address, such as https://example.com/mcp".to_owned()
             }

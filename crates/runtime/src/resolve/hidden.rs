@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use wharf_config::Secret;
-use wharf_config::secret::{MASK, mask_args, mask_url, names_a_secret};
+use wharf_config::secret::{MASK, mask_args, names_a_secret, secrets_of_url};
 
 /// Shorter texts are too common to be hidden.
 const SHORTEST: usize = 6;
@@ -50,9 +50,8 @@ impl Hidden {
 
     /// Adds what is secret in an address, not the address.
     pub(super) fn url(&mut self, url: &str) {
-        let url = url.trim();
-        for part in between(url, &mask_url(url)) {
-            part.split([':', '=', '&']).for_each(|part| self.text(part, SHORTEST_PART));
+        for part in secrets_of_url(url) {
+            self.text(&part, SHORTEST_PART);
         }
     }
 
@@ -131,6 +130,7 @@ mod tests {
                 "Bearer tiger-4713",
                 "hunter2",
                 "postgres://me:tiger-4711@db.example/x?sslkey=tiger-4712",
+                "sslkey=tiger-4712",
                 "tiger-4711",
                 "tiger-4712",
                 "tiger-4713",

@@ -5,7 +5,7 @@
 //!
 //! `resolver` puts a server together. `values` resolves one value, `commands` remembers what
 //! `!command` values printed and `shell` runs them; `credentials` finds stored tokens, `environment`
-//! is what a child gets to see, `headers` what may be sent, `authorizer` renews it after a 401,
+//! is what a child gets to see, `headers` what may be sent, `target` where to, `authorizer` renews it after a 401,
 //! `hidden` collects what must not be seen in what a server says, `secrets` hides it in our words.
 
 mod authorizer;
@@ -19,6 +19,7 @@ mod notes;
 mod resolver;
 mod secrets;
 mod shell;
+mod target;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

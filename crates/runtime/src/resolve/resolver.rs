@@ -26,6 +26,7 @@ use super::headers::{self, HeaderFlaw};
 use super::hidden::Hidden;
 use super::notes::{Notes, Part};
 use super::secrets::Secrets;
+use super::target::target;
 use super::values::{self, Unresolved};
 use crate::gate::{GITHUB_VARIABLE, Ready, github_token};
 
@@ -114,9 +115,9 @@ impl Resolver {
                 (ResolvedTransport::Stdio(launch), secrets)
             }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-                let target = endpoint.url.expose().trim().parse().map_err(ResolveError::BadUrl)?;
+                let target = target(&endpoint.url)?;
                 let headers = Arc::new(self.headers(server, endpoint, &mut notes).await?);
-                let secrets = Secrets::of_address(endpoint.url.expose(), &headers);
+                let secrets = Secrets::of_address(&endpoint.url.expose(), &headers);
                 let flavor = match &server.spec.transport {
                     Transport::Sse(_) => HttpFlavor::EventStream,
                     Transport::Http(_) | Transport::Stdio(_) => HttpFlavor::Any,

@@ -1,7 +1,6 @@
 //! Looks at one server: whether it could start, and whether it would get what it needs.
 
-use wharf_config::secret::mask_url;
-use wharf_config::{Credentials, Endpoint, Env, Level, Problem, Server, State, Transport};
+use wharf_config::{Credentials, Env, Level, Problem, Server, State, Transport};
 
 use super::check::Check;
 use super::{pass_env, secrets};
@@ -63,8 +62,7 @@ fn start(server: &Server, env: &Env) -> Check {
             Check::fine(name, format!("`{command}` is there"))
         }
         Launch::UrlConfigured => {
-            let url = server.definition.fields.url.as_ref();
-            let url = url.map_or_else(String::new, |url| mask_url(&url.text));
+            let url = server.definition.fields.shown_url().unwrap_or_default();
             Check::fine(name, format!("has the address {url}"))
         }
         Launch::NotFound(command) if server.definition.source.level == Level::Builtin => {
@@ -112,33 +110,13 @@ fn plain_http(server: &Server) -> Option<Check> {
         return None;
     };
     let sends_secrets = !endpoint.headers.is_empty() || spec.auth.is_some();
-    (sends_secrets && is_plain_and_far(endpoint)).then(|| {
+    (sends_secrets && endpoint.url.is_open_to_others()).then(|| {
         Check::wrong(
             server.definition.name.as_str(),
             "sends headers or a credential over plain http, where others can read them",
         )
         .hint("use an https:// address")
     })
-}
-
-fn is_plain_and_far(endpoint: &Endpoint) -> bool {
-    let url = endpoint.url.expose().trim();
-    let Some((scheme, rest)) = url.split_once("://") else { return false };
-    if !scheme.eq_ignore_ascii_case("http") {
-        return false;
-    }
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let is_near = match host.parse::<std::net::IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    };
-    !is_near
 }
 
 fn stored_credential(server: &Server, credentials: &Credentials) -> Option<Check> {
@@ -154,32 +132,5 @@ fn stored_credential(server: &Server, credentials: &Credentials) -> Option<Check
                 ),
             ),
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use wharf_config::Secret;
-
-    use super::*;
-
-    #[test]
-    fn only_plain_http_to_another_machine_is_far() {
-        let far =
-            |url: &str| is_plain_and_far(&Endpoint { url: Secret::new(url), headers: Vec::new() });
-        for url in ["http://example.com/mcp", "HTTP://10.0.0.2:80", "http://a@b.example?x"] {
-            assert!(far(url), "{url}");
-        }
-        let near = [
-            "https://example.com",
-            "http://localhost:3000/mcp",
-            "http://127.1.2.3",
-            "http://[::1]:8080/",
-            "http://app.localhost./",
-            "unix:///run/x.sock",
-        ];
-        for url in near {
-            assert!(!far(url), "{url}");
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! like a secret must not hide what would be run.
 
 use wharf_config::command;
-use wharf_config::secret::{MASK, mask_url};
+use wharf_config::secret::MASK;
 use wharf_config::text::clean;
 use wharf_config::trust::{Difference, Trust};
 use wharf_config::{Approval, Definition, Env, Server, Syntax, Written};
@@ -56,8 +56,8 @@ pub(super) fn describe(server: &Server, env: &Env) -> String {
     if let Some(cwd) = &fields.cwd {
         lines.labelled("cwd", &clean(&cwd.text));
     }
-    if let Some(url) = &fields.url {
-        lines.labelled("url", &clean(&mask_url(&url.text)));
+    if let Some(url) = fields.shown_url() {
+        lines.labelled("url", &clean(&url));
     }
     add_pairs(&mut lines, "env", &fields.env, "=");
     if let Some(file) = &fields.env_file {

@@ -4,7 +4,7 @@
 //! `--token`, once it is clear which program gets that flag. Before that a flag may be there only
 //! to hide what would be run, so in doubt everything is shown.
 
-use wharf_config::secret::{MASK, mask_url, names_a_secret};
+use wharf_config::secret::{MASK, names_a_secret, redact_url};
 use wharf_config::{Definition, Written};
 
 /// Programs that start what their arguments name.
@@ -68,7 +68,7 @@ pub(super) fn arguments(definition: &Definition) -> Vec<String> {
         program_is_known |= names_a_program(text, before);
         // What was a value does not introduce another one.
         before = if hidden.is_some() { "" } else { text };
-        let plain = || if is_plain_address(text) { mask_url(text) } else { text.clone() };
+        let plain = || if is_plain_address(text) { redact_url(text) } else { text.clone() };
         shown.push(hidden.unwrap_or_else(plain));
     }
     shown
@@ -105,12 +105,9 @@ fn is_launcher(command: &str) -> bool {
     LAUNCHERS.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// Tells whether a text is an address and nothing that a shell would take for more.
+/// Tells whether a text is nothing that a shell would take for more than an address.
 fn is_plain_address(text: &str) -> bool {
-    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| !scheme.is_empty() && scheme.chars().all(is_scheme))
-        && !text.contains(|c: char| c.is_whitespace() || ";|&$`(){}<>'\"\\".contains(c))
+    !text.contains(|c: char| c.is_whitespace() || ";|&$`(){}<>'\"\\".contains(c))
 }
 
 /// Tells whether a text has only characters that tokens have.

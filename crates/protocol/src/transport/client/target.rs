@@ -48,6 +48,19 @@ pub enum TargetError {
 }
 
 impl Target {
+    /// Goes to an address that somebody else has parsed, over `http` or `https`.
+    pub fn network(url: Url) -> Result<Self, TargetError> {
+        Self::from_url(url)
+    }
+
+    /// Goes to a Unix socket. Of `request` only path and query count.
+    pub fn socket(path: PathBuf, request: Url) -> Result<Self, TargetError> {
+        if !path.has_root() {
+            return Err(TargetError::SocketPath);
+        }
+        Self::from_parts(Origin::new(Place::Socket { path }), request, None)
+    }
+
     /// Returns who is asked, without what is asked for.
     pub fn origin(&self) -> &Origin {
         &self.0.origin
@@ -164,6 +177,10 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
+        // The parser would read a backslash as a slash and skip tabs and line breaks; others do not.
+        if text.contains(|c: char| c == '\\' || c.is_control()) {
+            return Err(TargetError::Characters);
+        }
         let Some(socket) = text.strip_prefix("unix:") else {
             return match Url::parse(text) {
                 Err(url::ParseError::RelativeUrlWithoutBase) => Err(TargetError::Scheme),

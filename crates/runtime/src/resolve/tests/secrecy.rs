@@ -47,7 +47,9 @@ async fn nothing_shows_a_secret() {
     let cases = [
         format!(r#""url": "https://{CANARY}:{CANARY}@a.example/mcp?key={CANARY}", {headers}"#),
         format!(r#""url": "https://a.example/mcp?key={CANARY}", {auth}, {headers}"#),
-        format!(r#""url": "https://{CANARY}@[a.example/{CANARY}?{CANARY}", {headers}"#),
+        format!(
+            r#""url": "https://{CANARY}@${{UNSET}}.example/${{VARIABLE}}?{CANARY}", {headers}"#
+        ),
         format!(r#""strict": true, "url": "https://a.example", {headers}"#),
         format!(
             r#""strict": true, "url": "https://a.example", "headers": {{ "G": "{CANARY}\n" }}"#

@@ -1,0 +1,307 @@
+//! Reads an address and keeps what the parser found.
+
+use std::cell::Cell;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use url::{Host, SyntaxViolation, Url};
+
+use super::render::render_written;
+use crate::secret::{MASK, Secret};
+use crate::server::Written;
+
+/// What a server on a socket is called in requests.
+const SOCKET_HOST: &str = "localhost";
+
+/// What would be read as something else in the path of a socket.
+const NOT_IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').add(b'?');
+
+/// The address of a server after expansion. It shows itself without user, password and query.
+///
+/// ```
+/// use wharf_config::ServerUrl;
+///
+/// let url: ServerUrl = "https://me:secret@Bücher.example:443/mcp?key=1".parse()?;
+/// assert_eq!(url.to_string(), "https://•••@xn--bcher-kva.example:443/mcp?•••");
+/// # Ok::<(), wharf_config::UrlError>(())
+/// ```
+#[derive(Clone)]
+pub struct ServerUrl {
+    place: Place,
+    /// The port, if the text names it; the parser forgets one that is the default.
+    given_port: Option<u16>,
+}
+
+/// Where a server is.
+#[derive(Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// `http` or `https`, always with a host.
+    Network(Url),
+    /// A Unix socket.
+    Socket {
+        /// The socket's file, absolute.
+        path: PathBuf,
+        /// What is asked for there, as an `http` address on `localhost`.
+        request: Url,
+    },
+    /// A placeholder in it has no value, so there is nothing to contact.
+    Incomplete {
+        /// What is known of it.
+        text: Secret,
+        /// The address as written, for a person.
+        shown: String,
+    },
+}
+
+/// Why a text is not the address of a server. The text is not repeated; it may hold a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// A backslash, white space or a control character: programs disagree about what these mean.
+    #[error("\"url\" must not contain {0}")]
+    Character(ForbiddenCharacter),
+    /// No scheme, or one that no transport can use.
+    #[error("\"url\" must start with http://, https:// or unix://")]
+    Scheme,
+    /// A WebSocket address.
+    #[error("WebSocket is not supported")]
+    WebSocket,
+    /// There is no host.
+    #[error("\"url\" has no host")]
+    NoHost,
+    /// A socket without an absolute path.
+    #[error("\"url\" must name the socket with an absolute path, as in unix:///run/a.sock#/mcp")]
+    SocketPath,
+    /// The parser refuses it.
+    #[error("\"url\" is not a valid address: {0}")]
+    Invalid(url::ParseError),
+}
+
+/// A character that has no place in an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForbiddenCharacter {
+    /// `\`, which some programs read as `/` and others as part of a user name.
+    Backslash,
+    /// Anything that Unicode calls white space.
+    WhiteSpace,
+    /// Anything else that does not print.
+    Control,
+}
+
+impl fmt::Display for ForbiddenCharacter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Backslash => "a backslash",
+            Self::WhiteSpace => "white space",
+            Self::Control => "a control character",
+        })
+    }
+}
+
+impl UrlError {
+    /// Says what to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Character(ForbiddenCharacter::Backslash) => {
+                "write / between the parts of an address, or %5C for a backslash in its path"
+            }
+            Self::Character(_) => "remove it, or write it percent-encoded, such as %20",
+            Self::WebSocket => "ask the server's author for its Streamable HTTP address",
+            Self::NoHost => "write the host after the two slashes",
+            Self::SocketPath => "write unix:// and then the whole path",
+            Self::Scheme | Self::Invalid(_) => {
+                "write the whole address, such as https://example.com/mcp"
+            }
+        }
+    }
+}
+
+/// Refuses the characters that programs read differently.
+pub(crate) fn check_characters(text: &str) -> Result<(), UrlError> {
+    let forbidden = |c: char| match c {
+        '\\' => Some(ForbiddenCharacter::Backslash),
+        c if c.is_whitespace() => Some(ForbiddenCharacter::WhiteSpace),
+        c if crate::text::is_unsafe(c) => Some(ForbiddenCharacter::Control),
+        _ => None,
+    };
+    text.chars().find_map(forbidden).map_or(Ok(()), |found| Err(UrlError::Character(found)))
+}
+
+impl std::str::FromStr for ServerUrl {
+    type Err = UrlError;
+
+    /// Reads an address; white space around it does not count.
+    fn from_str(text: &str) -> Result<Self, UrlError> {
+        let text = text.trim();
+        check_characters(text)?;
+        let lacks_slashes = Cell::new(false);
+        let note = |violation| {
+            lacks_slashes
+                .set(lacks_slashes.get() || violation == SyntaxViolation::ExpectedDoubleSlash);
+        };
+        let parsed = Url::options().syntax_violation_callback(Some(&note)).parse(text);
+        let url = parsed.map_err(|error| match error {
+            url::ParseError::RelativeUrlWithoutBase => UrlError::Scheme,
+            url::ParseError::EmptyHost => UrlError::NoHost,
+            error => UrlError::Invalid(error),
+        })?;
+        match url.scheme() {
+            // The parser takes `https:///a/b` for the host `a`; not everybody does.
+            "http" | "https" if lacks_slashes.get() => Err(UrlError::NoHost),
+            "http" | "https" => {
+                let given_port = url.port().or_else(|| given_default_port(text, &url));
+                Ok(Self { place: Place::Network(url), given_port })
+            }
+            "unix" => Ok(Self { place: socket(&url)?, given_port: None }),
+            "ws" | "wss" => Err(UrlError::WebSocket),
+            _ => Err(UrlError::Scheme),
+        }
+    }
+}
+
+/// Returns the default port of the scheme if the text names it.
+///
+/// The parser drops a default port. Under the other of the two schemes the same text has the same
+/// parts, but another default.
+fn given_default_port(text: &str, url: &Url) -> Option<u16> {
+    let other = if url.scheme() == "https" { "http" } else { "https" };
+    let rest = text.get(url.scheme().len()..)?;
+    Url::parse(&format!("{other}{rest}")).ok()?.port()
+}
+
+/// Reads `unix:///run/a.sock#/mcp`: the fragment is what is asked for.
+fn socket(url: &Url) -> Result<Place, UrlError> {
+    let has_host = url.host_str().is_some_and(|host| !host.is_empty());
+    let has_no_file = url.cannot_be_a_base() || matches!(url.path(), "" | "/");
+    if has_host || has_no_file || url.query().is_some() {
+        return Err(UrlError::SocketPath);
+    }
+    let path = percent_decode_str(url.path()).decode_utf8();
+    let path = path.map_err(|_| UrlError::SocketPath)?;
+    let mut request = Url::parse(&format!("http://{SOCKET_HOST}/")).map_err(UrlError::Invalid)?;
+    if let Some(fragment) = url.fragment() {
+        request = request
+            .join(&format!("/{}", fragment.trim_start_matches('/')))
+            .map_err(UrlError::Invalid)?;
+    }
+    Ok(Place::Socket { path: PathBuf::from(&*path), request })
+}
+
+impl ServerUrl {
+    /// Keeps an address in which a placeholder has no value.
+    pub(crate) fn incomplete(text: &str, written: &Written) -> Self {
+        let (text, shown) = (Secret::new(text), render_written(written));
+        Self { place: Place::Incomplete { text, shown }, given_port: None }
+    }
+
+    /// Returns where it leads, for whoever contacts it.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns what a credential is bound to: the address without user and, for a network address,
+    /// without fragment; none if there is nothing to contact.
+    pub fn resource(&self) -> Option<String> {
+        match &self.place {
+            Place::Network(url) => {
+                let mut url = url.clone();
+                // Neither can fail for an address with a host.
+                let _ = url.set_username("");
+                let _ = url.set_password(None);
+                url.set_fragment(None);
+                Some(url.into())
+            }
+            Place::Socket { path, request } => Some(socket_text(path, request)),
+            Place::Incomplete { .. } => None,
+        }
+    }
+
+    /// Returns the whole address with its secrets, in the one way in which addresses are compared.
+    pub fn expose(&self) -> String {
+        match &self.place {
+            Place::Network(url) => url.as_str().to_owned(),
+            Place::Socket { path, request } => socket_text(path, request),
+            Place::Incomplete { text, .. } => text.expose().to_owned(),
+        }
+    }
+
+    /// Returns the host as it is contacted: internationalized names in punycode.
+    pub fn host(&self) -> Option<&str> {
+        match &self.place {
+            Place::Network(url) => url.host_str(),
+            Place::Socket { .. } | Place::Incomplete { .. } => None,
+        }
+    }
+
+    /// Tells whether others on the network could read what is sent: plain http to another machine.
+    pub fn is_open_to_others(&self) -> bool {
+        let Place::Network(url) = &self.place else { return false };
+        let is_loopback = match url.host() {
+            Some(Host::Domain(name)) => {
+                let name = name.trim_end_matches('.');
+                name == "localhost" || name.ends_with(".localhost")
+            }
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+            None => false,
+        };
+        url.scheme() == "http" && !is_loopback
+    }
+
+    /// Returns the first value of a field of the query.
+    pub fn query_value(&self, name: &str) -> Option<String> {
+        let (Place::Network(url) | Place::Socket { request: url, .. }) = &self.place else {
+            return None;
+        };
+        url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    pub(super) fn given_port(&self) -> Option<u16> {
+        self.given_port
+    }
+}
+
+fn socket_text(path: &Path, request: &Url) -> String {
+    format!("unix://{}#{}", encoded(path), &request[url::Position::BeforePath..])
+}
+
+/// Writes the path of a socket as it stands in an address.
+pub(super) fn encoded(path: &Path) -> String {
+    utf8_percent_encode(&path.to_string_lossy(), NOT_IN_PATH).to_string()
+}
+
+/// Two addresses are the same if they lead to the same place, however they are written.
+impl PartialEq for ServerUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
+}
+
+impl Eq for ServerUrl {}
+
+impl Hash for ServerUrl {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.place.hash(state);
+    }
+}
+
+/// Shows nothing: variables may have put secrets anywhere.
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+/// Shows no secret.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Network(_) => "Network",
+            Self::Socket { .. } => "Socket",
+            Self::Incomplete { .. } => "Incomplete",
+        })
+    }
+}

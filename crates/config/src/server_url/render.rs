@@ -1,0 +1,313 @@
+//! Shows addresses: from the parse, with user, password and query hidden.
+//!
+//! In an address with placeholders, these are shown as written wherever they stand, because which
+//! variable goes where is what a person agrees to. Each one is parsed as a word in its place, so
+//! that the parser says which part of the address it belongs to.
+
+use std::fmt;
+
+use url::{Position, Url};
+
+use super::parse::{Place, ServerUrl, UrlError, check_characters, encoded};
+use crate::env::{Env, Platform};
+use crate::expand::{Piece, Placeholder, Scope, Syntax, pieces};
+use crate::secret::MASK;
+use crate::server::Written;
+
+/// What counts as a placeholder in a text whose program is not known: the forms that no secret has.
+const BRACES: Syntax = Syntax::BRACED
+    .union(Syntax::ENV_COLON)
+    .union(Syntax::CURLY)
+    .union(Syntax::SECRETS)
+    .union(Syntax::INPUT);
+
+/// With more parts than this an address is not worth a closer look.
+const MOST_PIECES: usize = 64;
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place() {
+            Place::Network(url) => f.write_str(&redacted(url, self.given_port(), url.path(), &[])),
+            Place::Socket { path, request } => {
+                let query = if request.query().is_some() { "?•••" } else { "" };
+                write!(f, "unix://{}#{}{query}", encoded(path), request.path())
+            }
+            Place::Incomplete { shown, .. } => f.write_str(shown),
+        }
+    }
+}
+
+/// Shows the `url` of an entry: from its parse, or as written where placeholders are in it.
+pub(crate) fn render_written(written: &Written) -> String {
+    with_pieces(written, |pieces| match pieces {
+        [Piece::Text(text)] => match text.parse::<ServerUrl>() {
+            Ok(url) => url.to_string(),
+            Err(_) => literal(text).to_owned(),
+        },
+        pieces => render_pieces(pieces),
+    })
+}
+
+/// Checks the `url` of an entry as far as that is possible before its placeholders are replaced.
+pub(crate) fn check_written(written: &Written) -> Result<(), UrlError> {
+    with_pieces(written, |pieces| match pieces {
+        [Piece::Text(text)] => text.parse::<ServerUrl>().map(|_| ()),
+        pieces => {
+            let last = pieces.len().saturating_sub(1);
+            pieces.iter().enumerate().try_for_each(|(index, piece)| match piece {
+                Piece::Text(text) if index == 0 => check_characters(text.trim_start()),
+                Piece::Text(text) if index == last => check_characters(text.trim_end()),
+                Piece::Text(text) => check_characters(text),
+                Piece::Placeholder(_, Placeholder::Variable { default: Some(default), .. }) => {
+                    check_characters(default)
+                }
+                Piece::Placeholder(..) => Ok(()),
+            })
+        }
+    })
+}
+
+/// Hides the secrets of an address in a text that is not the `url` of a server: an argument, a line
+/// of a file. A text without secrets is returned as it is.
+pub fn redact_url(text: &str) -> String {
+    let written = Written { text: text.to_owned(), syntax: BRACES };
+    with_pieces(&written, |pieces| match pieces {
+        [] => String::new(),
+        [Piece::Text(_)] => redact_literal(text),
+        pieces if pieces.len() > MOST_PIECES => as_written(pieces),
+        pieces => {
+            let (words, _) = stand_ins(pieces);
+            let plain = pieces.iter().zip(&words).map(|(piece, word)| match piece {
+                Piece::Text(text) => text,
+                Piece::Placeholder(..) => word.as_str(),
+            });
+            let plain: String = plain.collect();
+            if redact_literal(&plain) == plain { text.to_owned() } else { render_pieces(pieces) }
+        }
+    })
+}
+
+/// Returns what is secret in an address, as it is written there and as it is meant.
+pub fn secrets_of_url(text: &str) -> Vec<String> {
+    let Ok(url) = Url::parse(text.trim()) else {
+        return if may_hide_an_address(text) { vec![text.to_owned()] } else { Vec::new() };
+    };
+    let mut secrets = vec![url.username().to_owned()];
+    secrets.extend(url.password().map(str::to_owned));
+    secrets.extend(url.query().map(str::to_owned));
+    for pair in url.query().unwrap_or_default().split('&') {
+        secrets.extend(pair.split_once('=').map(|(_, value)| value.to_owned()));
+    }
+    secrets.extend(url.fragment().filter(|it| it.contains('=')).map(str::to_owned));
+    let decoded: Vec<String> = secrets
+        .iter()
+        .filter_map(|text| percent_encoding::percent_decode_str(text).decode_utf8().ok())
+        .map(std::borrow::Cow::into_owned)
+        .collect();
+    secrets.extend(decoded);
+    secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+    if url.cannot_be_a_base() {
+        secrets.extend(secrets_of_url(url.path()));
+    }
+    secrets.retain(|secret| !secret.is_empty());
+    secrets
+}
+
+fn redact_literal(text: &str) -> String {
+    let url = match Url::parse(text) {
+        Ok(url) if check_characters(text).is_ok() => url,
+        _ if may_hide_an_address(text) => return MASK.to_owned(),
+        _ => return text.to_owned(),
+    };
+    if url.cannot_be_a_base() {
+        // `jdbc:mysql://…` has an address in it.
+        let inner = &url[Position::BeforePath..];
+        let shown = redact_literal(inner);
+        return if shown == inner { text.to_owned() } else { format!("{}:{shown}", url.scheme()) };
+    }
+    let has_secret_fragment = url.fragment().is_some_and(|it| it.contains(['=', '?']));
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.query().is_some() || has_secret_fragment {
+        redacted(&url, url.port(), url.path(), &[])
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Tells whether a text that the parser refuses may be an address with a secret all the same.
+fn may_hide_an_address(text: &str) -> bool {
+    text.contains("//") && text.contains(['@', '?'])
+}
+
+/// Shows a text that the parser refuses, unless it may hold a secret.
+fn literal(text: &str) -> &str {
+    if text.contains(['@', '?', '#', '=', '\\']) { MASK } else { text }
+}
+
+/// A placeholder and the word that stands for it while the address is parsed.
+type StandIn<'a> = (String, String, &'a str);
+
+/// Shows an address with placeholders.
+fn render_pieces(pieces: &[Piece<'_>]) -> String {
+    if pieces.len() > MOST_PIECES {
+        return as_written(pieces);
+    }
+    let (words, stand_ins) = stand_ins(pieces);
+    let mut text = String::new();
+    for (piece, word) in pieces.iter().zip(&words) {
+        match piece {
+            Piece::Text(literal) => text.push_str(literal),
+            Piece::Placeholder(..) => text.push_str(word),
+        }
+    }
+    let text = text.trim();
+    let (prefix, parsed) = match Url::parse(text) {
+        // The first placeholder stands for the scheme and the host as well.
+        Err(url::ParseError::RelativeUrlWithoutBase) => {
+            ("https://", Url::parse(&format!("https://{text}")))
+        }
+        parsed => ("", parsed),
+    };
+    match parsed {
+        Ok(url) if check_characters(text).is_ok() && !url.cannot_be_a_base() => {
+            // The parser adds a slash that nobody wrote.
+            let slashes = if prefix.is_empty() { 2 } else { 0 };
+            let is_bare = url.path() == "/" && text.matches('/').count() == slashes;
+            let path = if is_bare { "" } else { url.path() };
+            let shown = redacted(&url, url.port(), path, &stand_ins);
+            shown.strip_prefix(prefix).unwrap_or(&shown).to_owned()
+        }
+        _ => as_written(pieces),
+    }
+}
+
+/// Shows an address that cannot be parsed before its placeholders are replaced.
+fn as_written(pieces: &[Piece<'_>]) -> String {
+    let show = |piece: &Piece<'_>| match piece {
+        Piece::Text(text) => literal(text).to_owned(),
+        Piece::Placeholder(whole, _) => (*whole).to_owned(),
+    };
+    pieces.iter().map(show).collect()
+}
+
+/// Finds a word for each placeholder that occurs nowhere else; a port needs a number.
+fn stand_ins<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<StandIn<'a>>) {
+    let is_taken = |word: &str| {
+        pieces.iter().any(|piece| match piece {
+            Piece::Text(text) => text.to_ascii_lowercase().contains(word),
+            Piece::Placeholder(..) => false,
+        })
+    };
+    let mut base = "wharfplaceholder".to_owned();
+    while is_taken(&base) {
+        base.push('x');
+    }
+    let mut port = 60_000_u16;
+    let (mut words, mut stand_ins) = (Vec::new(), Vec::new());
+    for (index, piece) in pieces.iter().enumerate() {
+        let Piece::Placeholder(whole, placeholder) = piece else {
+            words.push(String::new());
+            continue;
+        };
+        let before = index.checked_sub(1).map(|before| &pieces[before]);
+        let is_port = matches!(before, Some(Piece::Text(text)) if text.ends_with(':'));
+        let word = if is_port {
+            port += 1;
+            while is_taken(&port.to_string()) && port < u16::MAX {
+                port += 1;
+            }
+            port.to_string()
+        } else {
+            format!("{base}{index}x")
+        };
+        stand_ins.push((word.clone(), in_secret(whole, placeholder), *whole));
+        words.push(word);
+    }
+    (words, stand_ins)
+}
+
+/// Shows a placeholder where secrets are: its default may be one, unless it could be a host.
+fn in_secret(whole: &str, placeholder: &Placeholder<'_>) -> String {
+    match placeholder {
+        Placeholder::Variable { default: Some(default), .. }
+            if !default.is_empty() && !default.contains(['/', '@', '?', '#']) =>
+        {
+            whole.replacen(default, MASK, 1)
+        }
+        // A password may begin with a dollar sign; a variable is in capitals.
+        Placeholder::Variable { name, .. }
+            if !whole.contains('{') && name.chars().any(|c| c.is_ascii_lowercase()) =>
+        {
+            MASK.to_owned()
+        }
+        _ => whole.to_owned(),
+    }
+}
+
+/// Puts the parts of a parsed address together: what is secret is hidden, and placeholders are back
+/// in their places.
+fn redacted(url: &Url, port: Option<u16>, path: &str, stand_ins: &[StandIn<'_>]) -> String {
+    let open = |text: &str| {
+        stand_ins.iter().fold(text.to_owned(), |text, (word, _, whole)| text.replace(word, whole))
+    };
+    let secret = |text: &str| hide(text, stand_ins);
+    let mut shown = open(url.scheme());
+    shown.push(':');
+    if url.has_authority() {
+        shown.push_str("//");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        let user = [url.username(), url.password().unwrap_or_default()].concat();
+        shown.push_str(&secret(&user));
+        shown.push('@');
+    }
+    shown.push_str(&open(url.host_str().unwrap_or_default()));
+    if let Some(port) = port {
+        shown.push(':');
+        shown.push_str(&open(&port.to_string()));
+    }
+    shown.push_str(&open(path));
+    if let Some(query) = url.query() {
+        shown.push('?');
+        let has_any = stand_ins.iter().any(|(word, ..)| query.contains(word));
+        if has_any {
+            let pairs = url.query_pairs();
+            let pairs = pairs.map(|(name, value)| format!("{}={}", open(&name), secret(&value)));
+            shown.push_str(&pairs.collect::<Vec<_>>().join("&"));
+        } else {
+            shown.push_str(MASK);
+        }
+    }
+    // A fragment is not sent; one with a value in it may be a token.
+    if let Some(fragment) = url.fragment() {
+        shown.push('#');
+        let is_secret = fragment.contains(['=', '?']);
+        shown.push_str(&if is_secret { secret(fragment) } else { open(fragment) });
+    }
+    shown
+}
+
+/// Hides everything but placeholders.
+fn hide(mut text: &str, stand_ins: &[StandIn<'_>]) -> String {
+    let mut shown = String::new();
+    loop {
+        let places =
+            stand_ins.iter().filter_map(|stand_in| Some((text.find(&stand_in.0)?, stand_in)));
+        let first = places.min_by_key(|(at, _)| *at);
+        if !text.is_empty() && first.is_none_or(|(at, _)| at > 0) {
+            shown.push_str(MASK);
+        }
+        let Some((at, (word, placeholder, _))) = first else { return shown };
+        shown.push_str(placeholder);
+        text = &text[at + word.len()..];
+    }
+}
+
+/// Takes a text apart without looking at anybody's variables.
+fn with_pieces<T>(written: &Written, then: impl FnOnce(&[Piece<'_>]) -> T) -> T {
+    let nowhere = std::path::Path::new("");
+    let env = Env::new(Platform::HOST, nowhere);
+    let scope = Scope { env: &env, folder: nowhere, file_folder: nowhere, plugin: Some(nowhere) };
+    let all: Vec<Piece<'_>> = pieces(written, scope).collect();
+    then(&all)
+}
