@@ -22,7 +22,7 @@ mod spill;
 mod text;
 
 pub use approval::{Answer, ApprovalRequest, Approver, Caller, Lasting};
-pub use arguments::{Misuse, PairError, from_pairs};
+pub use arguments::{Argument, Misuse, PairError, Signature, from_pairs};
 pub use error::{CallError, ErrorKind, Phase, Reason};
 pub use outcome::{Details, Outcome};
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};

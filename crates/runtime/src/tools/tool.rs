@@ -7,6 +7,7 @@ use std::fmt::{self, Write as _};
 use std::sync::{Arc, OnceLock};
 
 use bytestring::ByteString;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use wharf_config::{Approval, ServerName, Source};
 use wharf_protocol::Json;
@@ -14,8 +15,9 @@ use wharf_protocol::view::{self, ToolHints};
 
 use super::offer::Origin;
 use super::schema::{self, Sanitize};
-use crate::call::Misuse;
 use crate::call::arguments::check::ArgumentCheck;
+use crate::call::arguments::example::{Extent, example};
+use crate::call::{Misuse, Signature};
 
 /// Where the definition of a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +141,20 @@ impl Tool {
     /// Returns where it comes from in one line: `mcp:<server> via <program>`.
     pub fn path(&self) -> String {
         format!("mcp:{} via {}", self.server(), self.origin.source.provider_name)
+    }
+
+    /// Lists its arguments.
+    pub fn signature(&self) -> Signature {
+        Signature::of(self.accepted_schema())
+    }
+
+    /// Makes up arguments that its schema accepts, as few as possible; nothing if none can be guessed.
+    pub fn example(&self) -> Option<Json> {
+        let schema = self.accepted_schema().to::<Value>()?;
+        [Extent::Required, Extent::All].into_iter().find_map(|extent| {
+            let json = Json::parse(example(&schema, extent)?.to_string()).ok()?;
+            self.check(&json).is_ok().then_some(json)
+        })
     }
 
     /// Says what is wrong with arguments for it, before anything is sent.

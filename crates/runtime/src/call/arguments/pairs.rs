@@ -7,11 +7,10 @@ use serde_json::Value;
 use wharf_config::text::{clip, nearest};
 use wharf_protocol::Json;
 
+use super::declared::Declared;
+
 /// How many characters of a name are shown.
 const LONGEST: usize = 120;
-
-/// How many references lead to the schema of one argument.
-const MOST_HOPS: usize = 16;
 
 /// Why words are no arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,7 +89,7 @@ impl PairError {
 pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, PairError> {
     // A schema that makes no sense says nothing about types.
     let schema = schema.to::<Value>().unwrap_or_default();
-    let tool = Tool { schema: &schema };
+    let writer = Writer { declared: Declared::new(&schema) };
     let mut given: Vec<(&str, Vec<Word<'_>>)> = Vec::new();
     for word in words {
         let (key, word) = split(word.as_ref())?;
@@ -101,7 +100,7 @@ pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, Pai
     }
     let mut text = String::from("{");
     for (key, words) in given {
-        let value = tool.value(key, &words)?;
+        let value = writer.value(key, &words)?;
         if text.len() > 1 {
             text.push(',');
         }
@@ -136,15 +135,15 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// What the schema of a tool says about its arguments.
-struct Tool<'a> {
-    schema: &'a Value,
+/// Writes the words for one tool's arguments.
+struct Writer<'a> {
+    declared: Declared<'a>,
 }
 
-impl<'a> Tool<'a> {
+impl<'a> Writer<'a> {
     fn value(&self, key: &str, words: &[Word<'_>]) -> Result<String, PairError> {
         let schema = self.schema_of(key)?;
-        let types = schema.map(|schema| self.types_of(schema, MOST_HOPS)).unwrap_or_default();
+        let types = schema.map(|schema| self.declared.types_of(schema)).unwrap_or_default();
         let is_list = types.contains(&"array");
         match words {
             [word] => {
@@ -166,16 +165,16 @@ impl<'a> Tool<'a> {
         schema: Option<&'a Value>,
         words: &[Word<'_>],
     ) -> Result<String, PairError> {
-        let items = schema.and_then(|schema| self.follow(schema).get("items"));
-        let types = items.map(|items| self.types_of(items, MOST_HOPS)).unwrap_or_default();
+        let items = schema.and_then(|schema| self.declared.follow(schema).get("items"));
+        let types = items.map(|items| self.declared.types_of(items)).unwrap_or_default();
         let items: Result<Vec<String>, PairError> =
             words.iter().map(|word| typed(key, *word, &types)).collect();
         Ok(format!("[{}]", items?.join(",")))
     }
 
     fn schema_of(&self, key: &str) -> Result<Option<&'a Value>, PairError> {
-        let schema = self.follow(self.schema);
-        let properties = schema.get("properties").and_then(Value::as_object);
+        let schema = self.declared.root();
+        let properties = self.declared.properties();
         if let Some(found) = properties.and_then(|properties| properties.get(key)) {
             return Ok(Some(found));
         }
@@ -195,51 +194,6 @@ impl<'a> Tool<'a> {
             Some(other @ Value::Object(_)) => Ok(Some(other)),
             _ => Ok(None),
         }
-    }
-
-    /// Follows references inside the schema.
-    fn follow(&self, schema: &'a Value) -> &'a Value {
-        let mut at = schema;
-        for _ in 0..MOST_HOPS {
-            let pointer =
-                at.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
-            match pointer.and_then(|pointer| self.schema.pointer(pointer)) {
-                Some(next) => at = next,
-                None => break,
-            }
-        }
-        at
-    }
-
-    /// The types a schema allows; none if it does not say.
-    fn types_of(&self, schema: &'a Value, hops: usize) -> Vec<&'a str> {
-        let schema = self.follow(schema);
-        match schema.get("type") {
-            Some(Value::String(one)) => return vec![one],
-            Some(Value::Array(many)) => return many.iter().filter_map(Value::as_str).collect(),
-            _ => {}
-        }
-        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return values.iter().map(kind_of).collect();
-        }
-        if let Some(value) = schema.get("const") {
-            return vec![kind_of(value)];
-        }
-        let branches =
-            ["anyOf", "oneOf", "allOf"].iter().filter_map(|it| schema.get(*it)?.as_array());
-        let Some(hops) = hops.checked_sub(4) else { return Vec::new() };
-        branches.flatten().take(32).flat_map(|it| self.types_of(it, hops)).collect()
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 
