@@ -11,6 +11,7 @@
 
 mod approvals;
 mod asking;
+mod cached;
 pub mod call;
 mod calling;
 mod connections;
@@ -35,6 +36,7 @@ pub mod tools;
 
 pub use approvals::{ApprovalsError, RememberedApproval, forget_approvals};
 pub use asking::Offered;
+pub use cached::cached_tools;
 pub use calling::CallOptions;
 pub use connections::{About, Applied, ServerView, Snapshot};
 pub use deciding::{Decision, TrustDecider};

@@ -147,7 +147,18 @@ impl ToolCache {
 
     /// Reads an entry; nothing if there is none that counts.
     pub(crate) fn load(&self, key: &CacheKey) -> Option<CachedServer> {
-        let (header, body) = self.read(key)?;
+        self.load_entry(&self.entry(key)?)
+    }
+
+    /// Reads the newest entry of a server, whichever client it was for.
+    pub(crate) fn load_newest(&self, key: &CacheKey) -> Option<CachedServer> {
+        let key = key.0.as_deref()?;
+        let about = self.pack.as_ref()?.newest(|about| server_of(about.key()) == key)?;
+        self.load_entry(about.key())
+    }
+
+    fn load_entry(&self, entry: &str) -> Option<CachedServer> {
+        let (header, body) = self.read(entry)?;
         let age = SystemTime::now().duration_since(header.saved()).unwrap_or_default();
         if age > KEPT {
             return None;
@@ -223,7 +234,7 @@ impl ToolCache {
         let is_covered = |(earlier, text): (Header, ByteString)| {
             header.is_covered_by(&earlier) && body.is(&text)
         };
-        if self.read(key).is_some_and(is_covered) {
+        if self.read(&key_text).is_some_and(is_covered) {
             return None;
         }
         let text = body.led_by(serde_json::to_string(&header).ok()?);
@@ -231,10 +242,8 @@ impl ToolCache {
     }
 
     /// Reads an entry and takes it apart; nothing if it is not whole.
-    fn read(&self, key: &CacheKey) -> Option<(Header, ByteString)> {
-        let Found::Text(text) = self.pack.as_ref()?.get(None, &self.entry(key)?) else {
-            return None;
-        };
+    fn read(&self, entry: &str) -> Option<(Header, ByteString)> {
+        let Found::Text(text) = self.pack.as_ref()?.get(None, entry) else { return None };
         let (line, body) = text.split_once('\n')?;
         let header: Header = serde_json::from_str(line).ok()?;
         let is_whole = header.version == VERSION && header.bytes == body.len();

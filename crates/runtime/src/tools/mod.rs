@@ -21,11 +21,13 @@ mod pack;
 pub(crate) mod pins;
 mod registry;
 mod schema;
+mod search;
 mod tool;
 mod written;
 
 pub use alias::tool_of;
 pub use naming::Naming;
+pub use offer::TOOLS_SET_ASIDE;
 pub use pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};
 pub use registry::{Found, Registry};
 pub use schema::Sanitize;

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use wharf_config::text::clip;
 use wharf_config::{Approval, Policy, Problem, ServerName, Settings, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{self, Rejected};
@@ -18,7 +19,13 @@ use super::schema::{self, Sanitize};
 use super::tool::{Freshness, Visibility};
 
 /// How many tools that were set aside are named; a server may well list thousands of them.
-const MOST_NAMED: usize = 20;
+const MOST_NAMED: usize = 10;
+
+/// How much of a name or a reason is repeated.
+const LONGEST: usize = 100;
+
+/// The code of the problem that tells about tools that cannot be used.
+pub const TOOLS_SET_ASIDE: &str = "tools-set-aside";
 
 /// How names and schemas are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -164,7 +171,9 @@ impl Offer {
         let mut namer = Namer::new(origin.rules.naming, server, policy.prefix.as_deref());
         let mut aside = Aside::default();
         for rejected in &origin.listed.rejected {
-            aside.add(|| format!("an entry of the tool list was set aside: {}", rejected.why));
+            aside.add(|| {
+                format!("an entry that is no tool ({})", clip(&rejected.why.to_string(), LONGEST))
+            });
         }
         let mut seen = HashSet::with_capacity(origin.listed.tools.len());
         let mut tools = Vec::with_capacity(origin.listed.tools.len());
@@ -174,13 +183,13 @@ impl Offer {
                 continue;
             }
             if !seen.insert(name) {
-                aside.add(|| format!("tool \"{name}\" is listed twice; the first one counts"));
+                aside.add(|| format!("\"{}\" (listed twice)", clip(name, LONGEST)));
                 continue;
             }
             let schema = match schema::light(tool.input_schema()) {
                 Ok(schema) => schema,
                 Err(why) => {
-                    aside.add(|| format!("tool \"{name}\" was set aside: {why}"));
+                    aside.add(|| format!("\"{}\" ({why})", clip(name, LONGEST)));
                     continue;
                 }
             };
@@ -189,7 +198,7 @@ impl Offer {
             let wish = namer.wish(name);
             tools.push(Prepared { index, wish, schema, approval, visibility });
         }
-        problems.extend(aside.into_problems());
+        problems.extend(aside.into_problem());
         for problem in &mut problems {
             problem.server = Some(server.to_owned());
         }
@@ -207,7 +216,7 @@ fn visibility(listed: &Listed, tool: &str, approval: Approval) -> Visibility {
     }
 }
 
-/// The tools that were set aside: some by name, the rest as a number.
+/// The tools that were set aside: some by name with the reason, the rest as a number.
 #[derive(Default)]
 struct Aside {
     named: Vec<String>,
@@ -215,19 +224,23 @@ struct Aside {
 }
 
 impl Aside {
-    fn add(&mut self, message: impl FnOnce() -> String) {
+    fn add(&mut self, tool: impl FnOnce() -> String) {
         if self.named.len() < MOST_NAMED {
-            self.named.push(message());
+            self.named.push(tool());
         } else {
             self.more += 1;
         }
     }
 
-    fn into_problems(self) -> impl Iterator<Item = Problem> {
-        let more = (self.more > 0).then(|| format!("{} more tools were set aside", self.more));
-        self.named.into_iter().chain(more).map(|message| {
-            let problem = Problem::warning("tool-set-aside", message);
-            problem.hint("its other tools work; tell whoever makes the server")
-        })
+    /// Tells about all of them in one line.
+    fn into_problem(self) -> Option<Problem> {
+        let count = self.named.len() + self.more;
+        let was = if count == 1 { "tool was" } else { "tools were" };
+        let mut message = format!("{count} {was} set aside: {}", self.named.join(", "));
+        if self.more > 0 {
+            message = format!("{message} and {} more", self.more);
+        }
+        let problem = Problem::warning(TOOLS_SET_ASIDE, message);
+        (count > 0).then(|| problem.hint("its other tools work; tell whoever makes the server"))
     }
 }

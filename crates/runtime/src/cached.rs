@@ -1,0 +1,38 @@
+//! The tools of earlier runs under their names, without connecting to any server.
+
+use std::sync::Arc;
+
+use wharf_config::Catalog;
+
+use crate::gate::{self, Entry};
+use crate::options::Options;
+use crate::tools::cache::ToolCache;
+use crate::tools::names::{self, Names};
+use crate::tools::offer::{Listed, Offer, OfferedBy, ToolRules};
+use crate::tools::{Freshness, Registry};
+
+/// Returns the tools that are known from earlier runs of the servers of a catalog.
+///
+/// Reads small files of the cache folder; connects to nobody and changes nothing. A server that may
+/// not be connected has no tools here, nor has one whose configuration or credential has changed.
+/// What is not here may exist all the same.
+pub fn cached_tools(catalog: &Catalog, options: &Options) -> Registry {
+    let Some(folder) = &options.cache else { return Registry::default() };
+    let cache = ToolCache::look_into(folder);
+    if cache.is_empty() {
+        return Registry::default();
+    }
+    let rules = ToolRules::from(&catalog.settings);
+    let offer = |planned: gate::Planned| {
+        let Entry::Ready(server) = &planned.entry else { return None };
+        let (name, identity, credential) = server.identified(&options.env);
+        let cached = cache.load_newest(&cache.key(name, &identity, &credential))?;
+        let listed = Listed { tools: cached.tools, ..Listed::default() };
+        let policy = &server.spec.policy;
+        let by = OfferedBy { name: &planned.name, source: &planned.source, policy };
+        Some(Arc::new(Offer::prepare(&by, listed, Freshness::Cached, rules)))
+    };
+    let offers: Vec<Arc<Offer>> =
+        gate::plan(catalog, &options.env).into_iter().filter_map(offer).collect();
+    Registry::build(&offers, &mut Names::load(Some(&folder.join(names::FILE))))
+}

@@ -1,0 +1,113 @@
+//! Finds tools by words: in their names, titles, arguments and descriptions.
+//!
+//! Every word must be found somewhere. A word of the name counts more than one of the description.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::registry::Registry;
+use super::tool::Tool;
+
+impl Registry {
+    /// Returns the offered tools in which every word is found, the best first. Case does not matter;
+    /// no words find all tools.
+    pub fn search(&self, words: &str) -> Vec<&Arc<Tool>> {
+        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+        let scored = self.tools().iter().filter_map(|tool| Some((score(tool, &words)?, tool)));
+        let mut found: Vec<(usize, &Arc<Tool>)> = scored.collect();
+        // The tools are in the order of their names, and stay so where the score is the same.
+        found.sort_by_key(|(score, _)| Reverse(*score));
+        found.into_iter().map(|(_, tool)| tool).collect()
+    }
+}
+
+/// Says how well a tool fits; nothing if a word is missing.
+fn score(tool: &Tool, words: &[String]) -> Option<usize> {
+    let lower = |text: Option<&str>| text.unwrap_or_default().to_lowercase();
+    let name = tool.tool();
+    let fields = [
+        // A word inside `readFile` begins with a capital letter.
+        (Field { whole: lower(Some(name)), parts: parts(name) }, Weights(100, 60, 40)),
+        (Field::of(tool.server().as_str()), Weights(35, 30, 25)),
+        (Field::of(tool.title().as_deref().unwrap_or_default()), Weights(35, 30, 20)),
+        (Field::of(&arguments(tool)), Weights(20, 15, 10)),
+        (Field::of(tool.description().as_deref().unwrap_or_default()), Weights(12, 10, 4)),
+        (Field { whole: lower(Some(tool.name())), parts: Vec::new() }, Weights(1, 1, 1)),
+    ];
+    let best = |word: &String| {
+        let scores = fields.iter().map(|(field, weights)| field.score(word, weights));
+        scores.max().filter(|score| *score > 0)
+    };
+    words.iter().map(best).sum()
+}
+
+/// How much it counts when a word is a part of a field, begins one, or is anywhere in it.
+struct Weights(usize, usize, usize);
+
+struct Field {
+    whole: String,
+    parts: Vec<String>,
+}
+
+impl Field {
+    fn of(text: &str) -> Self {
+        Self { whole: text.to_lowercase(), parts: parts(text) }
+    }
+
+    fn score(&self, word: &str, weights: &Weights) -> usize {
+        if self.parts.iter().any(|part| part == word) || self.whole == word {
+            weights.0
+        } else if self.parts.iter().any(|part| part.starts_with(word)) {
+            weights.1
+        } else if self.whole.contains(word) {
+            weights.2
+        } else {
+            0
+        }
+    }
+}
+
+/// Takes a text apart: `readFile_now` has the parts `read`, `file` and `now`.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut was_lower = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && was_lower) {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut().filter(|_| c.is_alphanumeric()) {
+            part.extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase();
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn arguments(tool: &Tool) -> String {
+    let properties = tool.accepted_schema().get("properties");
+    let properties = properties.and_then(|them| them.to::<serde_json::Map<String, Value>>());
+    let names: Vec<String> =
+        properties.unwrap_or_default().into_iter().map(|(name, _)| name).collect();
+    names.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart_into_words() {
+        for (text, expected) in [
+            ("readFile_now", "read file now"),
+            ("HTTPServer", "httpserver"),
+            ("query-docs.v2", "query docs v2"),
+            ("  ", ""),
+            ("Größe", "größe"),
+        ] {
+            assert_eq!(parts(text).join(" "), expected, "{text}");
+        }
+    }
+}
