@@ -33,6 +33,7 @@ mod formats;
 pub mod fuzz;
 pub mod manage;
 mod merge;
+mod one_off;
 mod problem;
 pub mod secret;
 mod server;
@@ -52,6 +53,7 @@ pub use credentials::{Credential, CredentialError, Credentials};
 pub use env::{Env, Platform};
 pub use expand::{Missing, Origin, Syntax, Use};
 pub use formats::providers;
+pub use one_off::{ONE_OFF, one_off};
 pub use problem::{Problem, Severity};
 pub use secret::Secret;
 pub use server::{

@@ -132,6 +132,9 @@ pub(crate) static PROGRAMS: [&Program; 55] = [
 /// A variable that holds the servers themselves.
 pub(crate) static VARIABLE: ConfigFile = program::variable("");
 
+/// The command line itself, which is no file either.
+pub(crate) static ONE_OFF_PROGRAM: &Program = &wharf::ONE_OFF_PROGRAM;
+
 /// A file that somebody named, of whatever program.
 pub(crate) static ANY_FILE: ConfigFile = program::user("").loose();
 

@@ -19,6 +19,13 @@ pub(super) const PROGRAM: Program = Program {
 pub(super) const VARIABLE_PROGRAM: Program =
     Program { priority: 110, dialect: Dialect::NATIVE, ..Program::new("env", "WHARF_MCP_SERVERS") };
 
+/// A server that is given on a command line and in no file; see `one_off`.
+pub(super) const ONE_OFF_PROGRAM: Program = Program {
+    priority: 110,
+    dialect: Dialect::NATIVE,
+    ..Program::new(crate::one_off::ONE_OFF, "command line")
+};
+
 /// What a fresh machine gets; see `defaults`.
 pub(super) const DEFAULTS_PROGRAM: Program =
     Program { priority: 0, dialect: Dialect::NATIVE, ..Program::new("defaults", "Wharf defaults") };
