@@ -12,9 +12,9 @@ use clap::{
 };
 
 use crate::commands::{
-    add, add_json, cache, call, completions, config, disable, doctor, enable, explain, export, get,
-    import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove, resources, status,
-    test, tools, trust, untrust,
+    add, add_json, cache, call, complete, completions, config, disable, doctor, enable, explain,
+    export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove, resources,
+    status, test, tools, trust, untrust,
 };
 
 /// Find, check, use and manage the MCP servers of every program on this machine
@@ -127,6 +127,8 @@ pub(crate) enum Verb {
     Config(config::ConfigArgs),
     Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Complete(complete::CompleteArgs),
     Man(man::ManArgs),
 }
 
@@ -139,6 +141,13 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command().color(color_of(&arguments));
     let matches = command.try_get_matches_from_mut(arguments)?;
     read(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Returns everything that can be typed, for whoever wants to look into it.
+pub(crate) fn definition() -> Command {
+    let mut command = Cli::command();
+    command.build();
+    command
 }
 
 /// Reads a command line as if there were no verb but the one that it seems to name. What is understood
@@ -182,6 +191,7 @@ fn alone(verb: &str) -> Option<Command> {
         "cache" => of::<cache::CacheArgs>("cache"),
         "config" => of::<config::ConfigArgs>("config"),
         "mcp" => of::<mcp::McpArgs>("mcp"),
+        "complete" => of::<complete::CompleteArgs>("complete"),
         "completions" => of::<completions::CompletionsArgs>("completions"),
         "man" => of::<man::ManArgs>("man"),
         _ => return None,

@@ -1,22 +1,24 @@
-//! `wharf completions SHELL`: a script that completes verbs and flags.
+//! `wharf completions SHELL`: a script that completes verbs, flags, servers, tools and their arguments.
 
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::Args;
 
+use super::complete::{Shell, script};
 use super::{Exit, Failure, Invocation};
-use crate::args::Cli;
 use crate::ui::print_file;
 
 /// Print a completion script for your shell
 ///
-/// Put the output where your shell looks for completions, or load it when the shell starts.
+/// Put the output where your shell looks for completions, or load it when the shell starts. Verbs,
+/// flags, servers, tools and the names of their arguments are completed. Tools are those of earlier
+/// runs: nothing is connected, and no server is started, by pressing Tab.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf completions bash > ~/.local/share/bash-completion/completions/wharf
   wharf completions zsh > \"${fpath[1]}/_wharf\"
   wharf completions fish > ~/.config/fish/completions/wharf.fish
-  wharf completions powershell >> $PROFILE")]
+  wharf completions powershell >> $PROFILE
+  eval \"$(wharf completions bash)\"      for this shell only")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
@@ -24,8 +26,6 @@ pub(crate) struct CompletionsArgs {
 
 /// Prints the script.
 pub(crate) fn run(args: &CompletionsArgs, _invocation: &Invocation) -> Result<Exit, Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "wharf", &mut script);
-    print_file(&script)?;
+    print_file(&script(args.shell))?;
     Ok(Exit::Fine)
 }

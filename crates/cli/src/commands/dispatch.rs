@@ -1,9 +1,9 @@
 //! Brings a command line to its verb, and a failure to the screen.
 
 use super::{
-    Exit, Invocation, add, add_json, cache, call, completions, config, disable, doctor, enable,
-    explain, export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove,
-    resources, status, test, tools, trust, untrust,
+    Exit, Invocation, add, add_json, cache, call, complete, completions, config, disable, doctor,
+    enable, explain, export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect,
+    remove, resources, status, test, tools, trust, untrust,
 };
 use crate::args::{Cli, Verb};
 use crate::host::Host;
@@ -38,6 +38,7 @@ pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
         Verb::Cache(args) => cache::run(args, &invocation),
         Verb::Config(args) => config::run(args, &invocation),
         Verb::Mcp(args) => mcp::run(args, &invocation),
+        Verb::Complete(args) => complete::run(args, &invocation),
         Verb::Completions(args) => completions::run(args, &invocation),
         Verb::Man(args) => man::run(args, &invocation),
     };

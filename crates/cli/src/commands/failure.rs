@@ -88,7 +88,7 @@ pub(crate) enum Failure {
     Usage { message: &'static str, hint: &'static str },
     /// What was typed for a tool does not make arguments.
     #[error("{message}")]
-    BadArguments { message: String, hint: Option<String> },
+    BadArguments { message: String, hint: Option<String>, usage: Option<String> },
     /// There is nowhere to remember something.
     #[error("there is no home folder to remember this in")]
     NoHome,
@@ -156,6 +156,14 @@ impl Failure {
             | Self::File { .. }
             | Self::Output(_)
             | Self::Serve(_) => None,
+        }
+    }
+
+    /// Returns how the tool is called, if it was called wrongly.
+    pub(crate) fn usage(&self) -> Option<&str> {
+        match self {
+            Self::BadArguments { usage, .. } => usage.as_deref(),
+            _ => None,
         }
     }
 

@@ -8,22 +8,24 @@ use wharf::protocol::view::{Content, PromptResult, Role};
 use wharf_config::text::clean;
 
 use super::connect::{self, Held, Holders};
-use super::{Exit, Failure, Invocation};
+use super::{Exit, Failure, Invocation, file_values};
 use crate::ui::{Lines, phrase, print_json, style};
 
 /// Fill in a prompt, and print the messages that it becomes
 ///
-/// Without --server the one that lists the prompt is asked. Arguments are texts.
+/// Without --server the one that lists the prompt is asked. Arguments are texts; key=@file is the
+/// text of a file, and key=@@text a text that begins with @.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf prompt review
   wharf prompt review file=main.rs style=short
+  wharf prompt review code=@main.rs          the text of a file
   wharf prompt --server docs summary --json")]
 pub(crate) struct PromptArgs {
     /// The prompt's name
     name: String,
-    /// Arguments of the prompt
+    /// Arguments of the prompt: key=value, or key=@file
     #[arg(value_name = "KEY=VALUE")]
     words: Vec<String>,
     /// The server that has it
@@ -41,7 +43,7 @@ struct Answer<'a> {
 
 /// Fills in a prompt.
 pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let arguments = pairs(&args.words)?;
+    let arguments = pairs(&file_values::read_into(&args.words, &invocation.env)?)?;
     let catalog = match &args.server {
         Some(server) => connect::only(server, invocation)?,
         None => connect::all(invocation)?,
@@ -75,6 +77,7 @@ fn pairs(words: &[String]) -> Result<Vec<(String, String)>, Failure> {
         _ => Err(Failure::BadArguments {
             message: format!("{} is not of the form key=value", phrase::quoted(word)),
             hint: None,
+            usage: None,
         }),
     };
     words.iter().map(pair).collect()

@@ -27,6 +27,13 @@ impl Lines {
         }
     }
 
+    /// Adds how something is typed, below what it is about. The line is safe to show.
+    pub(crate) fn usage(&mut self, indent: &str, usage: Option<&str>) {
+        if let Some(usage) = usage {
+            self.add(format!("{indent}{} {usage}", style::advice("usage:")));
+        }
+    }
+
     /// Returns the text.
     pub(crate) fn into_text(self) -> String {
         self.0

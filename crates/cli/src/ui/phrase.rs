@@ -108,16 +108,21 @@ pub(crate) fn command_line(command: &str, args: &[String]) -> String {
     words.map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Shows a word the way it would be typed.
+/// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is run
+/// or replaced.
 pub(crate) fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~•".contains(c);
     let shown = clean(text);
     if !text.is_empty() && text.chars().all(is_plain) {
         shown
-    } else if text.contains('\'') {
-        format!("\"{}\"", shown.replace('"', "\\\""))
-    } else {
+    } else if !text.contains('\'') {
         format!("'{shown}'")
+    } else if cfg!(windows) {
+        format!("'{}'", shown.replace('\'', "''"))
+    } else if text.contains(['"', '$', '`', '\\', '!']) {
+        format!("'{}'", shown.replace('\'', r"'\''"))
+    } else {
+        format!("\"{shown}\"")
     }
 }
 
@@ -137,8 +142,11 @@ mod tests {
 
     #[test]
     fn words_of_a_command_line_can_be_told_apart() {
-        let args = ["-y", "a b", "it's", "", "\u{1b}[2J", "日本"].map(str::to_owned);
-        assert_eq!(command_line("npx", &args), r#"npx -y 'a b' "it's" '' '\u{1b}[2J' 日本"#);
+        let args = ["-y", "a b", "it's", "", "\u{1b}[2J", "日本", "'$(rm)"].map(str::to_owned);
+        assert_eq!(
+            command_line("npx", &args),
+            r#"npx -y 'a b' "it's" '' '\u{1b}[2J' 日本 ''\''$(rm)'"#
+        );
     }
 
     #[test]

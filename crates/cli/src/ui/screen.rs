@@ -164,6 +164,7 @@ impl Ui {
             source = cause.source();
         }
         lines.hint("  ", failure.hint().as_deref());
+        lines.usage("  ", failure.usage());
         if let Some(stderr) = failure.stderr() {
             lines.add(format!("  {}", style::faint("the server's last error output:")));
             for line in stderr.lines() {

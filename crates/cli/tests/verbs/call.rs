@@ -44,7 +44,7 @@ fn arguments_can_be_json() {
     assert_snapshot!(world.run("call box/echo --args [1]"), @r#"
     exit 2
     --- stderr
-    error: --args is JSON, but no object
+    error: --args must be a JSON object
       hint: such as --args '{"path": "README.md"}'
     "#);
     assert_snapshot!(world.run("call box/echo --args {"), @r#"
@@ -58,7 +58,7 @@ fn arguments_can_be_json() {
     --- stderr
     error: the argument '[KEY=VALUE]...' cannot be used with '--args <JSON>'
 
-    Usage: wharf call <TOOL> <KEY=VALUE>...
+    Usage: wharf call <TOOL> <KEY=VALUE>... [-- <COMMAND>...]
 
     For more information, try '--help'.
     ");
@@ -72,23 +72,27 @@ fn arguments_that_do_not_fit_are_not_sent() {
     --- stderr
     MCP error: the arguments do not fit: "text" is missing (server "box", tool "echo", phase send)
     Correct the call before trying again.
+    usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
     assert_snapshot!(world.run("call box/echo text=a times=many"), @r#"
     exit 2
     --- stderr
     error: "times" must be an integer
+      usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
     assert_snapshot!(world.run("call box/echo hello"), @r#"
     exit 2
     --- stderr
     error: "hello" is not of the form key=value
       hint: write key=value, key:=JSON, or use --args with a JSON object
+      usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
     assert_snapshot!(world.run("call box/echo txet=a"), @r#"
     exit 2
     --- stderr
     MCP error: the arguments do not fit: "text" is missing (server "box", tool "echo", phase send)
     Correct the call before trying again.
+    usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
 }
 

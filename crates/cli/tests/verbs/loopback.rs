@@ -1,4 +1,4 @@
-//! A server on the loopback that keeps every byte it is sent, and gives everybody the same answer.
+//! A server on the loopback that keeps every byte it is sent, and answers as it was told.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A status, the type of the body, and the body.
+type Answer = (&'static str, &'static str, String);
 
 /// The server; it ends when it is dropped.
 pub(crate) struct Loopback {
@@ -22,6 +25,18 @@ impl Loopback {
     /// Answers each request with this status, such as `401 Unauthorized`, and repeats the request
     /// in the body: many servers are that careless.
     pub(crate) fn answering(status: &'static str) -> Self {
+        Self::with(move |request| (status, "text/plain", request.to_owned()))
+    }
+
+    /// Answers each request with a status and a JSON document.
+    pub(crate) fn serving(answer: fn(&str) -> (&'static str, String)) -> Self {
+        Self::with(move |request| {
+            let (status, body) = answer(request);
+            (status, "application/json", body)
+        })
+    }
+
+    fn with(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (heard, is_over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
@@ -31,7 +46,7 @@ impl Loopback {
                 if over.load(Ordering::SeqCst) {
                     return;
                 }
-                serve(stream.unwrap(), status, &kept);
+                serve(stream.unwrap(), &answer, &kept);
             }
         });
         Self { address, heard, is_over, thread: Some(thread) }
@@ -56,7 +71,7 @@ impl Drop for Loopback {
     }
 }
 
-fn serve(mut stream: TcpStream, status: &str, heard: &Mutex<String>) {
+fn serve(mut stream: TcpStream, answer: impl Fn(&str) -> Answer, heard: &Mutex<String>) {
     heard.lock().unwrap().push_str("connected\n");
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut request = Vec::new();
@@ -67,10 +82,11 @@ fn serve(mut stream: TcpStream, status: &str, heard: &Mutex<String>) {
             Ok(0) | Err(_) => break,
         }
     }
-    let body = String::from_utf8_lossy(&request).into_owned();
-    heard.lock().unwrap().push_str(&body);
+    let request = String::from_utf8_lossy(&request).into_owned();
+    heard.lock().unwrap().push_str(&request);
+    let (status, kind, body) = answer(&request);
     let start = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
     // Who has left does not want the answer.

@@ -50,7 +50,17 @@ fn one_tool_is_shown_in_full() {
     Says it again.
     In full.
 
+    Usage
+      wharf call box/echo text=<string> [times=<integer>]
+
     Arguments
+      text   string, required
+      times  integer
+
+    Example
+      wharf call box/echo text=text
+
+    Schema
     {
       "type": "object",
       "properties": {
@@ -121,7 +131,9 @@ fn json_has_the_fields_of_the_contract() {
             "readOnlyHint": true
           },
           "freshness": "live",
-          "approval": "ask"
+          "approval": "ask",
+          "usage": "wharf call box/echo text=<string> [times=<integer>]",
+          "example": "wharf call box/echo text=text"
         }
       ],
       "servers": [
@@ -131,7 +143,8 @@ fn json_has_the_fields_of_the_contract() {
           "tools": 5
         }
       ],
-      "errors": []
+      "errors": [],
+      "problems": []
     }
     "#);
 }
@@ -209,6 +222,18 @@ fn servers_that_fail_cost_only_themselves() {
         {
           "path": "mcp:half",
           "error": "stdio server requires \"command\""
+        }
+      ],
+      "problems": [
+        {
+          "severity": "error",
+          "code": "invalid",
+          "server": "half",
+          "field": "command",
+          "path": "~/.wharf/mcp.json",
+          "line": 5,
+          "message": "stdio server requires \"command\"",
+          "hint": "add \"command\" (the program to start), or \"url\" for a remote server"
         }
       ]
     }

@@ -1,44 +1,59 @@
 //! What was typed for a tool: words that need its schema to mean something, or JSON.
+//!
+//! Files that the words name are read before anything is connected.
 
 use wharf::call::from_pairs;
 use wharf::protocol::Json;
+use wharf::tools::Tool;
+use wharf_config::Env;
+use wharf_config::text::clip;
 
 use crate::commands::Failure;
+use crate::commands::file_values::{read_into, read_text};
+use crate::commands::usage::Usage;
 
 /// What was typed for a tool.
-pub(super) enum Given<'a> {
-    /// `key=value` words.
-    Words(&'a [String]),
+pub(super) enum Given {
+    /// `key=value` words, with the contents of the files that they named.
+    Words(Vec<String>),
     /// An object.
     Object(Json),
 }
 
-impl<'a> Given<'a> {
-    /// Takes the words, or JSON instead of them, which may be on the standard input.
-    pub(super) fn read(words: &'a [String], json: Option<&str>) -> Result<Self, Failure> {
+impl Given {
+    /// Takes the words, or JSON instead of them, which may be on the standard input or in a file.
+    pub(super) fn read(words: &[String], json: Option<&str>, env: &Env) -> Result<Self, Failure> {
         let text = match json {
-            None => return Ok(Self::Words(words)),
-            Some("-") => std::io::read_to_string(std::io::stdin().lock()).map_err(|_| {
-                bad("the standard input is not text".to_owned(), "give --args a JSON object")
-            })?,
-            Some(text) => text.to_owned(),
+            None => return Ok(Self::Words(read_into(words, env)?)),
+            Some("-") => read_text("-", env)
+                .map_err(|why| bad(format!("could not read the standard input: {why}"), EXAMPLE))?,
+            Some(text) => match text.strip_prefix('@') {
+                Some(file) => read_text(file, env).map_err(|why| {
+                    bad(format!("could not read {}: {why}", clip(file, 200)), EXAMPLE)
+                })?,
+                None => text.to_owned(),
+            },
         };
         let object = Json::parse(text.trim())
             .map_err(|error| bad(format!("--args is not JSON: {error}"), EXAMPLE))?;
         if object.is_object() {
             Ok(Self::Object(object))
         } else {
-            Err(bad("--args is JSON, but no object".to_owned(), EXAMPLE))
+            Err(bad("--args must be a JSON object".to_owned(), EXAMPLE))
         }
     }
 
-    /// Makes the arguments for a tool with this schema.
-    pub(super) fn arguments(&self, schema: &Json) -> Result<Json, Failure> {
+    /// Makes the arguments for a tool.
+    pub(super) fn arguments(&self, tool: &Tool, usage: &Usage<'_>) -> Result<Json, Failure> {
         match self {
             Self::Object(object) => Ok(object.clone()),
-            Self::Words(words) => from_pairs(words, schema).map_err(|error| {
-                Failure::BadArguments { message: error.to_string(), hint: error.hint() }
-            }),
+            Self::Words(words) => {
+                from_pairs(words, tool.accepted_schema()).map_err(|error| Failure::BadArguments {
+                    message: error.to_string(),
+                    hint: error.hint(),
+                    usage: Some(usage.line()),
+                })
+            }
         }
     }
 }
@@ -46,5 +61,5 @@ impl<'a> Given<'a> {
 const EXAMPLE: &str = r#"such as --args '{"path": "README.md"}'"#;
 
 fn bad(message: String, hint: &str) -> Failure {
-    Failure::BadArguments { message, hint: Some(hint.to_owned()) }
+    Failure::BadArguments { message, hint: Some(hint.to_owned()), usage: None }
 }

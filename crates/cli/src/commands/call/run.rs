@@ -6,40 +6,54 @@ use std::time::Duration;
 
 use clap::Args;
 use wharf::call::{Caller, Outcome};
+use wharf::protocol::Json;
 use wharf::tools::Tool;
 use wharf::{CallOptions, Runtime, Snapshot};
+use wharf_config::Catalog;
 
 use super::given::Given;
 use super::shown;
 use crate::commands::connect::Running;
+use crate::commands::server_words::ServerWords;
+use crate::commands::usage::Usage;
 use crate::commands::{Exit, Failure, Invocation, connect, limit};
+use crate::ui::phrase;
 
 /// Call a tool
 ///
-/// Connects to the server that has the tool, calls it once and prints what it says. Words of the
-/// form key=value become arguments of the types that the tool wants, key:=JSON is taken as it is.
-/// A tool can also be named `server/tool`. Ctrl-C cancels the call on the server.
+/// Connects to the server that has the tool, calls it once and prints what it says. `wharf tools TOOL`
+/// shows the arguments of a tool. A tool is named by its full name, as server/tool, as two words, or
+/// by its own name if only one server has it.
+///
+/// key=value becomes an argument of the type that the tool wants, key:=JSON is taken as it is,
+/// key=@file is what a file contains, and key=@@text is a text that begins with @. With --url, or with
+/// a command after --, the tool is one of a server that need not be configured; nothing is kept of it.
+/// Ctrl-C cancels the call on the server.
 ///
 /// On a terminal you see how far the call is, and are asked what the server wants to know meanwhile;
 /// ! or Ctrl-D declines. Elsewhere servers are told that nobody can be asked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  wharf call mcp_github_search query=wharf
-  wharf call fs/read path=README.md
+  wharf call fs/read path=README.md            server/tool, and its arguments
+  wharf call fs read path=README.md            the same
+  wharf call mcp_github_search query=wharf     by its full name
+  wharf call fs/write path=a.txt text=@b.txt   a value from a file
   wharf call fs/write --args '{\"path\": \"a.txt\", \"text\": \"hello\"}'
   wharf call fs/write --args - < arguments.json
   wharf call browser/screenshot --save pictures
+  wharf call search query=mcp --url https://docs.example/mcp
+  wharf call echo text=hello -- npx -y @modelcontextprotocol/server-everything
 
 Exit codes: 1 the tool said no, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
 6 not trusted, 130 cancelled.")]
 pub(crate) struct CallArgs {
-    /// The tool, by its name or as server/tool
+    /// The tool, by its name, as server/tool, or as two words
     tool: String,
-    /// Arguments: key=value, or key:=JSON
+    /// Arguments: key=value, key=@file, or key:=JSON
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     words: Vec<String>,
-    /// All arguments as a JSON object; - reads them from the standard input
+    /// All arguments as a JSON object; - reads them from the standard input, @file from a file
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
     /// How long the server may be silent, such as 30s or 2m
@@ -48,6 +62,8 @@ pub(crate) struct CallArgs {
     /// Put images, sounds and other bytes of the answer into files in this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     save: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "A server that is configured nowhere")]
+    server: ServerWords,
 }
 
 /// Calls a tool.
@@ -60,30 +76,82 @@ pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Fail
 }
 
 fn connect_and_call(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let given = Given::read(&args.words, args.args.as_deref())?;
-    let (catalog, servers) = connect::for_tool(&args.tool, invocation)?;
+    let target = Target::of(args, invocation)?;
+    let given = Given::read(&target.words, args.args.as_deref(), &invocation.env)?;
+    let (catalog, servers) = match target.one_off {
+        Some(catalog) => connect::one_off::alone(catalog),
+        None => connect::for_tool(&target.tool, invocation)?,
+    };
     let running = Running::default();
     let is_enforced = catalog.settings.says("tools.pinning", "enforce");
     let work = async |runtime: &Runtime| {
-        let snapshot = lists(args, is_enforced, runtime).await?;
-        let tool = connect::tool(&args.tool, &snapshot, &servers)?;
-        call(args, &given, (tool, &running), runtime).await
+        let snapshot = lists(&target.tool, (args, is_enforced), runtime).await?;
+        let tool = connect::tool(&target.tool, &snapshot, &servers)?;
+        let after = connect::one_off::words_again(&catalog);
+        let usage = Usage::of(tool, snapshot.registry(), after);
+        let outcome = call(args, &given.arguments(tool, &usage)?, (tool, &running), runtime).await;
+        Ok::<_, Failure>((outcome, usage.line()))
     };
-    connect::with_call((invocation, &running), &catalog, work, |outcome| {
+    let result = connect::with_call((invocation, &running), &catalog, work, |result| {
+        let (outcome, usage) = result?;
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
-        shown::show(&outcome?, folder.as_deref(), invocation)
-    })
+        shown::show(outcome, &usage, folder.as_deref(), invocation)
+    });
+    result.map_err(|failure| named_a_server(failure, invocation))
+}
+
+/// What is to be called, and with which words.
+struct Target {
+    /// The tool, as one text.
+    tool: String,
+    /// The words behind it.
+    words: Vec<String>,
+    /// The server that is configured nowhere, if one is given.
+    one_off: Option<Catalog>,
+}
+
+impl Target {
+    /// Takes the first word as the tool, or as its server if the second one is no argument.
+    fn of(args: &CallArgs, invocation: &Invocation) -> Result<Self, Failure> {
+        let (tool, words) = (args.tool.clone(), args.words.clone());
+        let one_off = connect::one_off::given(&args.server, invocation)?;
+        match words.split_first() {
+            Some((second, rest))
+                if one_off.is_none()
+                    && !second.contains('=')
+                    && connect::is_server(&tool, invocation)? =>
+            {
+                Ok(Self { tool: format!("{tool} {second}"), words: rest.to_vec(), one_off })
+            }
+            _ => Ok(Self { tool, words, one_off }),
+        }
+    }
+}
+
+/// Says that a server was named where a tool has to be.
+fn named_a_server(failure: Failure, invocation: &Invocation) -> Failure {
+    match failure {
+        Failure::NotOffered { what, name, hint }
+            if connect::is_server(&name, invocation).unwrap_or_default() =>
+        {
+            let word = phrase::word(&name);
+            let hint = hint.filter(|hint| hint.starts_with("it could be"));
+            let tools = format!("{word} is a server: wharf tools {word} lists its tools");
+            Failure::NotOffered { what, name, hint: Some(hint.unwrap_or(tools)) }
+        }
+        failure => failure,
+    }
 }
 
 /// Waits for the lists that decide which tool is meant.
 async fn lists(
-    args: &CallArgs,
-    is_enforced: bool,
+    tool: &str,
+    (args, is_enforced): (&CallArgs, bool),
     runtime: &Runtime,
 ) -> Result<Arc<Snapshot>, Failure> {
     let limit = args.timeout.unwrap_or(Duration::MAX);
     let lists = async {
-        let snapshot = runtime.listed_for(&args.tool).await;
+        let snapshot = runtime.listed_for(tool).await;
         // What is known from an earlier time says nothing about whether a tool has changed since.
         if is_enforced { connect::settled(runtime).await } else { snapshot }
     };
@@ -92,16 +160,15 @@ async fn lists(
 
 async fn call(
     args: &CallArgs,
-    given: &Given<'_>,
+    arguments: &Json,
     (tool, running): (&Tool, &Running),
     runtime: &Runtime,
-) -> Result<Outcome, Failure> {
-    let arguments = given.arguments(tool.accepted_schema())?;
+) -> Outcome {
     let options = CallOptions {
         caller: Caller::Person,
         timeout: args.timeout,
         progress: Some(running.begin(tool.server().as_str(), tool.tool())),
         ..CallOptions::default()
     };
-    Ok(runtime.call(tool.name(), &arguments, &options).await)
+    runtime.call(tool.name(), arguments, &options).await
 }

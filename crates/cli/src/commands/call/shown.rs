@@ -3,28 +3,41 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use wharf::call::{ErrorKind, Outcome, Phase, Quota, ResultStore};
+use wharf::call::{CallError, ErrorKind, Outcome, Phase, Quota, Reason, ResultStore};
 use wharf_config::text::clean;
 
 use crate::commands::failure::exit_of_call;
 use crate::commands::{Exit, Failure, Invocation};
-use crate::ui::{phrase, print_json, style};
+use crate::ui::{Lines, phrase, print_json, style};
 
-/// Shows an outcome, and puts its bytes into files if there is a folder for them.
+/// Shows an outcome, with the usage line if the arguments do not fit, and puts its bytes into files
+/// if there is a folder for them.
 pub(super) fn show(
-    outcome: &Outcome,
+    mut outcome: Outcome,
+    usage: &str,
     folder: Option<&Path>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
+    let is_misuse = |error: &&mut CallError| error.reason == Reason::BadArguments;
+    let misuse = outcome.error.as_mut().filter(is_misuse);
+    let usage = misuse.map(|error| {
+        // A program has one place for advice.
+        let hint = error.hint.take();
+        error.hint = Some(with_usage(hint, usage));
+        usage
+    });
     if ui.json {
         print_json(&outcome.to_json())?;
     } else if outcome.error.is_some() {
-        ui.message(&with_line_end(&phrase::lines(&outcome.text)));
+        let mut lines = Lines::default();
+        lines.add(phrase::lines(&outcome.text).trim_end_matches('\n'));
+        lines.usage("", usage);
+        ui.message(&lines.into_text());
     } else if !outcome.text.is_empty() {
         ui.data(&with_line_end(&phrase::lines(&outcome.text)))?;
     }
-    let all_saved = folder.is_none_or(|folder| save(outcome, folder, invocation));
+    let all_saved = folder.is_none_or(|folder| save(&outcome, folder, invocation));
     Ok(match &outcome.error {
         Some(error) => exit_of_call(error.reason),
         None if outcome.is_error || !all_saved => Exit::No,
@@ -66,7 +79,10 @@ pub(super) fn show_failure(tool: &str, failure: &Failure) -> Result<(), Failure>
             "retryable": kind == ErrorKind::Transient,
             "outcomeKnown": !matches!(failure, Failure::Cancelled),
             "stderr": failure.stderr(),
-            "hint": failure.hint(),
+            "hint": match failure.usage() {
+                Some(usage) => Some(with_usage(failure.hint(), usage)),
+                None => failure.hint(),
+            },
         },
     });
     // What there is nothing to say about is left out.
@@ -74,6 +90,13 @@ pub(super) fn show_failure(tool: &str, failure: &Failure) -> Result<(), Failure>
         error.retain(|_, value| !value.is_null());
     }
     print_json(&shown)
+}
+
+fn with_usage(hint: Option<String>, usage: &str) -> String {
+    match hint {
+        Some(hint) => format!("{hint}; usage: {usage}"),
+        None => format!("usage: {usage}"),
+    }
 }
 
 /// Puts images and the like into files; tells whether all of them are there.

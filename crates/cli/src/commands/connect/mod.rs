@@ -1,6 +1,7 @@
 //! What the verbs that connect have in common.
 //!
 //! ```text
+//! one_off    a server that is given on the command line and configured nowhere
 //! servers    which ones: named, those that could offer a tool, or all, with the trust question asked in place
 //! session    the one place that waits: connects, lets the verb work, shows, ends everything
 //! progress   the line that says who is awaited, and how far a call is
@@ -19,6 +20,7 @@
 mod changes;
 mod holders;
 mod listed;
+pub(crate) mod one_off;
 mod progress;
 mod questions;
 mod running;
@@ -31,7 +33,7 @@ mod wait;
 pub(crate) use holders::{Held, Holders};
 pub(crate) use listed::Listed;
 pub(crate) use running::Running;
-pub(crate) use servers::{all, for_tool, narrow, only};
+pub(crate) use servers::{all, for_tool, is_server, narrow, only};
 pub(crate) use session::{with_call, with_servers};
 pub(crate) use tool::tool;
 pub(crate) use trouble::{Trouble, refused, troubles};

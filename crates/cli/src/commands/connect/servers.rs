@@ -32,6 +32,11 @@ pub(crate) fn all(invocation: &Invocation) -> Result<Catalog, Failure> {
     Ok(catalog)
 }
 
+/// Tells whether a name is that of a server, whatever became of it.
+pub(crate) fn is_server(name: &str, invocation: &Invocation) -> Result<bool, Failure> {
+    Ok(invocation.load_quietly()?.candidates(name).next().is_some())
+}
+
 /// Finds one server that is to be connected, and leaves out all others.
 pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
     let mut catalog = invocation.load()?;

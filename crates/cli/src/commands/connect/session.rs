@@ -14,6 +14,7 @@ use wharf::{Elicitor, Options, Ports, Runtime};
 use wharf_config::Catalog;
 
 use super::changes;
+use super::one_off;
 use super::progress::Progress;
 use super::questions::desk;
 use super::running::Running;
@@ -47,6 +48,7 @@ pub(crate) fn with_call<T>(
         let mut interrupts = Interrupts::listen();
         let (bell, desk) = desk();
         let mut options = options(invocation, catalog);
+        one_off::keep_nothing(&mut options, catalog);
         if options.ports.elicitor.is_some() {
             options.ports.elicitor = Some(Arc::new(bell));
         }

@@ -6,9 +6,10 @@ use serde::Serialize;
 use wharf::protocol::Json;
 use wharf::tools::{Freshness, Tool};
 use wharf::{ServerView, Snapshot};
-use wharf_config::Approval;
+use wharf_config::{Approval, Problem};
 
 use crate::commands::connect::{Trouble, troubles};
+use crate::commands::usage::Usage;
 
 /// All that is known of the tools.
 #[derive(Serialize)]
@@ -16,6 +17,8 @@ pub(super) struct Answer<'a> {
     tools: Vec<ShownTool<'a>>,
     servers: Vec<ShownServer<'a>>,
     errors: Vec<Trouble>,
+    /// What is not as it should be with servers and their tools.
+    problems: Vec<Problem>,
 }
 
 #[derive(Serialize)]
@@ -34,6 +37,11 @@ struct ShownTool<'a> {
     annotations: Option<Json>,
     freshness: &'static str,
     approval: Approval,
+    /// How it is called, if it was asked for alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -52,8 +60,24 @@ impl<'a> Answer<'a> {
             tools: tools.iter().map(|tool| ShownTool::of(tool)).collect(),
             servers: snapshot.servers().map(|server| ShownServer::of(server)).collect(),
             errors: troubles(snapshot),
+            problems: problems(snapshot),
         }
     }
+
+    /// Says how the only tool is called.
+    pub(super) fn with_usage(mut self, usage: &Usage<'_>) -> Self {
+        if let [tool] = &mut self.tools[..] {
+            tool.usage = Some(usage.line());
+            tool.example = usage.example();
+        }
+        self
+    }
+}
+
+/// Collects what is not as it should be: names that collide, tools that were set aside, and so on.
+fn problems(snapshot: &Snapshot) -> Vec<Problem> {
+    let of_servers = snapshot.servers().flat_map(|server| server.problems());
+    snapshot.registry().problems().iter().cloned().chain(of_servers).collect()
 }
 
 impl<'a> ShownTool<'a> {
@@ -69,6 +93,8 @@ impl<'a> ShownTool<'a> {
             annotations: tool.annotations(),
             freshness: freshness(tool),
             approval: tool.approval(),
+            usage: None,
+            example: None,
         }
     }
 }

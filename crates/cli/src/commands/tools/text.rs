@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use wharf::tools::{Freshness, Tool};
+use wharf::tools::{Freshness, TOOLS_SET_ASIDE, Tool};
 use wharf::{Snapshot, Status};
-use wharf_config::Approval;
 use wharf_config::text::clean;
+use wharf_config::{Approval, Problem};
 
+use crate::commands::usage::Usage;
 use crate::ui::{Cell, Column, Lines, Table, indented, phrase, style};
 
 /// Lays out all tools.
@@ -59,8 +60,20 @@ pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
     text
 }
 
-/// Describes one tool in full.
-pub(super) fn describe(tool: &Tool) -> String {
+/// Says that no tool has the words that were looked for.
+pub(super) fn nothing_found(words: &str, tools: usize) -> String {
+    let count = phrase::count(tools, "tool");
+    format!("No tool matches {}; there are {count}.", phrase::quoted(words))
+}
+
+/// Collects what was set aside of the lists of servers.
+pub(super) fn set_aside(snapshot: &Snapshot) -> Vec<Problem> {
+    let problems = snapshot.servers().flat_map(|server| server.problems());
+    problems.filter(|problem| problem.code == TOOLS_SET_ASIDE).collect()
+}
+
+/// Describes one tool in full: how to call it first, its schema last.
+pub(super) fn describe(tool: &Tool, usage: &Usage<'_>) -> String {
     let mut lines = Lines::default();
     lines.add(style::strong(&clean(tool.name())));
     let server = phrase::name(tool.server().as_str());
@@ -82,7 +95,18 @@ pub(super) fn describe(tool: &Tool) -> String {
         lines.add(phrase::lines(description.trim()));
     }
     lines.add("");
+    lines.add(style::strong("Usage"));
+    lines.add(format!("  {}", usage.line()));
+    lines.add("");
     lines.add(style::strong("Arguments"));
+    usage.describe(&mut lines);
+    if let Some(example) = usage.example() {
+        lines.add("");
+        lines.add(style::strong("Example"));
+        lines.add(format!("  {example}"));
+    }
+    lines.add("");
+    lines.add(style::strong("Schema"));
     lines.add(indented(tool.input_schema().as_str()));
     if let Some(schema) = tool.output_schema() {
         lines.add("");

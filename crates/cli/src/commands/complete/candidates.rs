@@ -1,0 +1,292 @@
+//! What can stand in a place: verbs, flags, choices, servers, tools, the names of arguments.
+//!
+//! Whatever comes from a file or a server is offered only if no shell sees anything in it but a word.
+
+use std::collections::BTreeSet;
+
+use clap::{Arg, Command, ValueHint};
+use wharf::tools::{Found, Registry, Tool};
+use wharf::{Options, cached_tools};
+use wharf_config::text::clip;
+use wharf_config::{Catalog, Settings, State, providers};
+
+use super::position::{Position, Value};
+use crate::commands::Invocation;
+use crate::ui::phrase;
+
+/// How many candidates are offered; a shell shows no more in a useful way.
+const MOST: usize = 1000;
+
+/// How much of a description is shown.
+const LONGEST: usize = 80;
+
+/// What can stand in a place.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    /// The words, each with what it is.
+    pub(super) words: Vec<(String, String)>,
+    /// Whether files or folders fit, too.
+    pub(super) paths: Option<Paths>,
+}
+
+/// Which paths fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    /// Files and folders.
+    Files,
+    /// Folders only.
+    Folders,
+}
+
+impl Candidates {
+    /// Finds what can stand in a place.
+    pub(super) fn at(position: &Position<'_>, typed: &str, invocation: &Invocation) -> Self {
+        let mut candidates = match position {
+            Position::Verb(command) => Self::of(verbs(command)),
+            Position::Flag(command) => Self::of(flags(command)),
+            Position::Value(value) => values(value, invocation),
+            Position::Nothing => Self::default(),
+        };
+        candidates.words.retain(|(word, _)| word.starts_with(typed));
+        candidates.words.truncate(MOST);
+        for (_, description) in &mut candidates.words {
+            *description = clip(&phrase::first_line(description), LONGEST);
+        }
+        candidates
+    }
+
+    fn of(words: Vec<(String, String)>) -> Self {
+        Self { words, paths: None }
+    }
+
+    fn paths(paths: Paths) -> Self {
+        Self { words: Vec::new(), paths: Some(paths) }
+    }
+}
+
+fn verbs(command: &Command) -> Vec<(String, String)> {
+    let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let about = |verb: &Command| verb.get_about().map(ToString::to_string).unwrap_or_default();
+    shown.map(|verb| (verb.get_name().to_owned(), about(verb))).collect()
+}
+
+fn flags(command: &Command) -> Vec<(String, String)> {
+    let shown = command.get_arguments().filter(|flag| !flag.is_hide_set());
+    let help = |flag: &Arg| flag.get_help().map(ToString::to_string).unwrap_or_default();
+    shown.filter_map(|flag| Some((format!("--{}", flag.get_long()?), help(flag)))).collect()
+}
+
+fn values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
+    let mut candidates = plain_values(value, invocation);
+    for (word, _) in &mut candidates.words {
+        word.insert_str(0, &value.before);
+    }
+    candidates
+}
+
+fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
+    let possible = value.argument.get_possible_values();
+    if !possible.is_empty() && value.argument.get_action().takes_values() {
+        let about = |it: &clap::builder::PossibleValue| {
+            it.get_help().map(ToString::to_string).unwrap_or_default()
+        };
+        let shown = possible.iter().filter(|it| !it.is_hide_set());
+        return Candidates::of(shown.map(|it| (it.get_name().to_owned(), about(it))).collect());
+    }
+    let known = Known { invocation };
+    match (value.verb.as_str(), value.argument.get_id().as_str()) {
+        // A new server has a new name, and prompts are not known without asking.
+        ("add" | "add-json" | "prompt", "name") => Candidates::default(),
+        ("tools", "name") => known.servers_and_tools(&value.typed),
+        ("call", "tool") => known.tools(&value.typed),
+        ("call", "words") => known.arguments(value),
+        ("import", "from") => {
+            let words = providers().map(|(id, name)| (id.to_owned(), name.to_owned())).collect();
+            Candidates { words, paths: Some(Paths::Files) }
+        }
+        ("trust", "names") => known.servers(|state| state == State::Untrusted),
+        (verb, "key") if verb.starts_with("config") => known.settings(),
+        (_, "name" | "names" | "server") => known.servers(|_| true),
+        _ => match value.argument.get_value_hint() {
+            ValueHint::DirPath => Candidates::paths(Paths::Folders),
+            ValueHint::FilePath | ValueHint::AnyPath => Candidates::paths(Paths::Files),
+            _ => Candidates::default(),
+        },
+    }
+}
+
+/// What is known without connecting.
+struct Known<'a> {
+    invocation: &'a Invocation,
+}
+
+impl Known<'_> {
+    fn catalog(&self) -> Option<Catalog> {
+        self.invocation.load_quietly().ok()
+    }
+
+    fn registry(&self, catalog: &Catalog) -> Registry {
+        cached_tools(catalog, &Options::new(self.invocation.env.clone()))
+    }
+
+    fn servers(&self, is_wanted: impl Fn(State) -> bool) -> Candidates {
+        Candidates::of(self.catalog().map(|it| servers(&it, is_wanted)).unwrap_or_default())
+    }
+
+    fn servers_and_tools(&self, typed: &str) -> Candidates {
+        let Some(catalog) = self.catalog() else { return Candidates::default() };
+        let mut words = servers(&catalog, |_| true);
+        // All tools at once would bury the servers.
+        if !typed.is_empty() {
+            words.extend(tools(&self.registry(&catalog), typed));
+        }
+        Candidates::of(words)
+    }
+
+    fn tools(&self, typed: &str) -> Candidates {
+        let catalog = self.catalog();
+        Candidates::of(catalog.map(|it| tools(&self.registry(&it), typed)).unwrap_or_default())
+    }
+
+    /// Offers the arguments of the tool that was named, or the tools of the server that was.
+    fn arguments(&self, value: &Value<'_>) -> Candidates {
+        let (Some(catalog), Some((first, rest))) = (self.catalog(), value.earlier.split_first())
+        else {
+            return Candidates::default();
+        };
+        let registry = self.registry(&catalog);
+        let is_server = catalog.candidates(first).next().is_some();
+        let second = rest.first().filter(|word| is_server && !word.contains('='));
+        let text = match second {
+            Some(tool) => format!("{first}/{tool}"),
+            None => first.clone(),
+        };
+        if let Found::Tool(tool) | Found::Hidden(tool) = registry.find(&text) {
+            return arguments(tool, value);
+        }
+        if is_server && rest.is_empty() {
+            let own = registry.tools().iter().filter(|tool| tool.server().as_str() == first);
+            let words = own.map(|tool| (tool.tool().to_owned(), about(tool)));
+            return Candidates::of(words.filter(|(word, _)| is_plain(word)).collect());
+        }
+        Candidates::default()
+    }
+
+    fn settings(&self) -> Candidates {
+        let (settings, _) = Settings::load(&self.invocation.env);
+        let words = settings.iter().map(|(key, _)| (key.to_owned(), String::new()));
+        Candidates::of(words.collect())
+    }
+}
+
+fn servers(catalog: &Catalog, is_wanted: impl Fn(State) -> bool) -> Vec<(String, String)> {
+    let wanted = catalog.winners().into_iter().filter(|server| is_wanted(server.state));
+    let word = |server: &wharf_config::Server| {
+        let about = phrase::source(&server.definition.source);
+        let state = server.state.word();
+        (server.definition.name.as_str().to_owned(), format!("server, {state}, {about}"))
+    };
+    wanted.map(word).filter(|(name, _)| is_plain(name)).collect()
+}
+
+/// Lists tools as `server/tool`; by their full names for somebody who types one.
+fn tools(registry: &Registry, typed: &str) -> Vec<(String, String)> {
+    let is_full = typed.starts_with("mcp_");
+    let word = |tool: &Tool| {
+        if is_full { tool.name().to_owned() } else { format!("{}/{}", tool.server(), tool.tool()) }
+    };
+    let words = registry.tools().iter().map(|tool| (word(tool), about(tool)));
+    words.filter(|(word, _)| is_plain(word)).collect()
+}
+
+fn about(tool: &Tool) -> String {
+    let title = || tool.title().map(|title| title.to_string());
+    tool.description().map(|text| text.to_string()).or_else(title).unwrap_or_default()
+}
+
+/// Offers the names of arguments that are not given yet, or the choices for one that is begun.
+fn arguments(tool: &Tool, value: &Value<'_>) -> Candidates {
+    let signature = tool.signature();
+    if let Some((key, typed)) = value.typed.split_once('=') {
+        if typed.starts_with('@') {
+            return Candidates::paths(Paths::Files);
+        }
+        let argument = signature.arguments.iter().find(|argument| argument.name == key);
+        let choices = argument.map(|argument| match argument.kind.as_str() {
+            "boolean" => vec!["true".to_owned(), "false".to_owned()],
+            _ => argument.choices.clone(),
+        });
+        let words = choices.unwrap_or_default().into_iter().map(|it| format!("{key}={it}"));
+        return Candidates::of(
+            words.filter(|word| is_plain(word)).map(|word| (word, String::new())).collect(),
+        );
+    }
+    let given: BTreeSet<&str> =
+        value.earlier.iter().filter_map(|word| Some(word.split_once('=')?.0)).collect();
+    let is_open = |name: &str, is_list| is_list || !given.contains(name.trim_end_matches(':'));
+    let open = signature.arguments.iter().filter(|it| is_open(&it.name, it.is_list));
+    let words = open.map(|argument| {
+        let required = if argument.is_required { ", required" } else { "" };
+        let about = argument.description.as_deref().map(|it| format!(": {it}"));
+        let about = format!("{}{required}{}", argument.kind, about.unwrap_or_default());
+        (format!("{}=", argument.name), about)
+    });
+    Candidates::of(words.filter(|(word, _)| is_plain(word)).collect())
+}
+
+/// Tells whether a word means nothing but itself in every shell, wherever it is put.
+fn is_plain(word: &str) -> bool {
+    let is_begin = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
+    word.starts_with(is_begin)
+        && word.chars().all(|c| c.is_alphanumeric() || "_./:@+,=-".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_a_shell_could_act_on_is_not_offered() {
+        for word in [
+            "docs",
+            "my-server",
+            "a.b/c_d",
+            "日本",
+            "plugin:x",
+            "key=",
+            "@scope".trim_start_matches('@'),
+        ] {
+            assert!(is_plain(word), "{word}");
+        }
+        for word in [
+            "",
+            "-rf",
+            "a b",
+            "$(id)",
+            "`id`",
+            "a;b",
+            "a|b",
+            "a&b",
+            "a>b",
+            "a'b",
+            "a\"b",
+            "a\\b",
+            "a*",
+            "a?",
+            "~",
+            "=ls",
+            "@x",
+            "a{b,c}",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a!b",
+            "#a",
+            "a(b)",
+            "a[b]",
+            "%PATH%",
+            "a^b",
+        ] {
+            assert!(!is_plain(word), "{word:?}");
+        }
+    }
+}

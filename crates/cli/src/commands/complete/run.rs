@@ -1,0 +1,72 @@
+//! Prints what could come next, one candidate on a line.
+//!
+//! A line is a word, a tab and what it is; for Bash the word alone. A line that begins with a colon
+//! tells the script something: `:files` and `:folders` that paths fit, `:nospace` that more has to be
+//! typed behind the word.
+
+use clap::Args;
+
+use super::candidates::{Candidates, Paths};
+use super::line;
+use super::position::position;
+use super::script::Shell;
+use crate::args::definition;
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::print_file;
+
+/// Print what could come next on a command line
+///
+/// For the scripts that `wharf completions` prints. Reads files only: nothing is connected, asked or
+/// written.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  wharf complete bash -- 'wharf call do'
+  wharf complete fish -- wharf call do")]
+pub(crate) struct CompleteArgs {
+    /// The shell that asks
+    shell: Shell,
+    /// The words up to the cursor; for Bash the line up to it
+    #[arg(last = true, value_name = "WORD")]
+    words: Vec<String>,
+}
+
+/// Prints the candidates.
+pub(crate) fn run(args: &CompleteArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let words = match (args.shell, args.words.split_last()) {
+        (Shell::Bash, Some((line, _))) => line::words(line),
+        // An empty word does not reach a program from every PowerShell, so it has a colon in front.
+        (Shell::Powershell, Some((last, before))) => {
+            let last = last.strip_prefix(':').unwrap_or(last).to_owned();
+            before.iter().cloned().chain([last]).collect()
+        }
+        _ => args.words.clone(),
+    };
+    let command = definition();
+    let typed = words.last().map(String::as_str).unwrap_or_default();
+    let candidates = Candidates::at(&position(&command, &words), typed, invocation);
+    print_file(render(&candidates, args.shell).as_bytes())?;
+    Ok(Exit::Fine)
+}
+
+fn render(candidates: &Candidates, shell: Shell) -> String {
+    let mut text = String::new();
+    let is_unfinished = |word: &str| word.ends_with('=');
+    if candidates.words.iter().any(|(word, _)| is_unfinished(word)) {
+        text.push_str(":nospace\n");
+    }
+    for (word, about) in &candidates.words {
+        text.push_str(word);
+        if shell != Shell::Bash && !about.is_empty() {
+            text.push('\t');
+            text.push_str(about);
+        }
+        text.push('\n');
+    }
+    text.push_str(match candidates.paths {
+        Some(Paths::Files) => ":files\n",
+        Some(Paths::Folders) => ":folders\n",
+        None => "",
+    });
+    text
+}

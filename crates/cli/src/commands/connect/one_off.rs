@@ -1,0 +1,67 @@
+//! A server that is given on the command line and configured nowhere: used once, and nothing about
+//! it is kept.
+//!
+//! The person typed it, so there is no question of trust, and a command runs where it was typed.
+
+use serde_json::json;
+use wharf::{Options, ToolServers};
+use wharf_config::view::ServerView;
+use wharf_config::{Catalog, ONE_OFF, ServerName, one_off};
+
+use crate::commands::server_words::{GivenServer, ServerWords};
+use crate::commands::{Failure, Invocation};
+use crate::ui::phrase;
+
+/// What such a server is called.
+const NAME: &str = "server";
+
+/// Makes a catalog of the server that the words give; nothing if they give none.
+pub(crate) fn given(
+    words: &ServerWords,
+    invocation: &Invocation,
+) -> Result<Option<Catalog>, Failure> {
+    let Some(GivenServer { mut entry, token }) = words.read(NAME, invocation)? else {
+        return Ok(None);
+    };
+    let env = &invocation.env;
+    if entry.get("command").is_some() {
+        entry["cwd"] = json!(env.cwd.to_string_lossy());
+    }
+    if let Some(token) = token {
+        // It is a header for this one use; nothing is stored.
+        entry["headers"]["Authorization"] = json!(format!("Bearer {}", token.expose()));
+    }
+    Ok(Some(one_off(env, NAME, &entry)?))
+}
+
+/// Says that no other server can be meant.
+pub(crate) fn alone(catalog: Catalog) -> (Catalog, ToolServers) {
+    (catalog, ToolServers::Named(vec![ServerName::new(NAME)]))
+}
+
+/// Returns what has to be typed again to call a tool of this server: ` --url …` or ` -- …`, without
+/// secrets and safe to show; nothing for servers that are configured.
+pub(crate) fn words_again(catalog: &Catalog) -> String {
+    let Some(server) = catalog.servers.first().filter(|_| is_given(catalog)) else {
+        return String::new();
+    };
+    let view = ServerView::of(server);
+    match &view.url {
+        Some(url) => format!(" --url {}", phrase::word(url)),
+        None => format!(" -- {}", phrase::what(&view)),
+    }
+}
+
+/// Keeps nothing about a server that is configured nowhere.
+pub(super) fn keep_nothing(options: &mut Options, catalog: &Catalog) {
+    if is_given(catalog) {
+        options.cache = None;
+        options.pins = None;
+        options.logs = None;
+    }
+}
+
+fn is_given(catalog: &Catalog) -> bool {
+    let mut servers = catalog.servers.iter();
+    servers.any(|server| server.definition.source.provider == ONE_OFF)
+}

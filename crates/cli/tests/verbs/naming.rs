@@ -1,0 +1,124 @@
+//! The ways to name a server, a tool or a prompt on the command line.
+
+use insta::assert_snapshot;
+
+use crate::servers::{boxed, scripted};
+use crate::world::World;
+
+/// Two servers: `one` has the tool `go`, `two` has `go` and `stop`, and each notes its start.
+fn two() -> World {
+    let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+    let call =
+        r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"done"}]}';;"#;
+    let server =
+        |tools: &str| scripted(r#"echo started >> "$0.seen""#, r#"{"tools":{}}"#, tools, call);
+    World::new()
+        .script("first", &server(&tool("go")))
+        .script("second", &server(&[tool("go"), tool("stop")].join(",")))
+        .own_servers(&[("one", r#""command": "first""#), ("two", r#""command": "second""#)])
+}
+
+#[test]
+fn a_tool_can_be_named_in_two_words() {
+    let world = boxed();
+    assert_snapshot!(world.run("call box echo text=hello"), @r"
+    exit 0
+    --- stdout
+    you said hello\u{1b}[2J
+    bye
+    ");
+    assert_snapshot!(world.run("call box ecko text=hello"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "box ecko" not found
+    "#);
+    assert_snapshot!(world.run("call box"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "box" not found
+      hint: box is a server: wharf tools box lists its tools
+    "#);
+    assert_snapshot!(world.run("call bax echo"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "bax" not found
+    "#);
+}
+
+#[test]
+fn two_words_connect_to_the_named_server_alone() {
+    let world = two();
+    assert!(world.run("call two go").starts_with("exit 0"));
+    assert!(!world.path("bin/first.seen").exists());
+}
+
+#[test]
+fn a_raw_name_is_enough_where_only_one_server_has_it() {
+    let world = two();
+    assert_snapshot!(world.run("call stop"), @"
+    exit 0
+    --- stdout
+    done
+    ");
+    assert_snapshot!(world.run("call go"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "go" not found
+      hint: it could be "mcp_one_go" and "mcp_two_go"
+    "#);
+    assert_snapshot!(world.run("tools stop -q").lines().take(3).collect::<Vec<_>>().join("\n"), @"
+    exit 0
+    --- stdout
+    mcp_two_stop
+    ");
+}
+
+#[test]
+fn the_name_of_a_server_lists_its_tools() {
+    let world = two();
+    assert_snapshot!(world.run("tools two"), @"
+    exit 0
+    --- stdout
+    NAME          SERVER
+    mcp_two_go    two
+    mcp_two_stop  two
+    --- stderr
+    2 tools from 1 server.
+    ");
+    assert!(!world.path("bin/first.seen").exists());
+    assert_snapshot!(world.run("tools tow"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "tow" not found
+    "#);
+    assert_snapshot!(world.run("tools somethingelse"), @r#"
+    exit 1
+    --- stderr
+    error: Tool "somethingelse" not found
+    "#);
+    let world = World::new().own_servers(&[("off", r#""command": "x", "enabled": false"#)]);
+    assert_snapshot!(world.run("tools off"), @r#"
+    exit 1
+    --- stderr
+    error: Server "off" is disabled. Run wharf enable off first.
+    "#);
+}
+
+#[test]
+fn a_name_of_both_a_server_and_a_tool_means_the_server_and_says_so() {
+    let tool = r#"{"name":"echo","inputSchema":{"type":"object"}}"#;
+    let server = scripted("", r#"{"tools":{}}"#, tool, "");
+    let world = World::new().script("s", &server).own_servers(&[
+        ("echo", r#""command": "s""#),
+        ("other", r#""command": "s", "args": ["x"]"#),
+    ]);
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert_snapshot!(world.run("tools echo"), @"
+    exit 0
+    --- stdout
+    NAME           SERVER
+    mcp_echo_echo  echo
+    --- stderr
+    1 tool from 1 server.
+    ");
+}

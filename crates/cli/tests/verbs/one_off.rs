@@ -1,0 +1,198 @@
+//! Servers that are given on the command line and configured nowhere.
+
+use insta::assert_snapshot;
+
+use crate::loopback::Loopback;
+use crate::servers::boxed;
+use crate::world::World;
+
+/// Returns every file below a folder.
+fn files(world: &World, folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![world.path(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+            } else {
+                found.push(world.filter(&entry.path().display().to_string()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_command_is_called_without_being_configured() {
+    let world = World::new().tool_server("box");
+    assert_snapshot!(world.run("call echo text=hello -- box"), @r"
+    exit 0
+    --- stdout
+    you said hello\u{1b}[2J
+    bye
+    ");
+    assert_snapshot!(world.run("tools -- box"), @"
+    exit 0
+    --- stdout
+    NAME                SERVER  DESCRIPTION
+    mcp_server_die      server
+    mcp_server_echo     server  Says it again.
+    mcp_server_fail     server  Says no
+    mcp_server_hang     server
+    mcp_server_picture  server
+    --- stderr
+    5 tools from 1 server.
+    ");
+    assert_snapshot!(world.run("call echo -- box --token abc"), @r#"
+    exit 2
+    --- stderr
+    MCP error: the arguments do not fit: "text" is missing (server "server", tool "echo", phase send)
+    Correct the call before trying again.
+    usage: wharf call echo text=<string> [times=<integer>] -- box --token •••
+    "#);
+    assert_snapshot!(files(&world, "home").join("\n"), @"");
+    assert_snapshot!(files(&world, "project").join("\n"), @"");
+}
+
+#[test]
+fn only_the_given_server_is_started() {
+    let world = boxed().programs(&["npx"]).project(
+        ".mcp.json",
+        r#"{ "mcpServers": { "evil": { "command": "npx", "args": ["evil"] } } }"#,
+    );
+    let world = world.tool_server("other");
+    let shown = world.run("call echo text=a -- other");
+    assert!(
+        shown.starts_with("exit 0\n--- stdout\nyou said a") && !shown.contains("evil"),
+        "{shown}"
+    );
+    assert_eq!(world.started(), "");
+}
+
+#[test]
+fn a_command_runs_where_it_was_typed() {
+    let world = World::new().server_after("box", r#"pwd > "$0.folder""#);
+    assert!(world.run("tools -- box").starts_with("exit 0"));
+    assert_eq!(world.filter(&world.read("bin/box.folder")), "[project]\n");
+    std::fs::copy(world.path("bin/box"), world.path("project/mine")).unwrap();
+    let shown = world.run("call go -- ./mine");
+    assert_snapshot!(shown, @"
+    exit 0
+    --- stdout
+    gone
+    ");
+}
+
+#[test]
+fn a_server_that_is_switched_off_by_name_can_still_be_given() {
+    let world = World::new()
+        .tool_server("box")
+        .home(".wharf/mcp.json", r#"{ "mcpServers": {}, "disabledServers": ["server"] }"#);
+    assert!(world.run("call picture -- box").starts_with("exit 0"));
+}
+
+#[test]
+fn what_is_given_twice_or_wrongly_is_refused() {
+    let world = World::new().tool_server("box");
+    assert_snapshot!(world.run("call echo --url http://127.0.0.1:1/ -- box"), @"
+    exit 2
+    --- stderr
+    error: Use either --url or -- <command...>, not both.
+      hint: keep one of them
+    ");
+    assert_snapshot!(world.run("call echo --token x -- box"), @"
+    exit 2
+    --- stderr
+    error: --token requires --url (HTTP/SSE transport).
+      hint: pass a token to a local server with --env
+    ");
+    assert_snapshot!(world.run("tools --header A=b"), @"
+    exit 2
+    --- stderr
+    error: --header and --transport require --url
+      hint: give the address
+    ");
+    assert_snapshot!(world.run("tools --url nowhere"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "server": "url" must start with http://, https:// or unix://
+    "#);
+    assert_snapshot!(world.run("call echo -- nobody"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "server": nobody not found
+      hint: install nobody, or give its full path in "command"
+    "#);
+}
+
+/// Answers like a server with one tool.
+fn answer(request: &str) -> (&'static str, String) {
+    let Some(at) = request.find("\"id\":") else { return ("202 Accepted", String::new()) };
+    let id: String = request[at + 5..].chars().take_while(char::is_ascii_digit).collect();
+    let result = if request.contains("\"method\":\"initialize\"") {
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"1"}}"#
+    } else if request.contains("\"method\":\"tools/list\"") {
+        r#"{"tools":[{"name":"ping","description":"Says pong","inputSchema":{"type":"object"}}]}"#
+    } else if request.contains("\"method\":\"tools/call\"") {
+        r#"{"content":[{"type":"text","text":"pong"}]}"#
+    } else {
+        let error = r#"{"code":-32601,"message":"unknown method"}"#;
+        return ("200 OK", format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#));
+    };
+    ("200 OK", format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#))
+}
+
+#[test]
+fn an_address_is_called_with_its_headers_and_token_and_nothing_is_kept() {
+    let server = Loopback::serving(answer);
+    let world = World::new();
+    let url = format!("http://{}/mcp", server.address());
+    let words = ["call", "ping", "--url", &url, "--token", "-", "--header", "X-Team=core"];
+    assert_snapshot!(world.run_with_input(&words, "s3cret\n"), @"
+    exit 0
+    --- stdout
+    pong
+    ");
+    let heard = server.heard().to_lowercase();
+    assert!(heard.contains("authorization: bearer s3cret"), "{heard}");
+    assert!(heard.contains("x-team: core"), "{heard}");
+    let shown = world.run_words(&["tools", "ping", "--url", &url]).replace(&url, "[url]");
+    assert_snapshot!(shown, @r#"
+    exit 0
+    --- stdout
+    mcp_server_ping
+      server         server  mcp:server via command line
+      tool           ping
+      approval       ask (an agent has to, for every call)
+
+    Says pong
+
+    Usage
+      wharf call ping --url [url]
+
+    Arguments
+      none
+
+    Example
+      wharf call ping --url [url]
+
+    Schema
+    {
+      "type": "object",
+      "properties": {}
+    }
+    "#);
+    assert_snapshot!(files(&world, "home").join("\n"), @"");
+}
+
+#[test]
+fn a_token_that_is_refused_is_not_shown() {
+    let server = Loopback::answering("401 Unauthorized");
+    let url = format!("http://me:s3cret-b@{}/mcp?key=s3cret-c", server.address());
+    let words = ["call", "ping", "--url", &url, "--token", "s3cret-a", "--header", "X=s3cret-d"];
+    let shown = World::new().run_words(&words);
+    assert!(shown.starts_with("exit 4") && !shown.contains("s3cret"), "{shown}");
+    let shown = World::new().run_words(&[&words[..], &["--json"]].concat());
+    assert!(shown.starts_with("exit 4") && !shown.contains("s3cret"), "{shown}");
+}

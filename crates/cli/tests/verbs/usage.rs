@@ -1,0 +1,182 @@
+//! How a tool is called: its signature, an example to copy, and the line after a wrong call.
+
+use insta::assert_snapshot;
+
+use crate::servers::{boxed, scripted};
+use crate::world::{World, timeless};
+
+/// A tool whose schema says much about its arguments.
+const RICH: &str = r#"{"name":"make","description":"Makes a report.","inputSchema":{"type":"object","required":["title","rows"],"properties":{"format":{"enum":["pdf","html"],"default":"pdf","description":"What it is\nwritten as"},"title":{"type":"string","description":"The heading"},"rows":{"type":"integer","minimum":3},"tags":{"type":"array","items":{"type":"string"}},"filter":{"type":"object"}}}}"#;
+
+/// Tools whose schemas try to do harm to whoever copies from the screen.
+const HOSTILE: &str = r#"{"name":"$(touch x)","inputSchema":{"type":"object","required":["a","b c"],"properties":{"a":{"type":"string","default":"$(reboot) \u0027; rm -rf ~"},"b c":{"type":"string"},"c":{"enum":["`id`\u001b[2J"]}}}}"#;
+
+fn reports(tools: &str) -> World {
+    let call = r#"*'"method":"tools/call"'*) printf '%s\n' "$line" >> "$0.seen"; result '{"content":[{"type":"text","text":"made"}]}';;"#;
+    let script = scripted("", r#"{"tools":{}}"#, tools, call);
+    World::new().script("reports", &script).own_servers(&[("reports", r#""command": "reports""#)])
+}
+
+#[test]
+fn one_tool_shows_its_signature_an_example_and_its_schema() {
+    let world = reports(RICH);
+    let shown = world.run("tools reports/make");
+    assert_snapshot!(shown.split("Schema\n").next().unwrap(), @r#"
+    exit 0
+    --- stdout
+    mcp_reports_make
+      server         reports  mcp:reports via Wharf
+      tool           make
+      approval       ask (an agent has to, for every call)
+
+    Makes a report.
+
+    Usage
+      wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+
+    Arguments
+      title   string, required
+              The heading
+      rows    integer, required
+      format  one of pdf, html, default "pdf"
+              What it is written as
+      tags    list of strings
+      filter  object
+
+    Example
+      wharf call reports/make title=text rows=3
+    "#);
+    let example =
+        shown.lines().find_map(|line| line.strip_prefix("  wharf call reports/make title=t"));
+    let words = format!("call reports/make title=t{}", example.unwrap());
+    assert_snapshot!(world.run(&words), @"
+    exit 0
+    --- stdout
+    made
+    ");
+}
+
+#[test]
+fn programs_get_usage_and_example_of_one_tool() {
+    let shown = reports(RICH).run("tools reports/make --json");
+    let lines: Vec<&str> = shown.lines().filter(|line| line.contains("wharf call")).collect();
+    assert_snapshot!(lines.join("\n"), @r#"
+    "usage": "wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]",
+    "example": "wharf call reports/make title=text rows=3"
+    "#);
+    assert!(!reports(RICH).run("tools --json").contains("wharf call"));
+}
+
+#[test]
+fn a_missing_or_wrong_argument_prints_the_usage_line() {
+    let world = reports(RICH);
+    assert_snapshot!(world.run("call reports/make title=x"), @r#"
+    exit 2
+    --- stderr
+    MCP error: the arguments do not fit: "rows" is missing (server "reports", tool "make", phase send)
+    Correct the call before trying again.
+    usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    "#);
+    assert_snapshot!(world.run("call reports/make title=x rows=many"), @r#"
+    exit 2
+    --- stderr
+    error: "rows" must be an integer
+      usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    "#);
+    assert_snapshot!(world.run("call reports/make title=x rows=1"), @r#"
+    exit 2
+    --- stderr
+    MCP error: the arguments do not fit: "rows" must be at least 3 (server "reports", tool "make", phase send)
+    Correct the call before trying again.
+    usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    "#);
+    assert_snapshot!(world.run("call reports/make hello"), @r#"
+    exit 2
+    --- stderr
+    error: "hello" is not of the form key=value
+      hint: write key=value, key:=JSON, or use --args with a JSON object
+      usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    "#);
+    let shown = world.run("call reports/make title=x --json");
+    assert_snapshot!(timeless(&shown), @r#"
+    exit 2
+    --- stdout
+    {
+      "ok": false,
+      "isError": true,
+      "text": "MCP error: the arguments do not fit: \"rows\" is missing (server \"reports\", tool \"make\", phase send)\nCorrect the call before trying again.",
+      "content": [],
+      "details": {
+        "serverName": "reports",
+        "mcpToolName": "make",
+        "provider": "wharf",
+        "providerName": "Wharf",
+        "durationMs": [time]
+      },
+      "error": {
+        "kind": "MISUSE",
+        "phase": "send",
+        "message": "the arguments do not fit: \"rows\" is missing",
+        "retryable": false,
+        "outcomeKnown": true,
+        "hint": "usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]"
+      }
+    }
+    "#);
+    let shown = world.run("call reports/make title=x rows=many --json");
+    assert!(shown.contains(r#""hint": "usage: wharf call reports/make title=<string>"#), "{shown}");
+    assert!(!world.path("bin/reports.seen").exists());
+}
+
+#[test]
+fn an_example_cannot_do_harm_in_a_shell() {
+    let world = reports(HOSTILE);
+    let shown = world.run("tools mcp_reports_touch_x");
+    assert_snapshot!(shown.split("Schema\n").next().unwrap(), @r#"
+    exit 0
+    --- stdout
+    mcp_reports_touch_x
+      server         reports  mcp:reports via Wharf
+      tool           $(touch x)
+      approval       ask (an agent has to, for every call)
+
+    Usage
+      wharf call mcp_reports_touch_x a=<string> b c=<string> [c=<`id`\u{1b}[2J>]
+
+    Arguments
+      a    string, required, default "$(reboot) '; rm -rf ~"
+      b c  string, required
+      c    always `id`\u{1b}[2J
+
+    Example
+      wharf call mcp_reports_touch_x 'a=$(reboot) '\''; rm -rf ~' 'b c=text'
+    "#);
+}
+
+#[test]
+fn a_tool_without_arguments_is_called_without() {
+    let shown = boxed().run("tools box/picture");
+    assert_snapshot!(shown, @r#"
+    exit 0
+    --- stdout
+    mcp_box_picture
+      server         box  mcp:box via Wharf
+      tool           picture
+      approval       ask (an agent has to, for every call)
+
+    Usage
+      wharf call box/picture
+
+    Arguments
+      none
+
+    Example
+      wharf call box/picture
+
+    Schema
+    {
+      "type": "object",
+      "properties": {}
+    }
+    "#);
+}
