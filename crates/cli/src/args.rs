@@ -6,23 +6,21 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{
-    ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
-    ValueEnum,
-};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     add, add_json, cache, call, complete, completions, config, disable, doctor, enable, explain,
     export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove, resources,
     status, test, tools, trust, untrust,
 };
+use crate::help;
 
 /// Find, check, use and manage the MCP servers of every program on this machine
 ///
 /// Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
 /// programs, decides which one counts for each name, and says what is wrong with the rest.
-/// Nothing is changed in the files of other programs, and nothing that came with a project is
-/// started before you agree to it.
+/// Files of other programs are only read; `wharf export` alone writes to one, and shows the change
+/// first. Nothing that came with a project is started before you agree to it.
 #[derive(Debug, Parser)]
 #[command(
     name = "wharf",
@@ -33,10 +31,11 @@ use crate::commands::{
     after_help = "\
 Examples:
   wharf list                 every server, and where it comes from
-  wharf explain github       why this one is (not) used
-  wharf doctor               what is wrong, and how to put it right
   wharf tools                what agents can call
   wharf call fs/read path=a  one call
+  wharf add docs -- npx -y @modelcontextprotocol/server-filesystem ~/docs
+  wharf doctor               what is wrong, and how to put it right
+  wharf help call            all about one verb
   wharf list --json          the same for programs
 
 Exit codes: 0 fine, 1 no or not found, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
@@ -67,9 +66,6 @@ pub(crate) struct Flags {
     /// Leave out the files of projects
     #[arg(long, global = true)]
     pub(crate) no_project: bool,
-    /// Do not use the background process that shares connections
-    #[arg(long, global = true)]
-    pub(crate) no_daemon: bool,
     /// Trust everything in this project, for this run only
     #[arg(long, global = true)]
     pub(crate) trust_project: bool,
@@ -133,13 +129,16 @@ pub(crate) enum Verb {
 }
 
 /// Reads a command line. The error may also be the help or the version that was asked for.
-pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
-    if let Some(cli) = parse_alone(&arguments) {
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    if let Some(cli) = parse_alone(arguments) {
         return Ok(cli);
     }
     // The parser writes its own messages, so it has to know about colours before it has parsed.
-    let mut command = Cli::command().color(color_of(&arguments));
-    let matches = command.try_get_matches_from_mut(arguments)?;
+    let mut command = help::command(color_of(arguments));
+    let matches = match command.try_get_matches_from_mut(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return Err(help::better(error, arguments, &mut command)),
+    };
     read(&matches).map_err(|error| error.format(&mut command))
 }
 
@@ -225,6 +224,8 @@ fn color_of(arguments: &[OsString]) -> clap::ColorChoice {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
@@ -292,7 +293,8 @@ mod tests {
 
     #[test]
     fn common_flags_count_before_and_after_the_verb() {
-        let parse = |line: &str| parse(line.split(' ').map(OsString::from).collect()).unwrap();
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let parse = |line: &str| parse(&words(line)).unwrap();
         for line in ["wharf --json -vv list", "wharf list --json -vv", "wharf --json list -v -v"] {
             let flags = parse(line).flags;
             assert_eq!((flags.json, flags.verbose), (true, 2), "{line}");

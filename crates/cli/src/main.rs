@@ -1,11 +1,13 @@
 //! The `wharf` command line: from arguments to an exit code.
 //!
-//! `args` says what can be typed, `host` looks at the machine once, `log` says what happens inside
-//! to whoever asks, `signals` ends the run when somebody wants that, `commands` does the work with one file per verb, and `ui` is the only part that
+//! `args` says what can be typed, `help` puts the verbs into groups, `host` looks at the machine once,
+//! `log` says what happens inside to whoever asks, `signals` ends the run when somebody wants that,
+//! `commands` does the work with one file per verb, and `ui` is the only part that
 //! writes to the screen. With the feature `otel`, `traces` tells a collector of the run.
 
 mod args;
 mod commands;
+mod help;
 mod host;
 mod log;
 mod panics;
@@ -17,7 +19,7 @@ mod ui;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match args::parse(host::arguments()) {
+    match args::parse(&host::arguments()) {
         Ok(cli) => {
             panics::hide_payloads();
             signals::receive();

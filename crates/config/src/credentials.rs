@@ -100,9 +100,22 @@ impl Credentials {
         resource: &str,
         token: &Secret,
     ) -> Result<String, CredentialError> {
+        self.set_bearer(None, resource, token)
+    }
+
+    /// Stores a token under a reference, or under a new one, and returns the reference.
+    pub fn set_bearer(
+        &mut self,
+        id: Option<&str>,
+        resource: &str,
+        token: &Secret,
+    ) -> Result<String, CredentialError> {
         let path = self.path.clone().ok_or(CredentialError::NoHome)?;
-        let id = store::random_id()
-            .map_err(|source| StoreError::new(&path, Trouble::NoRandomness(source)))?;
+        let id = match id {
+            Some(id) => id.to_owned(),
+            None => store::random_id()
+                .map_err(|source| StoreError::new(&path, Trouble::NoRandomness(source)))?,
+        };
         let stored = StoredCredential {
             kind: "bearer".to_owned(),
             resource: resource.to_owned(),

@@ -3,11 +3,13 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::document::Node;
 use crate::expand::Syntax;
@@ -378,6 +380,37 @@ pub struct Launch {
     pub env: Vec<(String, ConfigValue)>,
     /// The folder to start it in.
     pub cwd: Option<Secret>,
+}
+
+impl Launch {
+    /// What the text of every launch identity begins with.
+    pub const IDENTITY_PREFIX: &'static str = "stdio:";
+
+    /// Returns a text that is the same for two programs exactly if they are started in the same way.
+    /// A stored token is bound to it. Nothing can be read from it.
+    pub fn identity(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            hash.update((text.len() as u64).to_be_bytes());
+            hash.update(text.as_bytes());
+        };
+        part(self.command.expose());
+        part(&self.args.len().to_string());
+        self.args.iter().for_each(|arg| part(arg.expose()));
+        let mut env: Vec<_> =
+            self.env.iter().map(|(name, value)| (name.as_str(), value.text().expose())).collect();
+        env.sort_unstable();
+        for (name, value) in env {
+            part(name);
+            part(value);
+        }
+        part(self.cwd.as_ref().map_or("", |cwd| cwd.expose()));
+        let digest = hash.finalize();
+        digest.iter().fold(Self::IDENTITY_PREFIX.to_owned(), |mut text, byte| {
+            let _infallible = write!(text, "{byte:02x}");
+            text
+        })
+    }
 }
 
 /// Where to send requests.

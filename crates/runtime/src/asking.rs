@@ -158,6 +158,7 @@ impl Runtime {
             let mut options =
                 RequestOptions { deadline: limit_of(&view, cap), ..RequestOptions::default() };
             let span = spans::request(method, (&view, &peer), &mut options);
+            let said = peer.stderr_position();
             let answer = question(&peer, &options).instrument(span.clone()).await;
             spans::answered(&span, &answer);
             drop(span);
@@ -168,16 +169,16 @@ impl Runtime {
                 }
                 Err(error) if may_be_gone(&error) => {
                     self.suspect(&view.name);
-                    return Err(explain(&error, &peer.stderr(), &view.secrets));
+                    return Err(explain(&error, &peer.stderr_since(said), &view.secrets));
                 }
                 // What helps with a tool does not help here.
                 Err(error @ RequestError::Refused(_)) => {
                     return Err(CallError {
                         hint: None,
-                        ..explain(&error, &peer.stderr(), &view.secrets)
+                        ..explain(&error, &peer.stderr_since(said), &view.secrets)
                     });
                 }
-                Err(error) => return Err(explain(&error, &peer.stderr(), &view.secrets)),
+                Err(error) => return Err(explain(&error, &peer.stderr_since(said), &view.secrets)),
             }
         }
     }
@@ -211,20 +212,20 @@ impl Runtime {
         for view in snapshot.servers().filter(wanted) {
             match (&view.peer, &view.failure) {
                 (Some(peer), _) if offers(peer, kind) => {
-                    let mut options = RequestOptions {
-                        deadline: limit_of(view, cap),
-                        ..RequestOptions::default()
-                    };
+                    let deadline = limit_of(view, cap);
+                    let mut options = RequestOptions { deadline, ..RequestOptions::default() };
                     let limit = options.deadline.idle;
                     let span = spans::request(method, (view, peer), &mut options);
                     let listing = list(peer.clone(), options).instrument(span.clone());
-                    let (view, peer) = (Arc::clone(view), peer.clone());
+                    let (said, view, peer) =
+                        (peer.stderr_position(), Arc::clone(view), peer.clone());
                     asked.spawn(async move {
                         let listing = bounded(listing, limit).await;
                         if let Ok(listing) = &listing {
                             spans::answered(&span, listing);
                         }
-                        let explained = |error| explain(&error, &peer.stderr(), &view.secrets);
+                        let stderr = peer.stderr_since(said);
+                        let explained = |error| explain(&error, &stderr, &view.secrets);
                         let outcome = listing.map(|listing| listing.map_err(explained));
                         (view.name.clone(), outcome.unwrap_or_else(Err))
                     });

@@ -150,7 +150,7 @@ impl Runtime {
             let call = peer.call_tool(tool.tool(), Some(&object), &request);
             // A server that keeps asking back is waited for no longer than one that answers.
             let late = RequestError::TimedOut { limit: cap, never_sent: false };
-            let sent = Instant::now();
+            let (sent, said) = (Instant::now(), peer.stderr_position());
             let answer = tokio::time::timeout(left(), call.instrument(span.clone())).await;
             let answer = answer.unwrap_or(Err(late));
             spans::sent(&span, &answer);
@@ -167,7 +167,7 @@ impl Runtime {
             if !repeats {
                 let refusal = Refusal { error: &error, server: tool.server(), peer: &peer, sent };
                 if is_last || has_visited || !self.visit(refusal, left()).await {
-                    return Err(explain(&error, &peer.stderr(), &server.secrets));
+                    return Err(explain(&error, &peer.stderr_since(said), &server.secrets));
                 }
                 has_visited = true;
             }

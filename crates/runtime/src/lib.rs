@@ -31,6 +31,7 @@ mod resolve;
 mod runtime;
 mod spans;
 mod status;
+mod stderr;
 pub mod thinking;
 pub mod tools;
 
@@ -50,6 +51,7 @@ pub use ports::{Elicitor, Ports, Sampler};
 pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};
 pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use status::{Failure, FailureKind, Status};
+pub use stderr::last_meaningful_line;
 pub use tools::attempts::LastAttempt;
 pub use tools::cache::clear_cache;
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, load};
 
+use crate::connections::ServerView;
 use crate::deciding;
 use crate::options::Options;
 use crate::runtime::Runtime;
-use crate::status::Status;
+use crate::status::{FailureKind, Status};
 use crate::tools::Tool;
 
 /// What discovery and loading gave.
@@ -29,8 +30,37 @@ pub struct LoadedTools {
 pub struct LoadError {
     /// `mcp:<server>`, or `.mcp.json` for discovery as a whole.
     pub path: String,
-    /// What went wrong.
+    /// What went wrong, with the last meaningful line of the server's error output.
     pub error: String,
+    /// What kind of trouble a server has; none for discovery, and for a server that nobody trusts.
+    pub kind: Option<FailureKind>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// What the server wrote to its error output since the attempt began: text of a third party.
+    pub stderr: String,
+}
+
+impl LoadError {
+    fn of_discovery(error: &DiscoveryError) -> Self {
+        Self {
+            path: ".mcp.json".to_owned(),
+            error: error.to_string(),
+            kind: None,
+            hint: Some(error.hint().to_owned()),
+            stderr: String::new(),
+        }
+    }
+
+    fn of_server(server: &ServerView) -> Option<Self> {
+        let failure = server.failure.as_deref();
+        Some(Self {
+            path: format!("mcp:{}", server.name),
+            error: server.trouble()?,
+            kind: failure.map(|failure| failure.kind),
+            hint: failure.and_then(|failure| failure.hint.clone()),
+            stderr: failure.map(|failure| failure.stderr.clone()).unwrap_or_default(),
+        })
+    }
 }
 
 /// Finds every server that is configured for a folder, without contacting any of them.
@@ -70,7 +100,7 @@ pub async fn discover_and_load_mcp_tools(
     let catalog = match load(&env, look) {
         Ok(catalog) => catalog,
         Err(error) => {
-            let errors = vec![LoadError { path: ".mcp.json".to_owned(), error: error.to_string() }];
+            let errors = vec![LoadError::of_discovery(&error)];
             return LoadedTools { tools: Vec::new(), errors, runtime: None };
         }
     };
@@ -82,11 +112,7 @@ pub async fn discover_and_load_mcp_tools(
     let runtime = Runtime::start(&catalog, options);
     let snapshot = runtime.ready().await;
     let in_trouble = snapshot.servers().filter(|server| server.status != Status::Disabled);
-    let errors = in_trouble.filter_map(|server| {
-        let path = format!("mcp:{}", server.name);
-        server.trouble().map(|error| LoadError { path, error })
-    });
-    let errors = errors.collect();
+    let errors = in_trouble.filter_map(|server| LoadError::of_server(server)).collect();
     let tools = snapshot.registry().tools().to_vec();
     LoadedTools { tools, errors, runtime: Some(runtime) }
 }

@@ -14,6 +14,7 @@ use wharf_protocol::transport::process::StartError;
 
 use crate::gate::Place;
 use crate::resolve::{ResolveError, Secrets};
+use crate::stderr::last_meaningful_line;
 
 /// How long a reason may be; it is a stranger's text as often as not.
 const MOST_REASON: usize = 2_000;
@@ -95,13 +96,21 @@ pub struct Failure {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// The last of the server's error output: foreign text.
+    /// The HTTP status that the server answered with, if that is why.
+    pub http_status: Option<u16>,
+    /// What the server wrote to its error output since the attempt began: text of a third party.
     pub stderr: String,
 }
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, stderr: String::new() }
+        let message = message.into();
+        Self { kind, message, hint: None, http_status: None, stderr: String::new() }
+    }
+
+    /// Returns the reason and the last meaningful line of the server's error output, on one line.
+    pub fn in_one_line(&self) -> String {
+        one_line(&self.message, Some(&self.stderr))
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
@@ -129,7 +138,13 @@ impl Failure {
             ConnectError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
             _ => error.request().and_then(request_hint),
         };
-        Self { kind, message: reason(error, secrets), hint, stderr: error.stderr().to_owned() }
+        Self {
+            kind,
+            message: reason(error, secrets),
+            hint,
+            http_status: error.request().and_then(http_status),
+            stderr: error.stderr().to_owned(),
+        }
     }
 
     /// Says why a program did not start, in the words of its entry: what they stand for may be secret.
@@ -170,7 +185,8 @@ impl Failure {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        Self { kind, message: reason(error, secrets), hint: request_hint(error), stderr }
+        let (message, hint) = (reason(error, secrets), request_hint(error));
+        Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
     /// Says why a server that answered did not list its tools.
@@ -185,7 +201,7 @@ impl Failure {
             _ => request_hint(error),
         };
         let message = format!("could not list its tools: {}", reason(error, secrets));
-        Self { kind, message, hint, stderr }
+        Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
     /// Says how a session was lost.
@@ -201,11 +217,46 @@ impl Failure {
 
 const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
 
+/// Returns the HTTP status that a request was refused with.
+fn http_status(error: &RequestError) -> Option<u16> {
+    match error.itself() {
+        RequestError::Status { status, .. } | RequestError::Unauthorized { status, .. } => {
+            Some(status.as_u16())
+        }
+        _ => None,
+    }
+}
+
+/// Says what an HTTP status suggests to whoever wrote the address down.
+pub(crate) fn status_hint(status: u16) -> Option<&'static str> {
+    match status {
+        404 | 405 | 410 => {
+            Some("check the path in its address: most servers answer at /mcp, older ones at /sse")
+        }
+        429 => Some("the server limits how often it may be asked; wait before you try again"),
+        500.. => Some("the server itself has trouble; try again later, or tell whoever runs it"),
+        _ => None,
+    }
+}
+
+/// Puts a reason and the last meaningful line of a server's error output on one line.
+pub(crate) fn one_line(message: &str, stderr: Option<&str>) -> String {
+    match stderr.and_then(last_meaningful_line) {
+        // Some reasons already quote it.
+        Some(line) if !message.contains(&line) => format!("{message}; stderr: {line}"),
+        _ => message.to_owned(),
+    }
+}
+
 fn request_hint(error: &RequestError) -> Option<String> {
     match error {
+        RequestError::Unauthorized { status, .. } if status.as_u16() == 403 => {
+            Some("the token or account is known, but may not do this; use another one".to_owned())
+        }
         RequestError::Unauthorized { .. } => {
             Some("sign in, or check the token in its headers".to_owned())
         }
+        RequestError::Status { status, .. } => status_hint(status.as_u16()).map(str::to_owned),
         RequestError::Http(error) => HttpError::hint(error),
         RequestError::Lost { ended, .. } => match &ended.reason {
             EndReason::Http(error) => error.hint(),

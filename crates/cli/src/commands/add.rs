@@ -1,9 +1,10 @@
-//! `wharf add`: adds a server from the words of a command line.
+//! `wharf add`: adds a server from the words of a command line, or gives one another token.
 
 use clap::Args;
-use wharf_config::manage::AddRequest;
+use wharf_config::manage::{self, AddRequest, ManageError};
 
-use super::changed::{self, ScopeWord, scope_or_default};
+use super::changed::{self, ScopeWord, report, scope_or_default};
+use super::probe::ProbeArgs;
 use super::server_words::{GivenServer, ServerWords};
 use super::{Exit, Failure, Invocation};
 
@@ -12,13 +13,18 @@ use super::{Exit, Failure, Invocation};
 /// A local server is given as a command after `--`, a remote one with --url. Without --scope it
 /// goes into the project's file, or into yours in the home folder. A token is kept in the
 /// credential store, never in the file; with `--token -` it is asked for, or read from the
-/// standard input where that is no terminal.
+/// standard input where that is not a terminal. With --token alone, the token of a server that is
+/// there already is stored or replaced.
+///
+/// The new server is connected to for a moment, to say what it has; if that fails it stays in the
+/// file, with a warning that says why.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf add docs -- npx -y @modelcontextprotocol/server-filesystem ~/docs
   wharf add search --scope user --env KEY='${SEARCH_KEY}' -- uvx search-server
   wharf add tickets --url https://tickets.example/mcp --token -
+  wharf add tickets --token -                   another token for it
   wharf add old --url https://old.example/sse --transport sse --force")]
 pub(crate) struct AddArgs {
     /// The server's name: letters, numbers, dash, underscore and dot
@@ -29,15 +35,17 @@ pub(crate) struct AddArgs {
     /// Replace an entry of this name
     #[arg(long)]
     force: bool,
-    /// Do not try to reach the server
-    #[arg(long)]
-    no_probe: bool,
+    #[command(flatten)]
+    probe: ProbeArgs,
     #[command(flatten)]
     server: ServerWords,
 }
 
 /// Adds a server.
 pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    if args.server.is_token_alone() {
+        return replace_token(args, invocation);
+    }
     let Some(GivenServer { entry, token }) = args.server.read(&args.name, invocation)? else {
         return Err(Failure::Usage {
             message: "what to add is missing",
@@ -51,5 +59,25 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
         scope: scope_or_default(args.scope, invocation),
         replace: args.force,
     };
-    changed::add(request, invocation)
+    changed::add(request, args.probe, invocation)
+}
+
+/// Stores the token of a server that is there already, and changes nothing else.
+fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let scope = args.scope.map(ScopeWord::scope);
+    let missing = || ManageError::NotFound { name: args.name.clone(), nearest: None };
+    // Nobody is asked for a token that cannot be stored.
+    let token = if manage::has_entry(&invocation.env, &args.name)? {
+        args.server.token(&args.name, invocation)?
+    } else {
+        None
+    };
+    let Some(token) = token else {
+        return Err(Failure::Usage {
+            message: "--token requires --url (HTTP/SSE transport).",
+            hint: "no server has this name yet, so say where it is",
+        });
+    };
+    let result = manage::set_token(&invocation.env, &args.name, scope, &token);
+    report(&args.name, result.and_then(|done| done.ok_or_else(missing)), invocation)
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use wharf_config::manage::{self, AddRequest};
 
 use super::changed::{self, ScopeWord, report, scope_or_default};
+use super::probe::ProbeArgs;
 use super::{Exit, Failure, Invocation};
 
 /// How much is read; no entry is longer.
@@ -14,7 +15,8 @@ const LONGEST_ENTRY: u64 = 1024 * 1024;
 /// Add a server whose entry is given as JSON
 ///
 /// The JSON is one entry with the fields of Wharf's own files; comments and trailing commas are
-/// fine. With `-` it is read from the standard input.
+/// fine. With `-` it is read from the standard input. The new server is then connected to for a
+/// moment, to say what it has; if that fails it stays in the file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,6 +34,8 @@ pub(crate) struct AddJsonArgs {
     /// Replace an entry of this name
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    probe: ProbeArgs,
 }
 
 /// Adds a server.
@@ -50,7 +54,7 @@ pub(crate) fn run(args: &AddJsonArgs, invocation: &Invocation) -> Result<Exit, F
     let scope = scope_or_default(args.scope, invocation);
     let name = args.name.clone();
     let request = AddRequest { name, entry, token: None, scope, replace: args.force };
-    changed::add(request, invocation)
+    changed::add(request, args.probe, invocation)
 }
 
 fn stdin() -> Result<String, Failure> {

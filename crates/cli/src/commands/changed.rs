@@ -8,6 +8,7 @@ use wharf_config::secret::names_a_secret;
 use wharf_config::text::clean;
 use wharf_config::{Env, State};
 
+use super::probe::{self, Probe, ProbeArgs};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_json};
 
@@ -35,8 +36,12 @@ pub(crate) fn scope_or_default(word: Option<ScopeWord>, invocation: &Invocation)
     word.map_or_else(|| manage::default_scope(&invocation.env), ScopeWord::scope)
 }
 
-/// Adds a server and tells about it, also of secrets that stand in the file now.
-pub(crate) fn add(request: AddRequest, invocation: &Invocation) -> Result<Exit, Failure> {
+/// Adds a server and tells about it, also of secrets that stand in the file now; then tries it.
+pub(crate) fn add(
+    request: AddRequest,
+    args: ProbeArgs,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
     let name = request.name.clone();
     let literals = literal_secrets(&request.entry, &invocation.env);
     let mut result = manage::add(&invocation.env, request);
@@ -54,7 +59,32 @@ pub(crate) fn add(request: AddRequest, invocation: &Invocation) -> Result<Exit, 
             ));
         }
     }
-    report(&name, result, invocation)
+    match result {
+        Ok(done) => added(done, args, invocation),
+        Err(error) => report(&name, Err(error), invocation),
+    }
+}
+
+/// Tells what was added, tries it, and tells what was found.
+fn added(done: Done, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+    let ui = &invocation.ui;
+    if !ui.json {
+        // Trying it may take seconds.
+        ui.data(&format!("{}\n", clean(&done.message)))?;
+    }
+    let probe = probe::run(&done, args, invocation);
+    if ui.json {
+        let path = done.path.map(|path| path.to_string_lossy().into_owned());
+        print_json(&Report { ok: true, name: &done.name, path, message: done.message, probe })?;
+        return Ok(Exit::Fine);
+    }
+    if let Some(found) = probe.as_ref().and_then(Probe::found) {
+        ui.data(&format!("{found}\n"))?;
+    }
+    if let Some(probe) = probe {
+        probe.warn(invocation);
+    }
+    Ok(Exit::Fine)
 }
 
 /// Tells whether a server that was just added is switched off, such as by an older list.
@@ -90,6 +120,8 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe: Option<Probe>,
 }
 
 /// Tells what was changed, or why not.
@@ -102,7 +134,13 @@ pub(crate) fn report(
     match result {
         Ok(done) if json => {
             let path = done.path.map(|path| path.to_string_lossy().into_owned());
-            print_json(&Report { ok: true, name: &done.name, path, message: done.message })?;
+            print_json(&Report {
+                ok: true,
+                name: &done.name,
+                path,
+                message: done.message,
+                probe: None,
+            })?;
             Ok(Exit::Fine)
         }
         Ok(done) => {
@@ -112,7 +150,7 @@ pub(crate) fn report(
         Err(error) => {
             if json {
                 let message = error.to_string();
-                print_json(&Report { ok: false, name, path: None, message })?;
+                print_json(&Report { ok: false, name, path: None, message, probe: None })?;
             }
             Err(error.into())
         }

@@ -141,7 +141,7 @@ impl Failure {
                 Some("correct the file, or delete it and trust again".to_owned())
             }
             Self::NotUsed { hint, .. } => Some(hint.clone()),
-            Self::NotConnected { failure, .. } => tip(failure),
+            Self::NotConnected { name, failure } => tip(name, failure),
             Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
             Self::Ambiguous { .. } => Some("say which one with --server".to_owned()),
@@ -181,7 +181,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Usage { .. } | Self::BadArguments { .. } | Self::Ambiguous { .. } => Exit::Usage,
-            Self::Untrusted { .. } => Exit::Untrusted,
+            Self::Untrusted { .. } | Self::Manage(ManageError::Untrusted { .. }) => Exit::Untrusted,
             Self::NotConnected { failure, .. } => exit_of(failure.kind),
             Self::Request(error) => exit_of_call(error.reason),
             Self::TimedOut { .. } => Exit::TimedOut,
@@ -223,15 +223,52 @@ pub(crate) fn exit_of_call(reason: Reason) -> Exit {
     }
 }
 
-/// Says what can be done about a server that is not there.
-pub(crate) fn tip(failure: &wharf::Failure) -> Option<String> {
+/// Says what can be done about a server that is not there, and what to type next.
+pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
+    let word = phrase::word(name);
     let otherwise = match failure.kind {
         FailureKind::Start => Some("check \"command\" in its entry"),
         FailureKind::TimedOut => Some("raise `timeout` in its entry if it needs longer"),
-        FailureKind::NeedsAuth => Some("sign in, or check the token in its headers"),
         _ => None,
     };
-    failure.hint.clone().or_else(|| otherwise.map(str::to_owned))
+    let advice = failure.hint.as_deref().or(otherwise);
+    let has_written = !failure.stderr.trim().is_empty();
+    let next = match (failure.kind, failure.http_status) {
+        (FailureKind::Config | FailureKind::Start, _) => return advice.map(str::to_owned),
+        (FailureKind::NeedsAuth, Some(403)) => format!("wharf get {word}"),
+        (FailureKind::NeedsAuth, _) => return Some(token_tip(name)),
+        (FailureKind::Stopped, _) => {
+            return Some(format!("see why with `wharf logs {word}`, then: wharf reconnect {word}"));
+        }
+        _ if has_written => format!("wharf logs {word}"),
+        (_, Some(408 | 429 | 500..)) => format!("wharf test {word}"),
+        _ => format!("wharf get {word}"),
+    };
+    Some(advice.map_or_else(|| next.clone(), |advice| format!("{advice} ({next})")))
+}
+
+/// Says how a server gets a token.
+fn token_tip(name: &str) -> String {
+    let word = phrase::word(name);
+    format!(
+        "store a token with `wharf add {word} --token -`, or check its headers (wharf get {word})"
+    )
+}
+
+/// Says what to type next about a call that has no result; its own hint is told beside it.
+pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
+    let word = phrase::word(server);
+    match error.reason {
+        _ if server.is_empty() => None,
+        Reason::NeedsAuth => Some(token_tip(server)),
+        Reason::Untrusted => Some(format!("wharf trust {word}")),
+        Reason::Disabled => Some(format!("wharf enable {word}")),
+        Reason::Connect | Reason::Lost | Reason::TimedOut if error.stderr.is_some() => {
+            Some(format!("all that it wrote: wharf logs {word}"))
+        }
+        Reason::Connect | Reason::Lost => Some(format!("wharf test {word}")),
+        _ => None,
+    }
 }
 
 fn setting_hint(error: &SettingError) -> Option<String> {

@@ -29,6 +29,7 @@ pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
 pub(crate) mod mcp;
+mod probe;
 pub(crate) mod prompt;
 pub(crate) mod prompts;
 pub(crate) mod read;

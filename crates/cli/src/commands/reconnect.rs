@@ -31,6 +31,10 @@ struct Answer<'a> {
     ok: bool,
     name: &'a str,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<&'a str>,
 }
 
 /// Reconnects a server.
@@ -52,7 +56,7 @@ fn show(
         Ok(server) => {
             let message = message(&server);
             if invocation.ui.json {
-                print_json(&Answer { ok: true, name, message })?;
+                print_json(&Answer { ok: true, name, message, hint: None, stderr: None })?;
             } else {
                 invocation.ui.data(&format!("{}\n", clean(&message)))?;
             }
@@ -65,7 +69,8 @@ fn show(
 
 fn failed(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit, Failure> {
     if invocation.ui.json {
-        print_json(&Answer { ok: false, name, message: failure.to_string() })?;
+        let (message, hint, stderr) = (failure.to_string(), failure.hint(), failure.stderr());
+        print_json(&Answer { ok: false, name, message, hint, stderr })?;
     }
     Err(failure)
 }

@@ -92,13 +92,32 @@ impl ServerWords {
                 "give one of them",
             ));
         }
-        let token = match self.token.as_deref() {
+        let token = self.token(name, invocation)?.or(bearer);
+        Ok(Some(GivenServer { entry, token }))
+    }
+
+    /// Tells whether there is nothing but a token.
+    pub(crate) fn is_token_alone(&self) -> bool {
+        self.token.is_some()
+            && self.url.is_none()
+            && self.command.is_empty()
+            && self.transport.is_none()
+            && self.header.is_empty()
+            && self.env.is_empty()
+    }
+
+    /// Reads the token: asks for it, reads it from a pipe, or takes it as it was given.
+    pub(crate) fn token(
+        &self,
+        name: &str,
+        invocation: &Invocation,
+    ) -> Result<Option<Secret>, Failure> {
+        Ok(match self.token.as_deref() {
             Some("-") if invocation.ui.is_typed => Some(token_from_terminal(name)?),
             Some("-") => Some(token_from_stdin()?),
             Some(token) => Some(token_from_argument(token)?),
-            None => bearer,
-        };
-        Ok(Some(GivenServer { entry, token }))
+            None => None,
+        })
     }
 
     fn local(&self, command: &str, rest: &[String]) -> Result<Value, Failure> {

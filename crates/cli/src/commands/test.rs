@@ -99,7 +99,7 @@ fn show(
         Err(why) => {
             if let (true, Unavailable::Failed { failure, .. }) = (ui.json, &why) {
                 answer.error = Some(&failure.message);
-                answer.tip = tip(failure);
+                answer.tip = tip(name, failure);
                 answer.stderr = Some(failure.stderr.as_str()).filter(|text| !text.is_empty());
                 print_json(&answer)?;
             }

@@ -44,7 +44,7 @@ fn a_local_server_goes_into_the_project_and_is_trusted() {
 #[test]
 fn remote_servers_speak_http_unless_told_otherwise() {
     let world = World::new();
-    assert_snapshot!(world.run("add a --url https://a.example/mcp --header X-Team=${TEAM} --no-probe"), @r#"
+    assert_snapshot!(world.run("add a --url https://a.example/mcp --header X-Team=${TEAM}"), @r#"
     exit 0
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
@@ -164,6 +164,8 @@ fn the_scope_can_be_named() {
     exit 0
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
+    --- stderr
+    It is used instead of "a" in ~/.wharf/mcp.json (Wharf · user).
     "#);
     assert_snapshot!(world.run("add a --scope both -- npx"), @"
     exit 2
@@ -210,6 +212,8 @@ fn the_usual_scope_depends_on_the_folder() {
     exit 0
     --- stdout
     Added server "there" in [project]/.wharf/mcp.json
+    --- stderr
+    warning: it is not used: it is the same server as "deep"
     "#);
     assert_snapshot!(world.run_in("outside", "add nowhere --project ../nothing -- npx"), @"
     exit 1
@@ -340,6 +344,8 @@ fn what_is_added_while_the_variable_hides_the_files_is_trusted_too() {
     exit 0
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
+    --- stderr
+    It is not used from here: --no-project, a setting or WHARF_MCP_SERVERS leaves its file out.
     "#);
     assert_snapshot!(world.run("list -q"), @"
     exit 0

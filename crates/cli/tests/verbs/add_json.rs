@@ -236,7 +236,7 @@ fn names_and_words_are_checked() {
     --- stderr
     error: Server name can only contain letters, numbers, dash, underscore and dot
     "#);
-    assert_snapshot!(world.run("add-json a"), @"
+    assert_snapshot!(World::new().probing().run("add-json a"), @"
     exit 2
     --- stderr
     error: the following required arguments were not provided:

@@ -7,7 +7,7 @@ use crate::world::World;
 /// Runs a line that must fail and leave no file behind.
 #[track_caller]
 fn refused(words: &[&str]) -> String {
-    let world = World::new();
+    let world = World::new().probing();
     let shown = world.run_words(words);
     assert!(!world.path("project/.wharf").exists(), "{shown}");
     assert!(!world.path("home/.wharf/mcp.json").exists(), "{shown}");
@@ -31,13 +31,13 @@ fn the_words_must_fit_together() {
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: pass a token to a local server with --env
+      hint: add it without a token first; then store one with `wharf add NAME --token -`
     ");
     assert_snapshot!(line("add a --token abc"), @"
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: pass a token to a local server with --env
+      hint: no server has this name yet, so say where it is
     ");
     assert_snapshot!(line("add a"), @"
     exit 2
@@ -110,7 +110,9 @@ fn the_parser_refuses_the_rest() {
     assert_snapshot!(line("add a npx"), @"
     exit 2
     --- stderr
-    error: unexpected argument 'npx' found
+    error: the command of a server comes after `--`
+
+      tip: wharf add a -- npx
 
     Usage: wharf add [OPTIONS] <NAME> [-- <COMMAND>...]
 

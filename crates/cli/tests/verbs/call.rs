@@ -217,6 +217,7 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
     The outcome is unknown: the tool may have run. Check before calling it again.
     the server's last error output:
       out of memory
+    hint: all that it wrote: wharf logs box
     "#);
     assert_snapshot!(timeless(&world.run("call box/die --json")), @r#"
     exit 3
@@ -259,7 +260,7 @@ fn a_server_that_is_not_there_has_its_code() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says
+      hint: run its command by hand to see what it says (wharf logs broken)
       the server's last error output:
         no licence
     "#);
@@ -267,7 +268,7 @@ fn a_server_that_is_not_there_has_its_code() {
     exit 5
     --- stderr
     error: Failed to connect to "slow": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start
+      hint: raise `timeout` in its entry if it needs longer to start (wharf get slow)
     "#);
     assert_snapshot!(world.run("call slow/x --timeout 100ms"), @"
     exit 5

@@ -12,8 +12,6 @@ fn settings_are_shown() {
     call.max_ms = 3600000
     call.max_result_chars = 50000
     credentials.store = auto
-    daemon.enabled = true
-    daemon.idle_minutes = 30
     discovery.disabled =
     discovery.duplicates = hide
     discovery.project = true
@@ -30,8 +28,6 @@ fn settings_are_shown() {
       "call.max_ms": 3600000,
       "call.max_result_chars": 50000,
       "credentials.store": "auto",
-      "daemon.enabled": true,
-      "daemon.idle_minutes": 30,
       "discovery.disabled": [],
       "discovery.duplicates": "hide",
       "discovery.project": true,
@@ -127,5 +123,30 @@ fn what_is_wrong_in_the_file_is_said() {
     --- stderr
     warning: ~/.wharf/config.toml:2: unknown setting "discovery.projct"
       hint: did you mean "discovery.project"?
+    "#);
+}
+
+#[test]
+fn settings_of_parts_that_do_not_exist_yet_are_refused_and_warned_of() {
+    let world = World::new().home(
+        ".wharf/config.toml",
+        "[daemon]\nenabled = false\n[serve]\nport = 1\n[models]\ndefault = \"x\"\n",
+    );
+    assert_snapshot!(world.run("config set daemon.enabled false"), @r#"
+    exit 1
+    --- stderr
+    error: "daemon.enabled" has no effect: the background process that shares connections does not exist yet
+    "#);
+    assert_snapshot!(world.run("config get startup.mode"), @r#"
+    exit 0
+    --- stdout
+    auto
+    --- stderr
+    warning: ~/.wharf/config.toml:2: "daemon.enabled" has no effect: the background process that shares connections does not exist yet
+      hint: remove it
+    warning: ~/.wharf/config.toml:4: "serve.port" has no effect: the gateway does not exist yet
+      hint: remove it
+    warning: ~/.wharf/config.toml:6: "models.default" has no effect: the agent session does not exist yet
+      hint: remove it
     "#);
 }

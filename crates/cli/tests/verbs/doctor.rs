@@ -93,7 +93,7 @@ fn everything_that_is_wrong_has_a_fix() {
       ok  Box!: `npx` is there
       ok  keyless: has the address https://example.com/
       !!  keyless: the stored credential that its entry refers to is missing
-          hint: store it again: wharf add keyless --url URL --token - --force
+          hint: store it again: wharf add keyless --token -
       !!  lost: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  lost: the folder in "cwd" does not exist: ~/none

@@ -46,8 +46,8 @@ fn servers_are_connected_and_what_is_wrong_is_told() {
       ok  box: connects (script 1.2, 2025-11-25), 5 tools
       !!  box: env "TOKEN" left out: command exited 1
           hint: run the command by hand to see what it says
-      !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3)
-          hint: run its command by hand to see what it says
+      !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: no licence
+          hint: run its command by hand to see what it says (wharf logs broken)
 
     3 things to put right.
     "#);
@@ -64,8 +64,8 @@ fn one_server_is_connected_alone() {
       ok  broken: `broken` is there
 
     Connection
-      !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3)
-          hint: run its command by hand to see what it says
+      !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: no licence
+          hint: run its command by hand to see what it says (wharf logs broken)
 
     1 thing to put right.
     ");

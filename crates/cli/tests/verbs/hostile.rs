@@ -37,7 +37,7 @@ const VERBS: [(&str, &[&str]); 28] = [
     ("test", &["test NAME"]),
     ("reconnect", &["reconnect NAME"]),
     ("logs", &["logs NAME"]),
-    ("add", &["add NAME --no-probe --url http://127.0.0.1:1/", "add NAME --scope user -- npx x"]),
+    ("add", &["add NAME --url http://127.0.0.1:1/", "add NAME --scope user -- npx x"]),
     ("add-json", &["add-json NAME {} --force", "add-json new {\"command\":\"npx\"}"]),
     ("remove", &["remove NAME", "remove NAME --scope project", "rm NAME --scope user"]),
     ("enable", &["enable NAME", "tools"]),
@@ -178,7 +178,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn every_verb_is_tried() {
     let help = World::new().run("--help");
-    let commands = help.split_once("\nCommands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let commands = help.split_once("\nEvery day:\n").unwrap().1.split_once("\nOptions:").unwrap().0;
     let offered: BTreeSet<&str> = commands
         .lines()
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))

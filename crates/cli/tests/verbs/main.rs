@@ -6,6 +6,7 @@
 
 mod add;
 mod add_json;
+mod add_probe;
 mod add_refused;
 mod address;
 mod agreed;
@@ -20,6 +21,7 @@ mod doctor;
 mod doctor_connected;
 mod explain;
 mod export;
+mod failures;
 mod files;
 mod gate;
 mod get;

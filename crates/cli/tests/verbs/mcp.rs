@@ -95,7 +95,6 @@ fn a_server_has_to_be_named() {
           --json           Print JSON for programs: one document, secrets hidden
           --project <DIR>  Look from this folder instead of the working folder
           --no-project     Leave out the files of projects
-          --no-daemon      Do not use the background process that shares connections
           --trust-project  Trust everything in this project, for this run only
       -q, --quiet          Print no warnings and notices
       -v, --verbose...     Say more, such as which files were read; may be repeated

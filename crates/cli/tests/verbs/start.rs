@@ -15,57 +15,65 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
 
     Usage: wharf [OPTIONS] <COMMAND>
 
-    Commands:
+    Every day:
       list         List every server, whichever program's file it is in [alias: ls]
-      get          Show one server's entry
-      explain      Explain why a server is or is not used
-      status       Show which servers are ready to start
-      doctor       Check everything, and say how to put it right
       tools        List the tools of your servers
       call         Call a tool
-      resources    List the resources of your servers
-      read         Read a resource
-      prompts      List the prompts of your servers
-      prompt       Fill in a prompt, and print the messages that it becomes
-      test         Connect to one server, and say how that went
-      reconnect    Connect to a server afresh
-      logs         Show what a server wrote to its error output
       add          Add a server to one of Wharf's own files
+      doctor       Check everything, and say how to put it right
+
+    See:
+      status       Show which servers are ready to start
+      test         Connect to one server, and say how that went
+      get          Show one server's entry
+      explain      Explain why a server is or is not used
+      resources    List the resources of your servers
+      prompts      List the prompts of your servers
+      logs         Show what a server wrote to its error output
+
+    Use:
+      read         Read a resource
+      prompt       Fill in a prompt, and print the messages that it becomes
+      reconnect    Connect to a server afresh
+
+    Manage:
       add-json     Add a server whose entry is given as JSON
       remove       Remove a server from one of Wharf's own files [alias: rm]
       enable       Switch a server on
       disable      Switch a server off
       import       Copy servers from another program, or from a file, into Wharf's own
       export       Copy the servers that Wharf would connect into another program's file
+
+    Trust:
       trust        Agree to servers that came with this project
       untrust      Take back your agreement to servers of this project
-      cache        Forget what is known of servers from earlier
+
+    Wharf itself:
       config       Show or change a setting of Wharf itself
+      cache        Forget what is known of servers from earlier
       mcp          Run one of the MCP servers that are built into Wharf
       completions  Print a completion script for your shell
       man          Print the manual page
-      help         Print this message or the help of the given subcommand(s)
+      help         Print this message, or the help of a verb
 
     Options:
-      -h, --help     Print help (see more with '--help')
-      -V, --version  Print version
-
-    Common options:
           --json           Print JSON for programs: one document, secrets hidden
           --project <DIR>  Look from this folder instead of the working folder
           --no-project     Leave out the files of projects
-          --no-daemon      Do not use the background process that shares connections
           --trust-project  Trust everything in this project, for this run only
       -q, --quiet          Print no warnings and notices
       -v, --verbose...     Say more, such as which files were read; may be repeated
           --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
+      -h, --help           Print help (see more with '--help')
+      -V, --version        Print version
 
     Examples:
       wharf list                 every server, and where it comes from
-      wharf explain github       why this one is (not) used
-      wharf doctor               what is wrong, and how to put it right
       wharf tools                what agents can call
       wharf call fs/read path=a  one call
+      wharf add docs -- npx -y @modelcontextprotocol/server-filesystem ~/docs
+      wharf doctor               what is wrong, and how to put it right
+      wharf help call            all about one verb
       wharf list --json          the same for programs
 
     Exit codes: 0 fine, 1 no or not found, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
@@ -90,7 +98,6 @@ fn the_help_of_a_verb_has_examples() {
           --json           Print JSON for programs: one document, secrets hidden
           --project <DIR>  Look from this folder instead of the working folder
           --no-project     Leave out the files of projects
-          --no-daemon      Do not use the background process that shares connections
           --trust-project  Trust everything in this project, for this run only
       -q, --quiet          Print no warnings and notices
       -v, --verbose...     Say more, such as which files were read; may be repeated
@@ -105,6 +112,22 @@ fn the_help_of_a_verb_has_examples() {
 }
 
 #[test]
+fn the_long_help_says_which_files_are_written() {
+    let help = World::new().run("--help");
+    let about = help.split("Usage:").next().unwrap_or_default();
+    assert_snapshot!(about, @"
+    exit 0
+    --- stdout
+    Find, check, use and manage the MCP servers of every program on this machine
+
+    Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
+    programs, decides which one counts for each name, and says what is wrong with the rest. Files of
+    other programs are only read; `wharf export` alone writes to one, and shows the change first.
+    Nothing that came with a project is started before you agree to it.
+    ");
+}
+
+#[test]
 fn usage_errors_exit_with_2() {
     assert_snapshot!(World::new().run("lst"), @"
     exit 2
@@ -112,6 +135,26 @@ fn usage_errors_exit_with_2() {
     error: unrecognized subcommand 'lst'
 
       tip: some similar subcommands exist: 'test', 'ls', 'list'
+
+    Usage: wharf [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(World::new().run("list --no-daemon"), @"
+    exit 2
+    --- stderr
+    error: '--no-daemon' has no effect: the background process that shares connections does not exist yet
+
+    Usage: wharf [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(World::new().run("serve"), @"
+    exit 2
+    --- stderr
+    error: 'wharf serve' does not exist yet
+
+      tip: `wharf export PROGRAM` copies your servers to another program
 
     Usage: wharf [OPTIONS] <COMMAND>
 

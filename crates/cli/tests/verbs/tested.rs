@@ -98,7 +98,7 @@ fn a_server_that_does_not_work_has_a_reason_and_a_tip() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says
+      hint: run its command by hand to see what it says (wharf logs broken)
       the server's last error output:
         no licence
         bye
@@ -107,7 +107,7 @@ fn a_server_that_does_not_work_has_a_reason_and_a_tip() {
     exit 5
     --- stderr
     error: Failed to connect to "slow": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start
+      hint: raise `timeout` in its entry if it needs longer to start (wharf get slow)
     "#);
     assert_snapshot!(world.run("test gone"), @r#"
     exit 3
@@ -122,7 +122,7 @@ fn a_server_that_does_not_work_has_a_reason_and_a_tip() {
     exit 3
     --- stderr
     error: Failed to connect to "refused": could not connect to http://127.0.0.1:1: Connection refused
-      hint: check that the server is running, and the port in its address
+      hint: check that the server is running, and the port in its address (wharf get refused)
     "#);
     assert_snapshot!(world.run("test off"), @r#"
     exit 1
@@ -152,12 +152,12 @@ fn programs_are_told_why_it_does_not_work() {
       "name": "broken",
       "transport": "stdio",
       "error": "the session ended: the server's process ended (exit status: 3)",
-      "tip": "run its command by hand to see what it says",
+      "tip": "run its command by hand to see what it says (wharf logs broken)",
       "stderr": "no licence\nbye\n"
     }
     --- stderr
     error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says
+      hint: run its command by hand to see what it says (wharf logs broken)
       the server's last error output:
         no licence
         bye
@@ -191,7 +191,8 @@ fn programs_are_told_why_it_does_not_work() {
     {
       "ok": false,
       "name": "gone",
-      "message": "Failed to connect to \"gone\": nowhere not found"
+      "message": "Failed to connect to \"gone\": nowhere not found",
+      "hint": "install nowhere, or give its full path in \"command\""
     }
     --- stderr
     error: Failed to connect to "gone": nowhere not found
@@ -218,13 +219,13 @@ fn a_server_that_wants_to_know_who_asks_exits_with_4() {
     exit 4
     --- stderr
     error: Failed to connect to "locked": the server answered 401 Unauthorized
-      hint: sign in, or check the token in its headers
+      hint: store a token with `wharf add locked --token -`, or check its headers (wharf get locked)
     "#);
     assert_snapshot!(world.run("call locked/x"), @r#"
     exit 4
     --- stderr
     error: Failed to connect to "locked": the server answered 401 Unauthorized
-      hint: sign in, or check the token in its headers
+      hint: store a token with `wharf add locked --token -`, or check its headers (wharf get locked)
     "#);
     assert!(world.run("tools --server locked").starts_with("exit 4"));
     assert!(world.run("tools").starts_with("exit 0"));

@@ -173,7 +173,8 @@ fn servers_that_fail_cost_only_themselves() {
     mcp_box_picture  box
     --- stderr
     warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says
+      stderr: no licence
+      hint: run its command by hand to see what it says (wharf logs broken)
     warning: Failed to connect to "gone": nowhere not found
       hint: install nowhere, or give its full path in "command"
     warning: Failed to connect to "half": stdio server requires "command"
@@ -190,7 +191,7 @@ fn servers_that_fail_cost_only_themselves() {
           "name": "broken",
           "status": "failed",
           "tools": 0,
-          "error": "the session ended: the server's process ended (exit status: 3)"
+          "error": "the session ended: the server's process ended (exit status: 3); stderr: no licence"
         },
         {
           "name": "gone",
@@ -213,7 +214,7 @@ fn servers_that_fail_cost_only_themselves() {
       "errors": [
         {
           "path": "mcp:broken",
-          "error": "the session ended: the server's process ended (exit status: 3)"
+          "error": "the session ended: the server's process ended (exit status: 3); stderr: no licence"
         },
         {
           "path": "mcp:gone",
@@ -256,7 +257,7 @@ fn the_code_of_a_server_that_was_named_counts() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says
+      hint: run its command by hand to see what it says (wharf logs broken)
       the server's last error output:
         no licence
     "#);
@@ -264,7 +265,7 @@ fn the_code_of_a_server_that_was_named_counts() {
     exit 5
     --- stderr
     error: Failed to connect to "slow": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start
+      hint: raise `timeout` in its entry if it needs longer to start (wharf get slow)
     "#);
     assert_snapshot!(world.run("tools --server gone"), @r#"
     exit 3

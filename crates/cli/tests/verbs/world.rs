@@ -16,6 +16,8 @@ pub(crate) struct World {
     _folder: TempDir,
     root: PathBuf,
     variables: Vec<(String, String)>,
+    /// Whether `add` tries what it adds.
+    probes: bool,
 }
 
 impl World {
@@ -26,7 +28,13 @@ impl World {
         for below in ["home", "project/.git", "bin", "system"] {
             fs::create_dir_all(root.join(below)).unwrap();
         }
-        Self { _folder: folder, root, variables: Vec::new() }
+        Self { _folder: folder, root, variables: Vec::new(), probes: false }
+    }
+
+    /// Lets `add` try what it adds. Elsewhere it does not: most of what tests add is nowhere.
+    pub(crate) fn probing(mut self) -> Self {
+        self.probes = true;
+        self
     }
 
     /// Writes a file of the person's, which only they can read.
@@ -86,6 +94,10 @@ impl World {
     /// Returns a command for the binary in this world, in the project's folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
+        let mut arguments = arguments.to_vec();
+        if let (false, Some(&("add" | "add-json"))) = (self.probes, arguments.first()) {
+            arguments.insert(1, "--no-probe");
+        }
         command
             .args(arguments)
             .current_dir(self.root.join("project"))

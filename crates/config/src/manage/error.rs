@@ -61,6 +61,30 @@ pub enum ManageError {
     /// A token can only be sent to an address.
     #[error("--token requires --url (HTTP/SSE transport).")]
     TokenWithoutUrl,
+    /// Its token cannot be noted in the file of another program.
+    #[error("Server \"{name}\" is defined in {} ({provider}), which cannot refer to a stored token", .path.display())]
+    TokenElsewhere {
+        /// The name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// The program.
+        provider: &'static str,
+        /// How the program is named in a command.
+        provider_id: &'static str,
+    },
+    /// It came with a project, and nobody has agreed to it.
+    #[error("Server \"{name}\" came with this project and is not trusted")]
+    Untrusted {
+        /// The name.
+        name: String,
+    },
+    /// A program that a project defines gets no stored token.
+    #[error("Server \"{name}\" is a program of a project, and such a program gets no stored token")]
+    ProjectProgram {
+        /// The name.
+        name: String,
+    },
     /// No program of that name can be copied from or to.
     #[error("unknown program \"{name}\"")]
     UnknownProgram {
@@ -148,6 +172,13 @@ impl ManageError {
                 Some("set HOME or WHARF_HOME".to_owned())
             }
             Self::Edit { source, .. } => Some(source.hint()),
+            Self::TokenElsewhere { name, provider_id, .. } => Some(format!(
+                "copy it into Wharf's own file first: wharf import {provider_id} {name}"
+            )),
+            Self::Untrusted { name } => Some(format!("wharf trust {name}")),
+            Self::ProjectProgram { .. } => {
+                Some("define the server in your own file, or name a variable in \"env\"".to_owned())
+            }
             Self::Name(_)
             | Self::Elsewhere { .. }
             | Self::TokenWithoutUrl

@@ -9,6 +9,7 @@ mod native;
 mod portable;
 mod remove;
 mod switch;
+mod token;
 mod transfer;
 
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub(crate) use native::pairs;
 pub(crate) use portable::Portable;
 pub use remove::remove;
 pub use switch::{Switch, switch};
+pub use token::{has_entry, set_token};
 pub use transfer::{Note, Skipped, Transfer, TransferRequest, export, export_targets, import};
 
 /// Which of Wharf's own files is meant.

@@ -160,6 +160,14 @@ pub enum SettingError {
         /// What was probably meant.
         nearest: Option<&'static str>,
     },
+    /// It belongs to a part that does not exist yet.
+    #[error("\"{key}\" has no effect: {part} does not exist yet")]
+    NotYet {
+        /// What was asked for.
+        key: String,
+        /// The part.
+        part: &'static str,
+    },
     /// The value does not fit.
     #[error("\"{key}\" must be {wanted}")]
     Value {
@@ -186,9 +194,16 @@ pub enum SettingError {
 
 /// Finds a setting, or says which one was probably meant.
 pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
-    KEYS.iter().find(|setting| setting.key == key).ok_or_else(|| SettingError::Unknown {
-        key: key.to_owned(),
-        nearest: text::nearest(key, KEYS.iter().map(|setting| setting.key)),
+    if let Some(setting) = KEYS.iter().find(|setting| setting.key == key) {
+        return Ok(setting);
+    }
+    let name = key.to_owned();
+    Err(match table::part_to_come(key) {
+        Some(part) => SettingError::NotYet { key: name, part },
+        None => SettingError::Unknown {
+            key: name,
+            nearest: text::nearest(key, KEYS.iter().map(|setting| setting.key)),
+        },
     })
 }
 
@@ -279,10 +294,12 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
                     .hint("correct the value, or remove it"),
                 ),
             },
-            Err(_) if table::is_for_later(&key) => {}
             Err(error) => {
-                let mut problem =
-                    Problem::warning("unknown-setting", error.to_string()).hint("remove it");
+                let code = match error {
+                    SettingError::NotYet { .. } => "setting-without-effect",
+                    _ => "unknown-setting",
+                };
+                let mut problem = Problem::warning(code, error.to_string()).hint("remove it");
                 if let SettingError::Unknown { nearest: Some(nearest), .. } = error {
                     problem = problem.hint(format!("did you mean \"{nearest}\"?"));
                 }

@@ -58,8 +58,6 @@ pub const KEYS: &[Setting] = &[
         "auto",
         "where sign-ins are kept",
     ),
-    setting("daemon.enabled", Kind::Bool, "true", "share connections between windows"),
-    setting("daemon.idle_minutes", Kind::Number, "30", "when an unused daemon ends"),
     Setting {
         adds: true,
         ..setting(
@@ -109,9 +107,18 @@ pub const KEYS: &[Setting] = &[
     ),
 ];
 
-/// Tells whether a key belongs to a part that checks its own settings.
-pub(super) fn is_for_later(key: &str) -> bool {
-    ["models.", "approvals.", "serve."].iter().any(|prefix| key.starts_with(prefix))
+/// Tables of settings for parts that do not exist yet, and what each part is.
+const PARTS_TO_COME: [(&str, &str); 4] = [
+    ("approvals", "the agent session"),
+    ("daemon", "the background process that shares connections"),
+    ("models", "the agent session"),
+    ("serve", "the gateway"),
+];
+
+/// Returns the part that a key belongs to, if that part does not exist yet.
+pub(super) fn part_to_come(key: &str) -> Option<&'static str> {
+    let table = key.split('.').next()?;
+    PARTS_TO_COME.iter().find(|(name, _)| *name == table).map(|(_, part)| *part)
 }
 
 impl Setting {

@@ -11,6 +11,7 @@ use super::pending::Observer;
 use super::wire::{Question, Wire};
 use super::{Deadline, Ended, Limits, RequestError, Warning};
 use crate::era::{Era, HeaderParameter, Revision};
+use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
 use crate::{Json, transport};
 
@@ -191,6 +192,17 @@ impl Peer {
     /// Returns what the server wrote to its error output lately; empty for remote servers.
     pub fn stderr(&self) -> String {
         self.0.wire.stderr()
+    }
+
+    /// Returns how far the server's error output has come, for [`Peer::stderr_since`].
+    pub fn stderr_position(&self) -> u64 {
+        self.0.wire.stderr_tail().map_or(0, StderrTail::position)
+    }
+
+    /// Returns what the server wrote to its error output after a position.
+    pub fn stderr_since(&self, position: u64) -> String {
+        let tail = self.0.wire.stderr_tail();
+        tail.map(|tail| tail.text_since(position)).unwrap_or_default()
     }
 
     pub(super) fn mirrored(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {

@@ -20,6 +20,7 @@ use super::pending::{Answer, Observer};
 use super::{Core, Deadline, RequestError};
 use crate::Json;
 use crate::envelope;
+use crate::transport::process::StderrTail;
 use crate::transport::{Link, PipeLink, Unsent};
 
 /// A request that is ready to be sent.
@@ -64,9 +65,14 @@ impl Wire {
 
     /// Returns what the server wrote to its error output lately.
     pub(crate) fn stderr(&self) -> String {
+        self.stderr_tail().map(StderrTail::text).unwrap_or_default()
+    }
+
+    /// Returns the error output of the server's process, if it has one here.
+    pub(crate) fn stderr_tail(&self) -> Option<&StderrTail> {
         match &self.link {
-            Link::Pipe(pipe) => pipe.stderr(),
-            Link::Streamable(_) | Link::EventStream(_) => String::new(),
+            Link::Pipe(pipe) => Some(pipe.stderr()),
+            Link::Streamable(_) | Link::EventStream(_) => None,
         }
     }
 

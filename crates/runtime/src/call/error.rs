@@ -9,6 +9,8 @@ use std::time::Duration;
 use serde::Serialize;
 use wharf_config::text::clip;
 
+use crate::status::one_line;
+
 /// How much of one foreign text is worth repeating.
 const LONGEST_WORDS: usize = 1000;
 
@@ -33,7 +35,8 @@ pub struct CallError {
     pub retryable: bool,
     /// Whether it is known if the tool ran.
     pub outcome_known: bool,
-    /// The last lines of the server's error output: foreign text.
+    /// What the server wrote to its error output since the call or the attempt to connect began:
+    /// text of a third party.
     pub stderr: Option<String>,
     /// What it is, for those who decide by it.
     pub reason: Reason,
@@ -211,14 +214,25 @@ impl CallError {
         self
     }
 
-    /// Adds the last lines of the server's error output, if there are any.
+    /// Adds the server's error output, if there is any.
     #[must_use]
     pub(crate) fn with_stderr(mut self, stderr: &str) -> Self {
-        self.stderr = tail(stderr);
+        let stderr = stderr.trim_end();
+        self.stderr = (!stderr.trim().is_empty()).then(|| stderr.to_owned());
         self
     }
 
-    /// Says in one sentence whether trying again can help.
+    /// Returns the last lines of the server's error output, which is enough for a model.
+    pub(super) fn stderr_tail(&self) -> Option<&str> {
+        tail(self.stderr.as_deref()?)
+    }
+
+    /// Returns what happened and the last meaningful line of the server's error output, on one line.
+    pub fn in_one_line(&self) -> String {
+        one_line(&self.message, self.stderr.as_deref())
+    }
+
+    /// Says in one sentence whether trying again can help, as far as that is known.
     pub fn advice(&self) -> &'static str {
         match (self.kind, self.outcome_known) {
             (_, true) if self.reason == Reason::Cancelled => "The tool did not run.",
@@ -227,7 +241,16 @@ impl CallError {
             }
             (ErrorKind::Transient, true) => "The tool did not run; trying again can help.",
             (ErrorKind::Misuse, true) => "Correct the call before trying again.",
-            (ErrorKind::Terminal, true) => "Trying again will not help.",
+            (ErrorKind::Terminal, true) => match self.reason {
+                Reason::Denied
+                | Reason::Withheld
+                | Reason::Untrusted
+                | Reason::Disabled
+                | Reason::NeedsAuth
+                | Reason::Impossible
+                | Reason::Connect => "Trying again will not help.",
+                _ => "Whether trying again can help is not known.",
+            },
         }
     }
 }
@@ -238,7 +261,7 @@ pub(super) fn bounded(words: &str) -> String {
 }
 
 /// Returns the last lines of a text; nothing if it is blank.
-fn tail(text: &str) -> Option<String> {
+fn tail(text: &str) -> Option<&str> {
     let text = text.trim_end();
     let lines = text.rmatch_indices('\n').nth(STDERR_LINES - 1).map_or(0, |(at, _)| at + 1);
     let mut start = lines.max(text.len().saturating_sub(STDERR_BYTES));
@@ -246,7 +269,7 @@ fn tail(text: &str) -> Option<String> {
         start += 1;
     }
     let kept = &text[start..];
-    (!kept.trim().is_empty()).then(|| kept.to_owned())
+    (!kept.trim().is_empty()).then_some(kept)
 }
 
 #[cfg(test)]
@@ -258,7 +281,7 @@ mod tests {
     #[test]
     fn the_end_of_the_error_output_is_kept() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(tail(text).as_deref(), expected, "{text:?}");
+            assert_eq!(tail(text), expected, "{text:?}");
         };
         check("", None);
         check(" \n\n ", None);
@@ -289,7 +312,7 @@ mod tests {
         #[test]
         fn a_tail_is_the_end_and_never_longer_than_allowed(text in "[a-zé\n ]{0,3000}") {
             if let Some(kept) = tail(&text) {
-                prop_assert!(text.trim_end().ends_with(&kept));
+                prop_assert!(text.trim_end().ends_with(kept));
                 prop_assert!(kept.len() <= STDERR_BYTES && kept.lines().count() <= STDERR_LINES);
             }
         }

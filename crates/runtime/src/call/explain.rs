@@ -13,14 +13,11 @@ use wharf_protocol::view::ToolHints;
 
 use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
 use crate::resolve::Secrets;
+use crate::status::status_hint;
 
-/// Says what a failed request means for its call. `stderr` is what the server wrote last, if known;
-/// `secrets` is what it may repeat of ours.
+/// Says what a failed request means for its call. `stderr` is what the server wrote since the request
+/// began; `secrets` is what it may repeat of ours.
 pub(crate) fn explain(error: &RequestError, stderr: &str, secrets: &Secrets) -> CallError {
-    let stderr = match error.itself() {
-        RequestError::Lost { ended, .. } if stderr.is_empty() => &ended.stderr,
-        _ => stderr,
-    };
     let Verdict { phase, reason, outcome, may_pass } = judge(error);
     let kind = if is_misuse(error) { ErrorKind::Misuse } else { ErrorKind::Terminal };
     let explained = CallError {
@@ -196,6 +193,7 @@ fn hint(error: &RequestError) -> Option<String> {
             Some("the account is known, but may not do this; sign in with another one".to_owned())
         }
         RequestError::Unauthorized { .. } => Some("sign in to the server".to_owned()),
+        RequestError::Status { status, .. } => status_hint(status.as_u16()).map(str::to_owned),
         _ => None,
     }
 }
@@ -363,9 +361,9 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_session_brings_the_last_words_of_the_server() {
-        let it = explain(&lost(false), "", &Secrets::default());
-        assert_eq!(it.stderr.as_deref(), Some("starting\npanic: out of cheese"));
+    fn only_what_was_written_since_the_call_began_is_told() {
+        // What an ended session kept may be from long before.
+        assert_eq!(explain(&lost(false), "", &Secrets::default()).stderr, None);
         assert_eq!(
             explain(&lost(false), "newer", &Secrets::default()).stderr.as_deref(),
             Some("newer")

@@ -87,7 +87,7 @@ impl Outcome {
     /// Makes the outcome of a call that has no result.
     pub(crate) fn of_error(error: CallError, details: Details) -> Self {
         Self {
-            text: words(&error, &details),
+            text: words(&error, &details, error.stderr_tail()),
             is_error: true,
             content: Vec::new(),
             structured: None,
@@ -95,6 +95,13 @@ impl Outcome {
             error: Some(error),
             spilled_to: None,
         }
+    }
+
+    /// Returns the words of a failure with all of the server's error output, for a person; `text` has
+    /// its last lines.
+    pub fn failure_text(&self) -> Option<String> {
+        let error = self.error.as_ref()?;
+        Some(words(error, &self.details, error.stderr.as_deref()))
     }
 
     /// Tells whether the tool did what was asked.
@@ -127,8 +134,9 @@ impl Outcome {
     }
 }
 
-/// Says what went wrong, where, whether trying again can help, and what the server said last.
-fn words(error: &CallError, details: &Details) -> String {
+/// Says what went wrong, where, whether trying again can help, and what the server wrote to its error
+/// output.
+fn words(error: &CallError, details: &Details, stderr: Option<&str>) -> String {
     let what = if error.reason == Reason::Cancelled { "Cancelled" } else { "MCP error" };
     let mut text = format!("{what}: {} (", error.message);
     for (label, name) in [("server", &details.server_name), ("tool", &details.mcp_tool_name)] {
@@ -140,7 +148,7 @@ fn words(error: &CallError, details: &Details) -> String {
     if let Some(hint) = &error.hint {
         let _infallible = write!(text, "\nhint: {hint}");
     }
-    if let Some(stderr) = &error.stderr {
+    if let Some(stderr) = stderr {
         text.push_str("\nthe server's last error output:");
         for line in stderr.lines() {
             let _infallible = write!(text, "\n  {line}");

@@ -86,8 +86,8 @@ impl Attempt<'_> {
         let server = &self.terms.server.spec.name;
         let span = spans::connect(server, number);
         let outcome = self.connect(tasks, left_out).instrument(span.clone()).await;
-        let error = outcome.as_ref().err().map(|failure| failure.message.as_str());
-        self.shared.keeper.keep_attempt(&self.terms.server, error);
+        let error = outcome.as_ref().err().map(Failure::in_one_line);
+        self.shared.keeper.keep_attempt(&self.terms.server, error.as_deref());
         spans::connected(&span, outcome.as_ref().map(|(live, _)| &live.peer));
         outcome
     }

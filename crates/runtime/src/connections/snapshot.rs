@@ -142,11 +142,12 @@ impl ServerView {
         self.defined.iter().chain(&*self.omissions).cloned().chain(told).collect()
     }
 
-    /// Returns what kept it from being connected, in one line.
+    /// Returns what kept it from being connected, in one line, with the last meaningful line of its
+    /// error output.
     pub fn trouble(&self) -> Option<String> {
         match (self.status, &self.failure) {
             (Status::Untrusted, _) => Some("came with this project and is not trusted".to_owned()),
-            (_, Some(failure)) if self.status != Status::Connected => Some(failure.message.clone()),
+            (_, Some(failure)) if self.status != Status::Connected => Some(failure.in_one_line()),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use wharf_config::secret::redact_url;
 use wharf_config::{
-    Credential, CredentialError, Credentials, Env, Level, Secret, ServerUrl, Transport,
+    Credential, CredentialError, Credentials, Env, Launch, Level, Secret, ServerUrl, Transport,
 };
 
 use crate::gate::Ready;
@@ -121,6 +121,8 @@ pub(super) enum NoCredential {
     Missing,
     #[error("it was given for {}", shown(.0))]
     OtherResource(String),
+    #[error("it was given for another command, or before its entry was changed")]
+    OtherProgram,
     #[error("it is for another account")]
     OtherAccount,
     #[error("a program of a project gets none")]
@@ -137,6 +139,7 @@ impl NoCredential {
             Self::OtherResource(_) | Self::OtherAccount => {
                 "refer to a credential for this address and account in \"auth\""
             }
+            Self::OtherProgram => "store its token again",
             Self::ProjectProgram => {
                 "define the server in your own file, or name a variable in \"env\""
             }
@@ -174,6 +177,12 @@ pub(super) fn token(
         return if spec.auth.is_some() { Err(NoCredential::Missing) } else { Ok(None) };
     };
     check(&found, &wanted)?;
+    if let Transport::Stdio(launch) = &spec.transport
+        && found.resource.starts_with(Launch::IDENTITY_PREFIX)
+        && found.resource != launch.identity()
+    {
+        return Err(NoCredential::OtherProgram);
+    }
     Ok(Some(found.token))
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wharf::call::{CallError, ErrorKind, Outcome, Phase, Quota, Reason, ResultStore};
 use wharf_config::text::clean;
 
-use crate::commands::failure::exit_of_call;
+use crate::commands::failure::{exit_of_call, next_step};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -29,11 +29,17 @@ pub(super) fn show(
     });
     if ui.json {
         print_json(&outcome.to_json())?;
-    } else if outcome.error.is_some() {
+    } else if let Some(error) = &outcome.error {
+        // Arguments that do not fit have no error output, and their usage is told below.
+        let text = outcome.failure_text().filter(|_| usage.is_none());
         let mut lines = Lines::default();
-        lines.add(phrase::lines(&outcome.text).trim_end_matches('\n'));
+        let text = text.as_ref().unwrap_or(&outcome.text);
+        lines.add(phrase::lines(text).trim_end_matches('\n'));
         lines.usage("", usage);
         ui.message(&lines.into_text());
+        if let Some(next) = next_step(&outcome.details.server_name, error) {
+            ui.hint(&next);
+        }
     } else if !outcome.text.is_empty() {
         ui.data(&with_line_end(&phrase::lines(&outcome.text)))?;
     }

@@ -10,6 +10,7 @@ use wharf_config::ServerName;
 use wharf_config::text::clean;
 
 use super::trouble::{Trouble, of_server, say, troubles};
+use crate::commands::failure::next_step;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, style};
 
@@ -29,7 +30,7 @@ impl Listed {
     ) -> Vec<Trouble> {
         let mut all = troubles(&self.snapshot);
         for (server, error) in self.own(errors) {
-            all.push(Trouble::new(server, error.message.clone()));
+            all.push(Trouble::new(server, error.in_one_line()));
         }
         all
     }
@@ -44,8 +45,9 @@ impl Listed {
         for (server, error) in self.own(errors) {
             let mut lines = Lines::default();
             let (label, name) = (style::odd("warning:"), phrase::quoted(server));
-            lines.add(format!("{label} {name}: {}", clean(&error.message)));
+            lines.add(format!("{label} {name}: {}", clean(&error.in_one_line())));
             lines.hint("  ", error.hint.as_deref());
+            lines.hint("  ", next_step(server, error).as_deref());
             invocation.ui.notice(lines.into_text().trim_end());
         }
     }

@@ -43,15 +43,19 @@ pub(super) fn say(snapshot: &Snapshot, except: Option<&ServerView>, invocation: 
             continue;
         };
         let name = phrase::quoted(server.name.as_str());
-        let message = clean(&failure.message);
         if server.source.level == Level::Builtin {
             // Nobody asked for the defaults, so it is no warning that one is missing.
-            invocation.ui.notice(&format!("note: the default {name} is not available: {message}"));
+            let why = clean(&failure.in_one_line());
+            invocation.ui.notice(&format!("note: the default {name} is not available: {why}"));
             continue;
         }
         let mut lines = Lines::default();
+        let message = clean(&failure.message);
         lines.add(format!("{} Failed to connect to {name}: {message}", style::odd("warning:")));
-        lines.hint("  ", tip(failure).as_deref());
+        if let Some(line) = wharf::last_meaningful_line(&failure.stderr) {
+            lines.add(format!("  {} {line}", style::faint("stderr:")));
+        }
+        lines.hint("  ", tip(server.name.as_str(), failure).as_deref());
         invocation.ui.notice(lines.into_text().trim_end());
     }
 }

@@ -59,12 +59,12 @@ fn connection(server: &ServerView) -> Check {
     match (server.status, &server.failure) {
         (Status::Connected, _) => Check::fine(name, connected(server)),
         (_, Some(failure)) => {
-            let message = format!("failed to connect: {}", failure.message);
+            let message = format!("failed to connect: {}", failure.in_one_line());
             let check = match server.source.level {
                 Level::Builtin => Check::note(name, message),
                 _ => Check::wrong(name, message),
             };
-            match tip(failure) {
+            match tip(name, failure) {
                 Some(tip) => check.hint(tip),
                 None => check.hint(format!("wharf test {}", phrase::word(name))),
             }

@@ -125,12 +125,8 @@ fn stored_credential(server: &Server, credentials: &Credentials) -> Option<Check
     match credentials.get(id) {
         Some(_) => None,
         None => Some(
-            Check::wrong(name, "the stored credential that its entry refers to is missing").hint(
-                format!(
-                    "store it again: wharf add {} --url URL --token - --force",
-                    phrase::word(name)
-                ),
-            ),
+            Check::wrong(name, "the stored credential that its entry refers to is missing")
+                .hint(format!("store it again: wharf add {} --token -", phrase::word(name))),
         ),
     }
 }

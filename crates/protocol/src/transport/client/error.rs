@@ -142,7 +142,15 @@ impl HttpError {
             Self::Connect { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "there is no such socket; check that the server is running".to_owned()
             }
-            Self::Tls { source, .. } => tls_hint(&**source)?.to_owned(),
+            Self::TimedOut { phase: Phase::Connect, .. } => {
+                "check the host and the port in the address, and the network".to_owned()
+            }
+            Self::NoAnswer { source, .. } if source.is_parse() => {
+                "what answers there does not speak HTTP; check the port, and whether the address \
+                 should begin with https://"
+                    .to_owned()
+            }
+            Self::Tls { source, .. } => tls_hint(&**source).to_owned(),
             Self::Proxy { .. } => "check `http_proxy`, `https_proxy` and `all_proxy`, or name the \
                                    host in `no_proxy`"
                 .to_owned(),
@@ -191,22 +199,27 @@ pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
     None
 }
 
-fn tls_hint(source: &(dyn Error + 'static)) -> Option<&'static str> {
-    let rustls::Error::InvalidCertificate(problem) = find(source)? else {
-        return None;
+fn tls_hint(source: &(dyn Error + 'static)) -> &'static str {
+    let problem = match find(source) {
+        Some(rustls::Error::InvalidCertificate(problem)) => problem,
+        Some(rustls::Error::InvalidMessage(_)) => {
+            return "the server does not speak TLS there; check the port, and whether the address \
+                    should begin with http://";
+        }
+        _ => return "check the host and the port in the address",
     };
     match problem {
-        CertificateError::UnknownIssuer => Some(
+        CertificateError::UnknownIssuer => {
             "if the certificate comes from your own authority, put that authority's certificate \
-             into a file and name it in `SSL_CERT_FILE`",
-        ),
+             into a file and name it in `SSL_CERT_FILE`"
+        }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            Some("the server's certificate has expired, or the clock of this machine is wrong")
+            "the server's certificate has expired, or the clock of this machine is wrong"
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            Some("the certificate belongs to another name; check the host in the address")
+            "the certificate belongs to another name; check the host in the address"
         }
-        _ => None,
+        _ => "the server's certificate cannot be used; tell whoever runs the server",
     }
 }
 

@@ -36,14 +36,32 @@ struct Ring {
     bytes: VecDeque<u8>,
     /// Whether something before the first byte was dropped.
     cut: bool,
+    /// How many bytes were ever appended.
+    total: u64,
 }
 
 impl StderrTail {
     /// Returns the text so far. It begins at the beginning of a line, even if earlier lines were
     /// dropped, unless one single line is longer than what is kept.
     pub fn text(&self) -> String {
+        self.text_since(0)
+    }
+
+    /// Returns how many bytes the server has written so far, for [`StderrTail::text_since`].
+    pub fn position(&self) -> u64 {
+        self.lock().total
+    }
+
+    /// Returns what was written after a position, as far as it is kept.
+    pub fn text_since(&self, position: u64) -> String {
         let ring = self.lock();
-        let start = if ring.cut { whole_start(&ring.bytes) } else { 0 };
+        let kept = ring.bytes.len();
+        let written = usize::try_from(ring.total.saturating_sub(position)).unwrap_or(kept);
+        let start = match kept.checked_sub(written) {
+            Some(start) if position > 0 => start,
+            _ if ring.cut => whole_start(&ring.bytes),
+            _ => 0,
+        };
         let (front, back) = ring.bytes.as_slices();
         let kept = if start < front.len() {
             [&front[start..], back].concat()
@@ -63,6 +81,7 @@ impl StderrTail {
     /// Appends what was read, and forgets what no longer fits.
     pub(super) fn push(&self, piece: &[u8]) {
         let mut ring = self.lock();
+        ring.total += piece.len() as u64;
         let piece = &piece[piece.len().saturating_sub(KEPT)..];
         let excess = (ring.bytes.len() + piece.len()).saturating_sub(KEPT);
         if excess > 0 {
@@ -168,6 +187,18 @@ mod tests {
         let text = tail(&["ä".repeat(KEPT).as_bytes(), b"x"]).text();
         assert!(text.starts_with('ä') && text.ends_with("äx"));
         assert!(!text.contains(char::REPLACEMENT_CHARACTER));
+    }
+
+    #[test]
+    fn what_was_written_since_a_position_is_told_apart() {
+        let tail = tail(&[b"starting\n"]);
+        let position = tail.position();
+        assert_eq!(tail.text_since(position), "");
+        tail.push(b"no such file\n");
+        assert_eq!(tail.text_since(position), "no such file\n");
+        assert_eq!(tail.text_since(0), "starting\nno such file\n");
+        tail.push(&b"0123456789abcdef\n".repeat(10_000));
+        assert_eq!(tail.text_since(position), tail.text());
     }
 
     #[test]

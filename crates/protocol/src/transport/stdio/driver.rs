@@ -78,8 +78,8 @@ impl PipeLink {
     }
 
     /// Returns what the server wrote to its error output lately.
-    pub(crate) fn stderr(&self) -> String {
-        self.stderr.text()
+    pub(crate) fn stderr(&self) -> &StderrTail {
+        &self.stderr
     }
 }
 

@@ -1,0 +1,188 @@
+//! Tries a server that was just added: who shadows whom, and what the server says when it is connected
+//! to for a moment. Whatever comes of it, the entry stays.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use wharf::{FailureKind, Runtime, ServerView, Unavailable};
+use wharf_config::manage::Done;
+use wharf_config::text::clean;
+use wharf_config::{Catalog, Server, State};
+
+use super::failure::tip;
+use super::{Exit, Failure, Invocation, connect};
+use crate::ui::{Lines, phrase, style};
+
+/// How long a server has to answer, and again to list its tools.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Whether a new server is tried.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ProbeArgs {
+    /// Do not try to connect to the server
+    #[arg(long)]
+    no_probe: bool,
+}
+
+/// What came of an attempt to connect to a new server.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Probe {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<String>,
+}
+
+/// Says what a new definition shadows and what shadows it; then tries the server, if it is used.
+///
+/// `None` if it was not tried.
+pub(super) fn run(done: &Done, args: ProbeArgs, invocation: &Invocation) -> Option<Probe> {
+    // What is wrong with other files was not asked about.
+    let mut catalog = invocation.load_quietly().ok()?;
+    let is_new = |server: &Server| {
+        server.definition.name.as_str() == done.name
+            && Some(&server.definition.source.path) == done.path.as_ref()
+    };
+    let Some(new) = catalog.servers.iter().find(|server| is_new(server)) else {
+        invocation.ui.notice(
+            "It is not used from here: --no-project, a setting or WHARF_MCP_SERVERS leaves its \
+             file out.",
+        );
+        return None;
+    };
+    say_shadows(new, &catalog, invocation);
+    if new.state != State::Enabled || args.no_probe {
+        return None;
+    }
+    connect::narrow(&mut catalog, |server| is_new(server));
+    let milliseconds = u64::try_from(LIMIT.as_millis()).unwrap_or(u64::MAX);
+    for spec in catalog.servers.iter_mut().filter_map(|server| server.spec.as_mut()) {
+        spec.timeouts.connect = Some(milliseconds);
+    }
+    let mut probe = None;
+    let work = async |runtime: &Runtime| runtime.wait_for(&done.name).await;
+    let shown = connect::with_servers(invocation, &catalog, work, |result| {
+        probe = Some(Probe::of(&done.name, result));
+        Ok(Exit::Fine)
+    });
+    match shown {
+        Ok(_) => probe,
+        // The entry is there, so somebody who did not want to wait has lost nothing.
+        Err(Failure::Cancelled) => None,
+        Err(failure) => Some(Probe::failed(failure.to_string(), failure.hint())),
+    }
+}
+
+/// Says which other definitions of the name are not used because of the new one, or the other way.
+fn say_shadows(new: &Server, catalog: &Catalog, invocation: &Invocation) {
+    let (ui, env) = (&invocation.ui, &invocation.env);
+    let name = new.definition.name.as_str();
+    let source = &new.definition.source;
+    if let Some(by) = &new.shadowed_by {
+        let word = phrase::word(name);
+        let by = format!("{} ({})", phrase::path(&by.path, env), phrase::source(by));
+        ui.notice(&format!(
+            "{} it is not used: {} in {by} has the same name and comes first",
+            style::odd("warning:"),
+            phrase::quoted(name),
+        ));
+        ui.hint(&format!("wharf explain {word}"));
+    }
+    if let Some(original) = &new.duplicate_of {
+        ui.notice(&format!(
+            "{} it is not used: it is the same server as {}",
+            style::odd("warning:"),
+            phrase::quoted(original.as_str())
+        ));
+    }
+    let is_behind = |other: &&Server| {
+        other.shadowed_by.as_ref().is_some_and(|by| {
+            by.path == source.path && by.provider == source.provider && by.level == source.level
+        })
+    };
+    for other in catalog.candidates(name).filter(is_behind) {
+        let other = &other.definition.source;
+        ui.notice(&format!(
+            "It is used instead of {} in {} ({}).",
+            phrase::quoted(name),
+            phrase::path(&other.path, env),
+            phrase::source(other)
+        ));
+    }
+}
+
+impl Probe {
+    fn of(name: &str, result: Result<Arc<ServerView>, Unavailable>) -> Self {
+        match result {
+            Ok(server) => {
+                let about = server.about.as_ref();
+                let itself = about.map(|about| format!("{} {}", about.name, about.version));
+                let itself = itself.map(|itself| itself.trim().to_owned());
+                let server_name = itself.filter(|itself| !itself.is_empty());
+                Self {
+                    ok: true,
+                    tools: Some(server.tools()),
+                    server: server_name,
+                    error: None,
+                    hint: None,
+                    stderr: None,
+                }
+            }
+            Err(Unavailable::Failed { failure, .. }) => {
+                let word = phrase::word(name);
+                let (error, hint) = match failure.kind {
+                    FailureKind::TimedOut => (
+                        format!("no answer within {LIMIT:?}"),
+                        Some(format!("it may need longer the first time (wharf test {word})")),
+                    ),
+                    FailureKind::NeedsAuth => {
+                        (format!("needs sign-in: {}", failure.message), tip(name, &failure))
+                    }
+                    _ => (failure.message.clone(), tip(name, &failure)),
+                };
+                let stderr = wharf::last_meaningful_line(&failure.stderr);
+                Self { stderr, ..Self::failed(error, hint) }
+            }
+            Err(why) => {
+                let failure = Failure::from(why);
+                Self::failed(failure.to_string(), failure.hint())
+            }
+        }
+    }
+
+    fn failed(error: String, hint: Option<String>) -> Self {
+        Self { ok: false, tools: None, server: None, error: Some(error), hint, stderr: None }
+    }
+
+    /// Returns what was found, for the answer; nothing if it failed.
+    pub(super) fn found(&self) -> Option<String> {
+        let tools = phrase::count(self.tools?, "tool");
+        Some(match &self.server {
+            Some(server) => format!("Connected: {}, {tools}", clean(server)),
+            None => format!("Connected: {tools}"),
+        })
+    }
+
+    /// Warns that the server does not work yet, if it does not.
+    pub(super) fn warn(&self, invocation: &Invocation) {
+        let Some(error) = &self.error else { return };
+        let mut lines = Lines::default();
+        let label = style::odd("warning:");
+        lines.add(format!("{label} it is saved, but does not work yet: {}", clean(error)));
+        if let Some(line) = &self.stderr {
+            lines.add(format!("  {} {}", style::faint("stderr:"), clean(line)));
+        }
+        lines.hint("  ", self.hint.as_deref());
+        invocation.ui.notice(lines.into_text().trim_end());
+    }
+}

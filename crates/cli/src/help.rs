@@ -1,0 +1,162 @@
+//! The help of the program as a whole: its verbs in groups, and what is said about flags and verbs
+//! of parts that do not exist yet.
+//!
+//! The parser has no groups of verbs, so the list is written here and its lines are taken from the
+//! verbs themselves; a test sees to it that none is missing.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ColorChoice, Command, CommandFactory};
+
+use crate::args::Cli;
+use crate::ui::phrase;
+
+/// The verbs under their headings: first what is needed every day.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Every day", &["list", "tools", "call", "add", "doctor"]),
+    ("See", &["status", "test", "get", "explain", "resources", "prompts", "logs"]),
+    ("Use", &["read", "prompt", "reconnect"]),
+    ("Manage", &["add-json", "remove", "enable", "disable", "import", "export"]),
+    ("Trust", &["trust", "untrust"]),
+    ("Wharf itself", &["config", "cache", "mcp", "completions", "man", "help"]),
+];
+
+/// Flags of parts that do not exist yet, and what those parts are.
+const FLAGS_TO_COME: [(&str, &str); 1] =
+    [("--no-daemon", "the background process that shares connections")];
+
+/// Verbs of parts that do not exist yet, and what can be used instead.
+const VERBS_TO_COME: [(&str, &str); 8] = [
+    ("reauth", STORE_A_TOKEN),
+    ("login", STORE_A_TOKEN),
+    ("unauth", "`wharf remove NAME` forgets the token of a server, too"),
+    ("logout", "`wharf remove NAME` forgets the token of a server, too"),
+    ("reload", "every command reads all files anew"),
+    ("daemon", "every command connects on its own"),
+    ("serve", "`wharf export PROGRAM` copies your servers to another program"),
+    ("chat", "`wharf call` calls a tool"),
+];
+
+const STORE_A_TOKEN: &str = "`wharf add NAME --token -` stores a token for a server";
+
+/// Returns the whole command line, with the verbs in groups.
+pub(crate) fn command(color: ColorChoice) -> Command {
+    let command = Cli::command().color(color);
+    let template = template(&command);
+    command.help_template(template)
+}
+
+fn template(command: &Command) -> String {
+    let header = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max();
+    let width = width.unwrap_or_default();
+    let mut text = "{before-help}{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (title, verbs) in GROUPS {
+        let _infallible = write!(text, "\n{header}{title}:{header:#}\n");
+        for verb in verbs {
+            let about = about(command, verb);
+            let _infallible = writeln!(text, "  {literal}{verb:<width$}{literal:#}  {about}");
+        }
+    }
+    let _infallible = write!(text, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+    text
+}
+
+fn about(command: &Command, verb: &str) -> String {
+    let Some(found) = command.find_subcommand(verb) else {
+        // The parser adds this one when it begins to work.
+        return "Print this message, or the help of a verb".to_owned();
+    };
+    let mut about = found.get_about().map(ToString::to_string).unwrap_or_default();
+    for alias in found.get_visible_aliases() {
+        let _infallible = write!(about, " [alias: {alias}]");
+    }
+    about
+}
+
+/// Returns an error that says more about why a line was not understood, if there is more to say.
+pub(crate) fn better(
+    error: clap::Error,
+    arguments: &[OsString],
+    command: &mut Command,
+) -> clap::Error {
+    not_yet(&error, command)
+        .or_else(|| missing_separator(&error, arguments, command))
+        .unwrap_or(error)
+}
+
+/// Says that a flag or verb belongs to a part that does not exist yet, where that is why the line
+/// was not understood.
+fn not_yet(error: &clap::Error, command: &mut Command) -> Option<clap::Error> {
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    let message = match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let word = word(ContextKind::InvalidArg)?;
+            let (flag, part) = FLAGS_TO_COME.iter().find(|(flag, _)| *flag == word)?;
+            format!("'{flag}' has no effect: {part} does not exist yet")
+        }
+        ErrorKind::InvalidSubcommand => {
+            let word = word(ContextKind::InvalidSubcommand)?;
+            let (verb, instead) = VERBS_TO_COME.iter().find(|(verb, _)| *verb == word)?;
+            format!("'wharf {verb}' does not exist yet\n\n  tip: {instead}")
+        }
+        _ => return None,
+    };
+    Some(command.error(error.kind(), message))
+}
+
+/// Says that the command of a server comes after `--`, where that is why `add` was not understood.
+fn missing_separator(
+    error: &clap::Error,
+    arguments: &[OsString],
+    command: &mut Command,
+) -> Option<clap::Error> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let words: Vec<&str> = arguments.iter().skip(1).map(|it| it.to_str()).collect::<Option<_>>()?;
+    let verb = words.iter().find(|word| !word.starts_with('-'))?;
+    let at = words.iter().position(|it| it == word)?;
+    let is_command = *verb == "add" && !word.starts_with('-') && !words.contains(&"--");
+    if error.kind() != ErrorKind::UnknownArgument || !is_command {
+        return None;
+    }
+    let shown =
+        |words: &[&str]| words.iter().map(|word| phrase::word(word)).collect::<Vec<_>>().join(" ");
+    let (before, after) = words.split_at(at);
+    let message = format!(
+        "the command of a server comes after `--`\n\n  tip: wharf {} -- {}",
+        shown(before),
+        shown(after)
+    );
+    let add = command.find_subcommand_mut("add")?;
+    Some(add.error(error.kind(), message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let command = Cli::command();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        verbs.push("help");
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
+
+    #[test]
+    fn no_verb_to_come_is_there_already() {
+        let command = Cli::command();
+        for (verb, _) in VERBS_TO_COME {
+            assert!(command.find_subcommand(verb).is_none(), "{verb} exists");
+        }
+    }
+}

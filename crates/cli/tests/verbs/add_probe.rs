@@ -1,0 +1,356 @@
+//! `wharf add` tries the server that it has just added, and says what it shadows.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::loopback::Loopback;
+use crate::world::World;
+
+#[test]
+fn a_new_server_is_tried_and_what_it_has_is_said() {
+    let world = World::new().tool_server("box").probing();
+    assert_snapshot!(world.run("add box -- box"), @r#"
+    exit 0
+    --- stdout
+    Added server "box" in [project]/.wharf/mcp.json
+    Connected: script 1.2, 5 tools
+    "#);
+    assert_snapshot!(world.run("add again --scope user --json -- box --flag"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "name": "again",
+      "path": "~/.wharf/mcp.json",
+      "message": "Added server \"again\" in ~/.wharf/mcp.json",
+      "probe": {
+        "ok": true,
+        "tools": 5,
+        "server": "script 1.2"
+      }
+    }
+    "#);
+    // What was found is kept, so looking is enough from now on.
+    assert_snapshot!(world.run("list"), @"
+    exit 0
+    --- stdout
+    NAME   STATE    TRANSPORT  TOOLS  WHAT        SOURCE           FILE
+    again  enabled  stdio      5      box --flag  Wharf · user     ~/.wharf/mcp.json
+    box    enabled  stdio      5      box         Wharf · project  .wharf/mcp.json
+    --- stderr
+    2 servers: 2 enabled.
+    ");
+    assert_snapshot!(world.run_words(&["add-json", "third", r#"{"command":"box","args":["x"]}"#]), @r#"
+    exit 0
+    --- stdout
+    Added server "third" in [project]/.wharf/mcp.json
+    Connected: script 1.2, 5 tools
+    "#);
+}
+
+#[test]
+fn a_server_that_does_not_work_is_saved_with_a_warning() {
+    let world = World::new()
+        .script("broken", "echo 'Error: no licence' >&2\nread -r line\nexit 3\n")
+        .probing();
+    assert_snapshot!(world.run("add fs -- npx -y some-server"), @r#"
+    exit 0
+    --- stdout
+    Added server "fs" in [project]/.wharf/mcp.json
+    --- stderr
+    warning: it is saved, but does not work yet: npx not found
+      hint: install npx, or give its full path in "command"
+    "#);
+    assert_snapshot!(world.run("add broken -- broken"), @r#"
+    exit 0
+    --- stdout
+    Added server "broken" in [project]/.wharf/mcp.json
+    --- stderr
+    warning: it is saved, but does not work yet: the session ended: the server's process ended (exit status: 3)
+      stderr: Error: no licence
+      hint: run its command by hand to see what it says (wharf logs broken)
+    "#);
+    assert_snapshot!(world.run("add other --json -- nowhere"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "name": "other",
+      "path": "[project]/.wharf/mcp.json",
+      "message": "Added server \"other\" in [project]/.wharf/mcp.json",
+      "probe": {
+        "ok": false,
+        "error": "nowhere not found",
+        "hint": "install nowhere, or give its full path in \"command\""
+      }
+    }
+    "#);
+    assert_snapshot!(world.read("project/.wharf/mcp.json"), @r#"
+    {
+      "mcpServers": {
+        "fs": {
+          "command": "npx",
+          "args": ["-y", "some-server"]
+        },
+        "broken": {
+          "command": "broken"
+        },
+        "other": {
+          "command": "nowhere"
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_server_that_wants_a_token_needs_sign_in() {
+    let server = Loopback::answering("401 Unauthorized");
+    let world = World::new().probing();
+    let url = format!("http://{}/mcp", server.address());
+    assert_snapshot!(world.run(&format!("add api --url {url}")), @r#"
+    exit 0
+    --- stdout
+    Added server "api" in [project]/.wharf/mcp.json
+    --- stderr
+    warning: it is saved, but does not work yet: needs sign-in: the server answered 401 Unauthorized
+      hint: store a token with `wharf add api --token -`, or check its headers (wharf get api)
+    "#);
+}
+
+#[test]
+fn a_server_that_says_nothing_is_given_five_seconds() {
+    let world = World::new().script("mute", "read -r a\nread -r b\nread -r c\n").probing();
+    assert_snapshot!(world.run("add mute -- mute"), @r#"
+    exit 0
+    --- stdout
+    Added server "mute" in [project]/.wharf/mcp.json
+    --- stderr
+    warning: it is saved, but does not work yet: no answer within 5s
+      hint: it may need longer the first time (wharf test mute)
+    "#);
+}
+
+#[test]
+fn nothing_is_started_without_a_probe() {
+    let world = World::new().programs(&["npx"]);
+    assert_snapshot!(world.run("add fs -- npx"), @r#"
+    exit 0
+    --- stdout
+    Added server "fs" in [project]/.wharf/mcp.json
+    "#);
+    assert_snapshot!(world.run_words(&["add-json", "off", r#"{"command":"npx","enabled":false}"#]), @r#"
+    exit 0
+    --- stdout
+    Added server "off" in [project]/.wharf/mcp.json; it stays off until `wharf enable off`
+    "#);
+    assert_eq!(world.started(), "");
+    let world = World::new().programs(&["npx"]).probing();
+    assert_snapshot!(world.run_words(&["add-json", "off", r#"{"command":"npx","enabled":false}"#]), @r#"
+    exit 0
+    --- stdout
+    Added server "off" in [project]/.wharf/mcp.json; it stays off until `wharf enable off`
+    "#);
+    assert_eq!(world.started(), "");
+}
+
+#[test]
+fn what_is_shadowed_is_said() {
+    let world = World::new()
+        .tool_server("box")
+        .home(".cursor/mcp.json", r#"{ "mcpServers": { "box": { "command": "other" } } }"#)
+        .probing();
+    assert_snapshot!(world.run("add box --scope project -- box"), @r#"
+    exit 0
+    --- stdout
+    Added server "box" in [project]/.wharf/mcp.json
+    Connected: script 1.2, 5 tools
+    --- stderr
+    It is used instead of "box" in ~/.cursor/mcp.json (Cursor · user).
+    "#);
+    assert_snapshot!(world.run("add box --scope user -- box --mine"), @r#"
+    exit 0
+    --- stdout
+    Added server "box" in ~/.wharf/mcp.json
+    --- stderr
+    warning: it is not used: "box" in [project]/.wharf/mcp.json (Wharf · project) has the same name and comes first
+    hint: wharf explain box
+    "#);
+    assert_snapshot!(world.run("add twin --scope user -- box"), @r#"
+    exit 0
+    --- stdout
+    Added server "twin" in ~/.wharf/mcp.json
+    --- stderr
+    warning: it is not used: it is the same server as "box"
+    "#);
+}
+
+#[test]
+fn a_missing_separator_is_explained() {
+    let world = World::new().probing();
+    assert_snapshot!(world.run("add npx-thing npx -y foo"), @"
+    exit 2
+    --- stderr
+    error: the command of a server comes after `--`
+
+      tip: wharf add npx-thing -- npx -y foo
+
+    Usage: wharf add [OPTIONS] <NAME> [-- <COMMAND>...]
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(world.run_words(&["add", "fs", "--env", "A=b c", "uvx", "x"]), @"
+    exit 2
+    --- stderr
+    error: the command of a server comes after `--`
+
+      tip: wharf add fs --env 'A=b c' -- uvx x
+
+    Usage: wharf add [OPTIONS] <NAME> [-- <COMMAND>...]
+
+    For more information, try '--help'.
+    ");
+    assert!(!world.path("project/.wharf").exists());
+}
+
+#[test]
+fn a_token_alone_replaces_that_of_an_entry() {
+    let world = World::new().tool_server("box");
+    world.run("add api --url https://a.example/mcp --token first");
+    let before = world.read("project/.wharf/mcp.json");
+    let shown = world.run_with_input(&["add", "api", "--token", "-"], "second\n");
+    assert_snapshot!(shown, @r#"
+    exit 0
+    --- stdout
+    Replaced the token of server "api"
+    "#);
+    assert_eq!(world.read("project/.wharf/mcp.json"), before);
+    assert_snapshot!(world.read("home/.wharf/credentials.json"), @r#"
+    {
+      "version": 1,
+      "credentials": {
+        "[id]": {
+          "type": "bearer",
+          "resource": "https://a.example/mcp",
+          "token": "second"
+        }
+      }
+    }
+    "#);
+    // An entry without a token gets one, and stays as it is otherwise.
+    world.run("add plain --url https://b.example/mcp --header X-Team=a");
+    assert_snapshot!(world.run("add plain --token third"), @r#"
+    exit 0
+    --- stdout
+    Stored the token of server "plain"
+    "#);
+    assert_snapshot!(world.run("list -q"), @"
+    exit 0
+    --- stdout
+    NAME   STATE    TRANSPORT  WHAT                   SOURCE           FILE
+    api    enabled  http       https://a.example/mcp  Wharf · project  .wharf/mcp.json
+    plain  enabled  http       https://b.example/mcp  Wharf · project  .wharf/mcp.json
+    ");
+    assert_snapshot!(world.read("project/.wharf/mcp.json"), @r#"
+    {
+      "mcpServers": {
+        "api": {
+          "type": "http",
+          "url": "https://a.example/mcp",
+          "auth": {
+            "type": "bearer",
+            "credentialId": "[id]"
+          }
+        },
+        "plain": {
+          "type": "http",
+          "url": "https://b.example/mcp",
+          "headers": {
+            "X-Team": "a"
+          },
+          "auth": {
+            "type": "bearer",
+            "credentialId": "[id]"
+          }
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn the_token_of_a_program_is_bound_to_how_it_is_started() {
+    let note = "echo \"token: $OAUTH_ACCESS_TOKEN.\" >> \"$0.seen\"";
+    let world = World::new().server_after("box", note);
+    world.run("add box --scope user -- box one");
+    assert_snapshot!(world.run("add box --token s3cret"), @r#"
+    exit 0
+    --- stdout
+    Stored the token of server "box"
+    "#);
+    world.run("test box");
+    let path = world.path("home/.wharf/mcp.json");
+    let own = std::fs::read_to_string(&path).unwrap().replace("\"one\"", "\"two\"");
+    std::fs::File::create(&path).unwrap().write_all(own.as_bytes()).unwrap();
+    let shown = world.run("test box");
+    assert_snapshot!(world.read("bin/box.seen"), @"
+    token: s3cret.
+    token: .
+    ");
+    let warning = shown.lines().find(|line| line.contains("credential")).unwrap_or_default();
+    assert_snapshot!(warning, @r#"warning: ~/.wharf/mcp.json:3: "box": stored credential left out: it was given for another command, or before its entry was changed"#);
+}
+
+#[test]
+fn a_token_goes_only_to_entries_of_our_own_that_are_trusted() {
+    let world = World::new()
+        .home(".cursor/mcp.json", r#"{ "mcpServers": { "cur": { "url": "https://a.example" } } }"#)
+        .project(
+            ".wharf/mcp.json",
+            r#"{ "mcpServers": { "pro": { "url": "https://b.example" } } }"#,
+        );
+    assert_snapshot!(world.run("add cur --token x"), @r#"
+    exit 1
+    --- stderr
+    error: Server "cur" is defined in ~/.cursor/mcp.json (Cursor), which cannot refer to a stored token
+      hint: copy it into Wharf's own file first: wharf import cursor cur
+    "#);
+    assert_snapshot!(world.run("add pro --token x"), @r#"
+    exit 6
+    --- stderr
+    error: Server "pro" came with this project and is not trusted
+      hint: wharf trust pro
+    "#);
+    assert_snapshot!(world.run("add none --token x"), @"
+    exit 2
+    --- stderr
+    error: --token requires --url (HTTP/SSE transport).
+      hint: no server has this name yet, so say where it is
+    ");
+    assert!(!world.path("home/.wharf/credentials.json").exists());
+    let world = World::new().tool_server("box");
+    world.run("add box -- box");
+    assert_snapshot!(world.run("add box --token x"), @r#"
+    exit 1
+    --- stderr
+    error: Server "box" is a program of a project, and such a program gets no stored token
+      hint: define the server in your own file, or name a variable in "env"
+    "#);
+}
+
+#[test]
+fn somebody_who_does_not_want_to_wait_has_the_entry_all_the_same() {
+    let world = World::new().script("mute", "read -r a\nread -r b\nread -r c\n").probing();
+    let mut command = world.command(&["add", "mute", "--", "mute"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !world.path("project/.wharf/mcp.json").exists() {
+        assert!(std::time::Instant::now() < deadline, "nothing was added");
+        std::thread::yield_now();
+    }
+    drop(child.kill());
+    drop(child.wait());
+    assert!(world.read("project/.wharf/mcp.json").contains("mute"));
+}

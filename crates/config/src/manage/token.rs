@@ -1,0 +1,107 @@
+//! Stores or replaces the token of a server that one of Wharf's own files defines, and changes nothing
+//! else in its entry.
+
+use serde_json::json;
+
+use crate::catalog::{LoadOptions, Server, State};
+use crate::credentials::Credentials;
+use crate::edit::Change;
+use crate::env::Env;
+use crate::secret::Secret;
+use crate::server::Transport;
+use crate::source::Level;
+
+use super::add::credential_of;
+use super::{
+    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
+    stay_in_project, trust_own,
+};
+use crate::store;
+
+/// Stores a token for a server, or replaces the one it has.
+///
+/// `Ok(None)` means that no file defines such a server. An entry of another program's file is refused,
+/// and so is one of a project that the person has not agreed to.
+pub fn set_token(
+    env: &Env,
+    name: &str,
+    scope: Option<Scope>,
+    token: &Secret,
+) -> Result<Option<Done>, ManageError> {
+    let catalog = look(env, LoadOptions::default())?;
+    let paths: Vec<_> = match scope {
+        Some(scope) => vec![native_file(env, scope)?],
+        None => [Scope::Project, Scope::User]
+            .into_iter()
+            .filter_map(|scope| native_file(env, scope).ok())
+            .collect(),
+    };
+    let is_own = |server: &&Server| paths.contains(&server.definition.source.path);
+    let Some(server) = catalog.candidates(name).find(is_own) else {
+        return match catalog.winner(name).filter(|_| scope.is_none()) {
+            Some(other) if other.definition.source.level != Level::Builtin => {
+                Err(ManageError::TokenElsewhere {
+                    name: name.to_owned(),
+                    path: other.definition.source.path.clone(),
+                    provider: other.definition.source.provider_name,
+                    provider_id: other.definition.source.provider,
+                })
+            }
+            _ => Ok(None),
+        };
+    };
+    if server.state == State::Untrusted {
+        return Err(ManageError::Untrusted { name: name.to_owned() });
+    }
+    let definition = &server.definition;
+    stay_in_project(definition)?;
+    let resource = resource(server)?;
+    let path = definition.source.path.clone();
+    let _lock = lock(env)?;
+    let text = store::read(&path)?.unwrap_or_default();
+    let entry = native_entry(&text, name);
+    let known = entry.as_ref().and_then(credential_of).map(str::to_owned);
+    let mut credentials = Credentials::load(env)?;
+    let has_one = known.as_deref().is_some_and(|id| credentials.get(id).is_some());
+    let id = credentials.set_bearer(known.as_deref(), &resource, token)?;
+    credentials.save()?;
+    if known.is_none() {
+        let mut keys = native_keys(name);
+        keys.push("auth".to_owned());
+        let auth = json!({ "type": "bearer", "credentialId": id });
+        change(&path, &[Change::Set { path: keys, value: auth }])?;
+        if definition.source.level == Level::Project {
+            trust_own(env, &path, &[name])?;
+        }
+    }
+    let verb = if has_one { "Replaced" } else { "Stored" };
+    let message = format!("{verb} the token of server \"{name}\"");
+    Ok(Some(Done { name: name.to_owned(), path: Some(path), message }))
+}
+
+/// Tells whether any file defines a server of this name.
+pub fn has_entry(env: &Env, name: &str) -> Result<bool, ManageError> {
+    let catalog = look(env, LoadOptions::default())?;
+    let mut candidates = catalog.candidates(name);
+    Ok(candidates.any(|server| server.definition.source.level != Level::Builtin))
+}
+
+/// Returns what the token is for: an address, or the way a program is started.
+fn resource(server: &Server) -> Result<String, ManageError> {
+    let definition = &server.definition;
+    let written = definition.fields.url.as_ref().map(|url| url.text.clone());
+    match server.spec.as_ref().map(|spec| &spec.transport) {
+        Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
+            Ok(endpoint.url.expose().to_owned())
+        }
+        Some(Transport::Stdio(_)) if definition.source.level == Level::Project => {
+            Err(ManageError::ProjectProgram { name: definition.name.as_str().to_owned() })
+        }
+        Some(Transport::Stdio(launch)) => Ok(launch.identity()),
+        // It is switched off, so it was not looked at closely.
+        None => written.ok_or_else(|| ManageError::Invalid {
+            reason: "it is not clear what its token would be for".to_owned(),
+            hint: Some("correct its entry, or enable it first".to_owned()),
+        }),
+    }
+}
