@@ -98,7 +98,7 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, Man
 }
 
 /// Returns what a token of this server is bound to.
-fn resource_of(spec: Option<&ServerSpec>) -> Result<String, ManageError> {
+pub(super) fn resource_of(spec: Option<&ServerSpec>) -> Result<String, ManageError> {
     match spec.map(|spec| &spec.transport) {
         Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
             endpoint.url.resource().ok_or_else(|| ManageError::Invalid {

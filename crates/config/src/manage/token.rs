@@ -10,13 +10,14 @@ use crate::env::Env;
 use crate::secret::Secret;
 use crate::server::Transport;
 use crate::source::Level;
+use crate::spec;
+use crate::store;
 
-use super::add::credential_of;
+use super::add::{credential_of, resource_of};
 use super::{
     Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
     stay_in_project, trust_own,
 };
-use crate::store;
 
 /// Stores a token for a server, or replaces the one it has.
 ///
@@ -55,7 +56,7 @@ pub fn set_token(
     }
     let definition = &server.definition;
     stay_in_project(definition)?;
-    let resource = resource(server)?;
+    let resource = resource(server, env)?;
     let path = definition.source.path.clone();
     let _lock = lock(env)?;
     let text = store::read(&path)?.unwrap_or_default();
@@ -87,21 +88,16 @@ pub fn has_entry(env: &Env, name: &str) -> Result<bool, ManageError> {
 }
 
 /// Returns what the token is for: an address, or the way a program is started.
-fn resource(server: &Server) -> Result<String, ManageError> {
+fn resource(server: &Server, env: &Env) -> Result<String, ManageError> {
     let definition = &server.definition;
-    let written = definition.fields.url.as_ref().map(|url| url.text.clone());
-    match server.spec.as_ref().map(|spec| &spec.transport) {
-        Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
-            Ok(endpoint.url.expose().to_owned())
-        }
+    // One that is switched off was not looked at closely.
+    let closer = server.spec.is_none().then(|| spec::specify(definition, env).spec).flatten();
+    let spec = server.spec.as_deref().or(closer.as_ref());
+    match spec.map(|spec| &spec.transport) {
         Some(Transport::Stdio(_)) if definition.source.level == Level::Project => {
             Err(ManageError::ProjectProgram { name: definition.name.as_str().to_owned() })
         }
         Some(Transport::Stdio(launch)) => Ok(launch.identity()),
-        // It is switched off, so it was not looked at closely.
-        None => written.ok_or_else(|| ManageError::Invalid {
-            reason: "it is not clear what its token would be for".to_owned(),
-            hint: Some("correct its entry, or enable it first".to_owned()),
-        }),
+        _ => resource_of(spec),
     }
 }
