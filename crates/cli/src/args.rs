@@ -6,7 +6,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
+    ValueEnum,
+};
 
 use crate::commands::{
     add, add_json, cache, call, complete, completions, config, disable, doctor, enable, explain,
@@ -224,8 +227,6 @@ fn color_of(arguments: &[OsString]) -> clap::ColorChoice {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

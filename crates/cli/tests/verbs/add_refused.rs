@@ -31,7 +31,7 @@ fn the_words_must_fit_together() {
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: add it without a token first; then store one with `wharf add NAME --token -`
+      hint: pass a token to a local server with --env
     ");
     assert_snapshot!(line("add a --token abc"), @"
     exit 2

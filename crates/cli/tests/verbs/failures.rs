@@ -51,7 +51,8 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
           "path": "mcp:broken",
           "error": "the session ended: the server's process ended (exit status: 3); stderr: Error: no licence"
         }
-      ]
+      ],
+      "problems": []
     }
     --- stderr
     warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)

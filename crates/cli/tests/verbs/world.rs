@@ -95,7 +95,8 @@ impl World {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
         let mut arguments = arguments.to_vec();
-        if let (false, Some(&("add" | "add-json"))) = (self.probes, arguments.first()) {
+        let adds = matches!(arguments.first(), Some(&("add" | "add-json")));
+        if adds && !self.probes && !arguments.contains(&"--no-probe") {
             arguments.insert(1, "--no-probe");
         }
         command
