@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::exa;
 use crate::formats;
 use crate::merge::{self, Rules};
+use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{Definition, ServerName, ServerSpec, TransportKind};
@@ -168,16 +169,18 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     }
     let is_of_project = |definition: &Definition| definition.source.level == Level::Project;
     let is_project_trusted = options.trust_project && definitions.iter().any(is_of_project);
+    let files = NamedFiles::default();
     let judge = |definition: Definition| {
         let trust = match definition.source.level {
             Level::Project if options.trust_project => Trust::Given,
-            _ => trust_store.check(&definition, env),
+            _ => trust_store.check(&definition, env, &files),
         };
         (definition, trust)
     };
     let judged = definitions.into_iter().map(judge).collect();
     let rules = Rules {
         env,
+        files: &files,
         switches: &switches,
         keep_duplicates: settings.says("discovery.duplicates", "keep"),
         native_web_search: options.native_web_search,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 use crate::expand::{Scope, expand};
+use crate::named_files::NamedFiles;
 use crate::server::{Definition, Written};
 
 /// Returns the absolute path of a command, if it can be started.
@@ -28,16 +29,24 @@ pub fn find(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
 /// placeholders replaced, and a relative path from the folder in which it would run.
 ///
 /// What was put in for a placeholder shows only where it is the way to a program that exists.
-pub fn of_definition(definition: &Definition, env: &Env) -> Option<PathBuf> {
-    let expanded = |written: &Written| expand(written, Scope::of(definition, env)).text;
-    let fields = &definition.fields;
-    let command = expanded(fields.command.as_ref()?);
-    let cwd = fields.cwd.as_ref().map(expanded).filter(|cwd| !cwd.is_empty());
-    let folder = match cwd {
+pub(crate) fn of_definition(
+    definition: &Definition,
+    env: &Env,
+    files: &NamedFiles,
+) -> Option<PathBuf> {
+    let command = definition.fields.command.as_ref()?;
+    let command = expand(command, Scope::of(definition, env, files)).text;
+    find(&command, env, &folder_of(definition, env, files))
+}
+
+/// Returns the folder in which the program of a definition would run.
+pub(crate) fn folder_of(definition: &Definition, env: &Env, files: &NamedFiles) -> PathBuf {
+    let expanded = |written: &Written| expand(written, Scope::of(definition, env, files)).text;
+    let cwd = definition.fields.cwd.as_ref().map(expanded).filter(|cwd| !cwd.is_empty());
+    match cwd {
         Some(cwd) => env.path_from(&cwd, &definition.folder),
         None => definition.folder.to_path_buf(),
-    };
-    find(&command, env, &folder)
+    }
 }
 
 fn absolute_search_path(env: &Env) -> Option<OsString> {

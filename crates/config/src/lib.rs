@@ -33,6 +33,7 @@ mod formats;
 pub mod fuzz;
 pub mod manage;
 mod merge;
+mod named_files;
 mod one_off;
 mod problem;
 pub mod secret;

@@ -12,6 +12,7 @@ use crate::catalog::{Server, State};
 use crate::env::Env;
 use crate::exa;
 use crate::formats;
+use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{ConfigValue, Definition, ServerName, Transport};
@@ -24,6 +25,8 @@ use crate::trust::Trust;
 /// What decides beside the definitions themselves.
 pub(crate) struct Rules<'a> {
     pub(crate) env: &'a Env,
+    /// The files that definitions name, as they were when trust was judged.
+    pub(crate) files: &'a NamedFiles,
     /// What the person switched on and off in our user file.
     pub(crate) switches: &'a Switches,
     /// Whether the same server under two names is connected twice.
@@ -106,7 +109,7 @@ fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
 }
 
 fn specify(server: &mut Server, rules: &Rules<'_>) {
-    let specified = spec::specify(&server.definition, rules.env);
+    let specified = spec::specify(&server.definition, rules.env, rules.files);
     server.problems.extend(specified.problems);
     server.uses = specified.uses;
     server.spec = specified.spec.map(Box::new);

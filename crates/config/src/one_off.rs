@@ -10,6 +10,7 @@ use crate::discover;
 use crate::env::Env;
 use crate::formats;
 use crate::merge::{self, Rules};
+use crate::named_files::NamedFiles;
 use crate::settings::Settings;
 use crate::switches::Switches;
 use crate::trust::Trust;
@@ -45,8 +46,10 @@ pub fn one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Discover
     })?;
     problems.extend(found.problems);
     let judged = found.definitions.into_iter().map(|definition| (definition, Trust::NotNeeded));
+    let files = NamedFiles::default();
     let rules = Rules {
         env,
+        files: &files,
         switches: &Switches::default(),
         keep_duplicates: true,
         native_web_search: false,

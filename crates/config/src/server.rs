@@ -190,6 +190,21 @@ impl Fields {
     pub fn shown_url(&self) -> Option<String> {
         self.url.as_ref().map(render_written)
     }
+
+    /// Collects every text in which placeholders count.
+    pub(crate) fn texts(&self) -> Vec<Written> {
+        let syntax = self.syntax;
+        let oauth = self.oauth.as_ref();
+        let written = [&self.command, &self.cwd, &self.url, &self.env_file].into_iter().flatten();
+        let signing_in =
+            oauth.into_iter().flat_map(|it| [&it.client_id, &it.client_secret]).flatten();
+        let pairs = self.env.iter().chain(&self.headers).map(|(_, value)| value);
+        let plain = [&self.account, &self.policy.prefix].into_iter().flatten();
+        let plain =
+            plain.chain(oauth.into_iter().flat_map(|it| [&it.scope, &it.redirect_uri]).flatten());
+        let written = written.chain(signing_in).chain(&self.args).chain(pairs).cloned();
+        written.chain(plain.map(|text| Written { text: text.clone(), syntax })).collect()
+    }
 }
 
 /// Limits in milliseconds; none means the default.

@@ -1,5 +1,13 @@
 //! Makes foreign text fit to be shown: a name in somebody's file must not be able to move the
 //! cursor, change colours or turn the line around.
+//!
+//! [`clean`] is for prose and output. [`reveal`] is for what somebody decides by, such as names,
+//! commands and paths: there, nothing that is in the text may stay unseen.
+
+use std::fmt::Write as _;
+
+/// How many spaces in a row are shown as they are where everything must be seen.
+const MOST_SPACES: usize = 8;
 
 /// Tells whether a character could do something to a terminal or hide what is really there.
 pub fn is_unsafe(c: char) -> bool {
@@ -9,23 +17,66 @@ pub fn is_unsafe(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Shows a text on one line, with every unsafe character as its code.
+/// Tells whether a character is unsafe, has no shape of its own, or looks like a space and is none:
+/// what Unicode calls default ignorable, all white space but the space, and blank letters.
+pub fn is_invisible(c: char) -> bool {
+    is_unsafe(c)
+        || (c.is_whitespace() && c != ' ')
+        || matches!(c,
+            '\u{034f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}'
+            | '\u{16fe4}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Shows a text on one line, with every unsafe character as its code. Joiners stay where a script or
+/// an emoji needs them.
 ///
 /// ```
 /// assert_eq!(wharf_config::text::clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+/// assert_eq!(wharf_config::text::clean("👩\u{200d}🚀"), "👩\u{200d}🚀");
 /// ```
 pub fn clean(text: &str) -> String {
     // Nearly every text is plain, and a listing cleans thousands of them.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_plain(text) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_unsafe(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
+    for (_, c, is_code) in judged(text) {
+        push(&mut shown, c, is_code);
+    }
+    shown
+}
+
+/// Shows a text of several lines: everything unsafe but line ends and tabs as its code.
+pub fn clean_lines(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let mut shown = String::with_capacity(text.len());
+    for (_, c, is_code) in judged(&text) {
+        push(&mut shown, c, is_code && !matches!(c, '\n' | '\t'));
+    }
+    shown
+}
+
+/// Shows a text on one line so that nothing in it stays unseen: every invisible character as its
+/// code, and long runs of spaces as their number.
+///
+/// ```
+/// assert_eq!(wharf_config::text::reveal("git\u{200d}hub\u{3164}"), "git\\u{200d}hub\\u{3164}");
+/// assert_eq!(wharf_config::text::reveal(&format!("a{}b", " ".repeat(90))), "a[90 spaces]b");
+/// ```
+pub fn reveal(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let spaces = rest.len() - rest.trim_start_matches(' ').len();
+        if spaces > MOST_SPACES {
+            let _infallible = write!(shown, "[{spaces} spaces]");
+            rest = &rest[spaces..];
+            continue;
         }
+        push(&mut shown, c, is_invisible(c));
+        rest = &rest[c.len_utf8()..];
     }
     shown
 }
@@ -38,19 +89,63 @@ pub fn clean(text: &str) -> String {
 /// assert_eq!(wharf_config::text::clip("a\u{1b}b", 8), "a\\u{1b}b");
 /// ```
 pub fn clip(text: &str, most: usize) -> String {
-    let width = |c: char| if is_unsafe(c) { c.escape_default().len() } else { 1 };
+    clip_with(text, most, judged(text), clean)
+}
+
+/// Shows a text cut to a number of characters, with nothing in it unseen.
+pub fn clip_revealed(text: &str, most: usize) -> String {
+    let chars = text.char_indices().map(|(at, c)| (at, c, is_invisible(c)));
+    clip_with(text, most, chars, reveal)
+}
+
+fn clip_with(
+    text: &str,
+    most: usize,
+    chars: impl Iterator<Item = (usize, char, bool)>,
+    show: fn(&str) -> String,
+) -> String {
     let (mut end, mut used) = (0, 0);
-    for (at, c) in text.char_indices() {
-        used += width(c);
+    for (at, c, is_code) in chars {
+        used += if is_code { c.escape_default().len() } else { 1 };
         if used > most {
-            return format!("{}…", clean(&text[..end]));
+            return format!("{}…", show(&text[..end]));
         }
         // What is shown up to here leaves room for the dots.
         if used < most {
             end = at + c.len_utf8();
         }
     }
-    clean(text)
+    show(text)
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+fn push(shown: &mut String, c: char, is_code: bool) {
+    if is_code {
+        shown.extend(c.escape_default());
+    } else {
+        shown.push(c);
+    }
+}
+
+/// Goes through the characters of a text and says which are to be shown as codes.
+fn judged(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
+    let mut before = None;
+    text.char_indices().map(move |(at, c)| {
+        let after = || text[at + c.len_utf8()..].chars().next();
+        let is_needed = matches!(c, '\u{200c}' | '\u{200d}') && joins(before, after());
+        before = Some(c);
+        (at, c, is_unsafe(c) && !is_needed)
+    })
+}
+
+/// Tells whether a joiner between two characters means something: in scripts that join letters, and
+/// in emoji. Between plain letters it only hides.
+fn joins(before: Option<char>, after: Option<char>) -> bool {
+    let is_joined = |c: char| !c.is_ascii() && !c.is_whitespace() && !is_unsafe(c);
+    before.is_some_and(is_joined) && after.is_some_and(is_joined)
 }
 
 /// Finds the word that was probably meant.
@@ -58,4 +153,50 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let scored = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
     let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (score > 0.85).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joiners_stay_only_where_a_script_or_an_emoji_needs_them() {
+        for kept in ["👩\u{200d}🚀", "می\u{200c}خواهم", "⚠\u{fe0f} é"] {
+            assert_eq!(clean(kept), kept);
+        }
+        assert_eq!(clean("git\u{200d}hub\u{200d}"), "git\\u{200d}hub\\u{200d}");
+        assert_eq!(clean("👩\u{200d}\u{200d}🚀"), "👩\\u{200d}\\u{200d}🚀");
+        assert_eq!(clean_lines("a\tb\r\nc\rd"), "a\tb\nc\\rd");
+    }
+
+    #[test]
+    fn nothing_that_is_revealed_stays_unseen() {
+        let unseen = [
+            '\u{3164}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{2800}',
+            '\u{ffa0}',
+            '\u{fe0f}',
+            '\u{e0041}',
+            '\u{e0100}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{ad}',
+            '\u{a0}',
+            '\u{3000}',
+            '\u{202e}',
+            '\t',
+            '\u{34f}',
+            '\u{2028}',
+            '\u{feff}',
+        ];
+        for c in unseen {
+            let shown = reveal(&format!("a{c}b"));
+            assert_eq!(shown, format!("a{}b", c.escape_default()));
+        }
+        assert_eq!(reveal("a b  c日本é"), "a b  c日本é");
+        assert_eq!(reveal(&" ".repeat(9)), "[9 spaces]");
+        assert_eq!(clip_revealed("a\u{3164}b", 6), "a…");
+    }
 }

@@ -1,4 +1,4 @@
-//! Asks the host about servers that came with a project, and remembers what was agreed to.
+//! Asks the host about servers that came with a project, and remembers what was decided.
 //!
 //! Nothing of such a server is expanded, run or sent before; what is asked about is the entry as it
 //! is written. An agreement is to exactly that, so a change asks again.
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use wharf_config::store::{LOCK_WAIT, Lock};
-use wharf_config::trust::TrustStore;
-use wharf_config::{Catalog, Env, LoadOptions, Server, ServerName, State, load};
+use wharf_config::trust::{Trust, TrustStore, TrustSubject};
+use wharf_config::{Catalog, Env, LoadOptions, Server, State, load};
 use wharf_protocol::transport::Pending;
 
 /// Decides whether servers of a project may be used.
@@ -25,6 +25,8 @@ pub enum Decision {
     Trust,
     /// It is left alone; the next start asks again.
     Leave,
+    /// It is left alone, now and later, as long as it says what it says now.
+    Refuse,
 }
 
 /// Asks about every untrusted server of a catalog; returns the catalog as it is after that.
@@ -33,28 +35,31 @@ pub(crate) async fn decide(
     decider: &dyn TrustDecider,
     (env, look): (&Arc<Env>, LoadOptions),
 ) -> Catalog {
-    let mut agreed = Vec::new();
-    for server in catalog.winners().into_iter().filter(|it| it.state == State::Untrusted) {
-        // Whoever panics over a server has not agreed to it.
+    let mut answers = Vec::new();
+    let is_open = |it: &&Server| it.state == State::Untrusted && it.trust != Trust::Refused;
+    for server in catalog.winners().into_iter().filter(is_open) {
+        // Files may change while somebody decides; the answer is to what is there now.
+        let subject = TrustSubject::of(&server.definition, env);
+        // Whoever panics over a server has not decided about it.
         let asking = AssertUnwindSafe(async { decider.decide(server).await });
-        if matches!(asking.catch_unwind().await, Ok(Decision::Trust)) {
-            agreed.push(server.definition.name.clone());
+        match asking.catch_unwind().await {
+            Ok(Decision::Leave) | Err(_) => {}
+            Ok(decision) => answers.push((subject, decision)),
         }
     }
-    if agreed.is_empty() {
+    if answers.is_empty() {
         return catalog;
     }
     let env = Arc::clone(env);
-    let noting =
-        tokio::task::spawn_blocking(move || note(&catalog, &agreed, &env, look).unwrap_or(catalog));
+    let noting = tokio::task::spawn_blocking(move || note(&answers, &env, look).unwrap_or(catalog));
     match noting.await {
         Ok(catalog) => catalog,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
 }
 
-/// Writes down what was agreed to and looks again; nothing if that is not possible.
-fn note(catalog: &Catalog, agreed: &[ServerName], env: &Env, look: LoadOptions) -> Option<Catalog> {
+/// Writes down what was decided and looks again; nothing if that is not possible.
+fn note(answers: &[(TrustSubject, Decision)], env: &Env, look: LoadOptions) -> Option<Catalog> {
     let home = env.wharf_home()?;
     let _lock = Lock::acquire(&home.join("run"), LOCK_WAIT).ok()?;
     let (mut record, problem) = TrustStore::load(env);
@@ -62,11 +67,15 @@ fn note(catalog: &Catalog, agreed: &[ServerName], env: &Env, look: LoadOptions) 
         tracing::warn!("what is trusted cannot be read, so nothing more is");
         return None;
     }
-    for name in agreed {
-        record.accept(&catalog.winner(name.as_str())?.definition, env);
+    for (subject, decision) in answers {
+        match decision {
+            Decision::Trust => record.accept(subject),
+            Decision::Refuse => record.refuse(subject),
+            Decision::Leave => {}
+        }
     }
     if let Err(error) = record.save() {
-        tracing::warn!(%error, "what was agreed to cannot be written down");
+        tracing::warn!(%error, "what was decided cannot be written down");
         return None;
     }
     load(env, look).ok()
@@ -108,5 +117,33 @@ mod tests {
         let expected = [Some(State::Enabled), Some(State::Untrusted)];
         assert_eq!(states(&after), expected);
         assert_eq!(states(&load(&env, look).unwrap()), expected, "it is remembered");
+    }
+
+    /// Refuses everything, and counts how often it is asked.
+    #[derive(Default)]
+    struct Never(std::sync::atomic::AtomicUsize);
+
+    impl TrustDecider for Never {
+        fn decide<'a>(&'a self, _: &'a Server) -> Pending<'a, Decision> {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Box::pin(std::future::ready(Decision::Refuse))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_host_refuses_is_not_asked_about_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+        std::fs::create_dir_all(home.join(".wharf")).unwrap();
+        std::fs::create_dir_all(&project).unwrap();
+        let servers = r#"{"mcpServers":{"a":{"command":"a"}}}"#;
+        wharf_config::store::write(&project.join(".mcp.json"), servers).unwrap();
+        let env = Arc::new(Env::new(Platform::HOST, &project).with_home(&home));
+        let (look, never) = (LoadOptions::default(), Never::default());
+        for _ in 0..2 {
+            let catalog = decide(load(&env, look).unwrap(), &never, (&env, look)).await;
+            assert_eq!(catalog.winner("a").unwrap().trust, Trust::Refused);
+        }
+        assert_eq!(never.0.into_inner(), 1);
     }
 }

@@ -326,6 +326,7 @@ impl Identity {
 mod tests {
     use insta::assert_snapshot;
     use tempfile::TempDir;
+    use wharf_config::trust::TrustSubject;
     use wharf_config::{LoadOptions, Platform, load};
 
     use super::*;
@@ -366,7 +367,7 @@ mod tests {
         fn agree_to(&self, name: &str) {
             let catalog = load(&self.env, self.options).unwrap();
             let definition = &catalog.winner(name).unwrap().definition;
-            self.agree(|store| store.accept(definition, &self.env));
+            self.agree(|store| store.accept(&TrustSubject::of(definition, &self.env)));
         }
 
         fn plan(&self) -> Vec<Planned> {

@@ -10,7 +10,8 @@ use wharf::{ApprovalsError, FailureKind};
 use wharf_config::manage::ManageError;
 use wharf_config::settings::SettingError;
 use wharf_config::store::StoreError;
-use wharf_config::{Catalog, DiscoveryError};
+use wharf_config::trust::Trust;
+use wharf_config::{Catalog, DiscoveryError, Server};
 
 use crate::ui::phrase;
 
@@ -51,8 +52,8 @@ pub(crate) enum Failure {
     #[error("Server {} not found", phrase::quoted(.name))]
     NotFound { name: String, nearest: Option<String> },
     /// Nobody has agreed to it.
-    #[error("Server {} came with this project and is not trusted", phrase::quoted(.name))]
-    Untrusted { name: String },
+    #[error("Server {} {}", phrase::quoted(.name), .why.words())]
+    Untrusted { name: String, why: Distrust },
     /// It is switched off.
     #[error("Server {} is disabled. Run wharf enable {} first.", phrase::quoted(.name), phrase::word(.name))]
     Disabled { name: String },
@@ -118,7 +119,44 @@ pub(crate) enum Failure {
     Serve(#[source] io::Error),
 }
 
+/// Why a server is not trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Distrust {
+    /// Nobody has agreed to it.
+    New,
+    /// It is not what was agreed to any more.
+    Changed,
+    /// Somebody said no.
+    Refused,
+}
+
+impl From<&Trust> for Distrust {
+    fn from(trust: &Trust) -> Self {
+        match trust {
+            Trust::Changed(_) => Self::Changed,
+            Trust::Refused => Self::Refused,
+            Trust::NotNeeded | Trust::Given | Trust::Unknown => Self::New,
+        }
+    }
+}
+
+impl Distrust {
+    fn words(self) -> &'static str {
+        match self {
+            Self::New => "came with this project and is not trusted",
+            Self::Changed => "has changed since you trusted it",
+            Self::Refused => "is not trusted: you said no to it",
+        }
+    }
+}
+
 impl Failure {
+    /// Says that a server is not trusted, and why.
+    pub(crate) fn untrusted(server: &Server) -> Self {
+        let name = server.definition.name.as_str().to_owned();
+        Self::Untrusted { name, why: Distrust::from(&server.trust) }
+    }
+
     /// Says that a name is not there, and which one may have been meant.
     pub(crate) fn not_found(name: &str, catalog: &Catalog) -> Self {
         let nearest = catalog.nearest_name(name).map(str::to_owned);
@@ -133,7 +171,11 @@ impl Failure {
                 let nearest = nearest.as_deref()?;
                 Some(format!("did you mean {}?", phrase::quoted(nearest)))
             }
-            Self::Untrusted { name } => Some(format!("wharf trust {}", phrase::word(name))),
+            Self::Untrusted { name, why: Distrust::Changed } => {
+                let word = phrase::word(name);
+                Some(format!("wharf explain {word} shows what changed; wharf trust {word}"))
+            }
+            Self::Untrusted { name, .. } => Some(format!("wharf trust {}", phrase::word(name))),
             Self::Usage { hint, .. } => Some((*hint).to_owned()),
             Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
             Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),

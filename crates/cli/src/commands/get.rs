@@ -43,7 +43,7 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
     let server = find(&catalog, &args.name)?;
     if args.reveal && !server.trust.is_enough() {
         // What is not trusted is not expanded, not even to be looked at.
-        return Err(Failure::Untrusted { name: args.name.clone() });
+        return Err(Failure::untrusted(server));
     }
     let mut view = if args.reveal {
         ServerView::revealed(server, &invocation.env)
@@ -114,6 +114,7 @@ fn reason(server: &Server, env: &Env) -> Option<String> {
         State::Disabled => server.reason.as_deref().map(clean),
         State::Untrusted => Some(match server.trust {
             Trust::Changed(_) => "it has changed since you agreed to it".to_owned(),
+            Trust::Refused => "you said no to it".to_owned(),
             _ => "it came with this project, and you have not agreed to it yet".to_owned(),
         }),
         State::Shadowed => {

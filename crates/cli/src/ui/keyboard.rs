@@ -35,14 +35,19 @@ impl Keyboard {
     }
 }
 
-/// Forgets what the terminal has and nobody has read.
+/// Forgets what the terminal has and nobody has read. Every question begins with this.
 #[cfg(unix)]
-fn forget_unread() {
+pub(super) fn forget_unread() {
     use rustix::termios::{QueueSelector, tcflush};
-    // What is no terminal any more has nothing to forget.
+    // What is not a terminal has nothing to forget.
     let _nothing_to_do = tcflush(io::stdin(), QueueSelector::IFlush);
+    // Secrets are read from here, whatever the standard input is.
+    if let Ok(terminal) = std::fs::File::open("/dev/tty") {
+        let _nothing_to_do = tcflush(terminal, QueueSelector::IFlush);
+    }
 }
 
-/// Elsewhere the terminal keeps it.
+/// On Windows the console keeps what was typed: there is no safe call in the standard library that
+/// discards it. Answers there need a line of their own, and only `y` or `yes` agrees.
 #[cfg(not(unix))]
-fn forget_unread() {}
+pub(super) fn forget_unread() {}

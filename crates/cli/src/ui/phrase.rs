@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use wharf_config::text::{clean, clip, is_unsafe};
+use wharf_config::text::{clean, clean_lines, clip_revealed, is_invisible, reveal};
 use wharf_config::view::ServerView;
 use wharf_config::{Env, Level, Problem, Source};
 
@@ -12,12 +12,12 @@ const LONGEST_NAME: usize = 60;
 
 /// Shows a name.
 pub(crate) fn name(name: &str) -> String {
-    clip(name, LONGEST_NAME)
+    clip_revealed(name, LONGEST_NAME)
 }
 
 /// Shows a name in quotes.
 pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", clip(name, LONGEST_NAME))
+    format!("\"{}\"", clip_revealed(name, LONGEST_NAME))
 }
 
 /// Shows names in quotes, the last one after "and".
@@ -35,15 +35,7 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.into();
     }
-    let mut shown = String::with_capacity(text.len());
-    for c in text.replace("\r\n", "\n").chars() {
-        if is_unsafe(c) && !matches!(c, '\n' | '\t') {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown.into()
+    clean_lines(text).into()
 }
 
 /// Shows the first line of a text.
@@ -54,7 +46,7 @@ pub(crate) fn first_line(text: &str) -> String {
 
 /// Shows a path with `~` for the home folder.
 pub(crate) fn path(path: &Path, env: &Env) -> String {
-    clean(&env.short(path))
+    reveal(&env.short(path))
 }
 
 /// Counts things: `1 server`, `2 servers`.
@@ -111,8 +103,9 @@ pub(crate) fn command_line(command: &str, args: &[String]) -> String {
 /// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is run
 /// or replaced.
 pub(crate) fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~•".contains(c);
-    let shown = clean(text);
+    let is_plain =
+        |c: char| (c.is_alphanumeric() && !is_invisible(c)) || "-_./:@=+,%~•".contains(c);
+    let shown = reveal(text);
     if !text.is_empty() && text.chars().all(is_plain) {
         shown
     } else if !text.contains('\'') {
@@ -147,6 +140,8 @@ mod tests {
             command_line("npx", &args),
             r#"npx -y 'a b' "it's" '' '\u{1b}[2J' 日本 ''\''$(rm)'"#
         );
+        assert_eq!(word("a\u{3164}b"), "'a\\u{3164}b'");
+        assert_eq!(quoted("git\u{200d}hub"), "\"git\\u{200d}hub\"");
     }
 
     #[test]

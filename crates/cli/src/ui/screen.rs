@@ -14,6 +14,7 @@ use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::{Env, Problem, Secret};
 
+use super::keyboard::forget_unread;
 use super::table::Colours;
 use super::{Lines, Table, json, phrase, style, table};
 use crate::args::{ColorWhen, Flags};
@@ -182,8 +183,10 @@ impl Ui {
         let _best_effort = write!(io::stderr().lock(), "\r\u{1b}[K{text}");
     }
 
-    /// Asks a question that is answered with yes or no. The text is safe to show.
+    /// Asks a question that is answered with yes or no. The text is safe to show. What was typed
+    /// before is no answer.
     pub(crate) fn ask(&self, question: &str) -> Answer {
+        forget_unread();
         self.message(&format!("{question} [y/N] "));
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {
@@ -198,6 +201,7 @@ impl Ui {
     /// Asks for a secret on the terminal itself and does not show what is typed. The text is safe
     /// to show.
     pub(crate) fn ask_secret(question: &str) -> io::Result<Secret> {
+        forget_unread();
         rpassword::prompt_password(question).map(Secret::new)
     }
 

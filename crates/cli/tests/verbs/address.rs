@@ -68,7 +68,8 @@ fn an_address_that_names_two_hosts_is_invalid_and_never_contacted() {
     --- stderr
     "github" from [project]/.mcp.json:1 (mcp.json)
       url            •••
-      header         Authorization: •••
+      header         Authorization: Bearer ${GITHUB_TOKEN}
+      approval       ask (each call needs approval)
     "#);
     assert_snapshot!(world.run("tools --trust-project"), @r#"
     exit 0
@@ -158,12 +159,16 @@ fn a_host_is_shown_in_punycode_and_a_given_port_always() {
     --- stderr
     "letters" from [project]/.mcp.json:2 (mcp.json)
       url            https://xn--pple-43d.example:443/mcp
+      approval       ask (each call needs approval)
     "number" from [project]/.mcp.json:3 (mcp.json)
       url            http://127.0.0.1:80/mcp
+      approval       ask (each call needs approval)
     "open" from [project]/.mcp.json:5 (mcp.json)
       url            https://${HOST}:${PORT:-443}/mcp?key=${KEY}
+      approval       ask (each call needs approval)
     "user" from [project]/.mcp.json:4 (mcp.json)
       url            https://•••@127.0.0.1:8443/mcp
+      approval       ask (each call needs approval)
     "#);
 }
 

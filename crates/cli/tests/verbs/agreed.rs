@@ -192,11 +192,15 @@ fn the_program_that_is_shown_is_the_program_that_is_started() {
     "a" from [project]/.wharf/mcp.json:1 (Wharf)
       command        ./run
       program        [project]/sub/./run
+      runs           sub/run  (part of this project; not asked about again when it changes)
       cwd            sub
+      approval       ask (each call needs approval)
     "b" from [project]/.wharf/mcp.json:2 (Wharf)
       command        '${PLACE}/run'
       program        [project]/sub/deep/run
+      runs           sub/deep/run  (part of this project; not asked about again when it changes)
       cwd            sub
+      approval       ask (each call needs approval)
     "#);
     assert!(world.run("tools --fresh").starts_with("exit 0"));
     let said = ran(&world);

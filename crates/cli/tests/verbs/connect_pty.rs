@@ -45,12 +45,42 @@ fn the_pty_question_is_asked_in_place() {
     session.send_line("n").unwrap();
     session.expect("is not trusted").unwrap();
     session.expect(Eof).unwrap();
+    // A "no" is remembered: a later run only says so, and `wharf trust` asks again.
+    let mut session = on_terminal(world.command(&words));
+    let seen = session.expect(Eof).unwrap();
+    let said = String::from_utf8_lossy(seen.as_bytes()).replace('\r', "");
+    assert_eq!(
+        said,
+        "error: Server \"box\" is not trusted: you said no to it\n  hint: wharf trust box\n"
+    );
+    let mut session = on_terminal(world.command(&["tools"]));
+    session.expect("skipped \"box\": you said no to it (wharf trust box asks again)").unwrap();
+    session.expect(Eof).unwrap();
+    let mut session = on_terminal(world.command(&["trust", "box"]));
+    session.expect("Trust \"box\"? [y/N] ").unwrap();
+    session.send_line("y").unwrap();
+    session.expect("Trusted \"box\" as written now.").unwrap();
+    session.expect(Eof).unwrap();
+    assert!(world.run("call box/echo text=again").starts_with("exit 0"));
+}
+
+#[test]
+fn the_pty_question_is_asked_in_place_again_after_a_change() {
+    let entry = |args: &str| {
+        format!(r#"{{ "mcpServers": {{ "box": {{ "command": "box", "args": [{args}] }} }} }}"#)
+    };
+    let world = World::new().tool_server("box").project(".mcp.json", &entry("\"a\""));
+    let words = ["call", "box/echo", "text=hello"];
+    let mut session = on_terminal(world.command(&words));
+    session.expect("Trust \"box\"? [y/N] ").unwrap();
+    session.send_line("n").unwrap();
+    session.expect(Eof).unwrap();
+    let world = world.project(".mcp.json", &entry("\"b\""));
     let mut session = on_terminal(world.command(&words));
     session.expect("Trust \"box\"? [y/N] ").unwrap();
     session.send_line("y").unwrap();
     session.expect("you said hello").unwrap();
     session.expect(Eof).unwrap();
-    assert!(world.run("call box/echo text=again").starts_with("exit 0"));
 }
 
 #[test]

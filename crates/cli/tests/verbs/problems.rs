@@ -83,6 +83,7 @@ fn a_damaged_record_of_trust_is_not_overwritten() {
     "p" from [project]/.mcp.json:1 (mcp.json)
       command        npx
       program        [world]/bin/npx
+      approval       ask (each call needs approval)
     error: the record of what you trust cannot be read: ~/.wharf/trust.json
       hint: correct the file, or delete it and trust again
     "#);

@@ -1,6 +1,8 @@
 //! The question of `wharf trust` on a real terminal.
 
-use std::process::Stdio;
+#![expect(clippy::disallowed_methods, reason = "a test starts the binary through a shell")]
+
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use expectrl::{Eof, Expect, Session};
@@ -33,6 +35,57 @@ fn the_pty_question_is_asked_for_each_server() {
     a     untrusted  stdio      npx x  mcp.json · project  .mcp.json
     b     enabled    stdio      uvx    mcp.json · project  .mcp.json
     ");
+}
+
+/// Types before the program could ask, and shows what it says when only that was typed.
+fn typed_too_early(world: &World, words: &[&str], typed: &str, prompt: &str) -> String {
+    let program = world.command(words);
+    // The terminal gets the keys before the program starts.
+    let mut command = Command::new("/bin/sh");
+    let script = "command -p stty echo; IFS= read -r first; echo got; until [ -e \"$GATE\" ]; do /bin/sleep 0.05; done
+        exec \"$0\" \"$@\"";
+    command.args(["-c", script]);
+    command.arg(program.get_program()).args(program.get_args());
+    command.current_dir(program.get_current_dir().unwrap()).env_clear().env("NO_COLOR", "1");
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let gate = world.path("gate");
+    command.env("GATE", &gate);
+    let mut session = Session::spawn(command).unwrap();
+    session.set_expect_timeout(Some(Duration::from_secs(20)));
+    session.send_line("go").unwrap();
+    session.expect("got").unwrap();
+    session.send_line(typed).unwrap();
+    // The line discipline echoes what it has queued, so the keys have arrived.
+    session.expect(typed).unwrap();
+    std::fs::File::create(&gate).unwrap();
+    session.expect(prompt).unwrap();
+    session.send(expectrl::ControlCode::EndOfTransmission).unwrap();
+    let seen = session.expect(Eof).unwrap();
+    world.filter(&String::from_utf8_lossy(seen.as_bytes()).replace('\r', ""))
+}
+
+#[test]
+fn keys_typed_before_a_pty_question_do_not_answer_it() {
+    let entry = r#"{ "mcpServers": { "a": { "command": "npx" } } }"#;
+    let project = || World::new().programs(&["npx"]).project(".mcp.json", entry);
+    let world = project();
+    let said = typed_too_early(&world, &["trust"], "y", "Trust \"a\"? [y/N] ");
+    assert!(said.contains("Nothing was trusted."), "{said}");
+    let world = project();
+    let said = typed_too_early(&world, &["tools"], "y", "Trust \"a\"? [y/N] ");
+    assert_eq!(world.started(), "", "{said}");
+    let world = project();
+    world.run("trust a");
+    let said = typed_too_early(&world, &["untrust"], "y", "Stop trusting \"a\"? [y/N] ");
+    assert!(said.contains("Nothing of that was trusted here."), "{said}");
+    let world = World::new().home(".cursor/mcp.json", entry);
+    let said = typed_too_early(&world, &["import", "cursor"], "y", "? [y/N] ");
+    assert!(said.contains("Nothing was changed."), "{said}");
+    let world = World::new();
+    let words = ["add", "a", "--url", "https://a.example/mcp", "--token", "-"];
+    let said = typed_too_early(&world, &words, "t0ken", "Token for \"a\": ");
+    assert!(said.contains("no token was typed"), "{said}");
+    assert!(!world.path("home/.wharf/credentials.json").exists());
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn an_untrusted_server_is_skipped_with_a_line() {
     --- stdout
     URI  SERVER  KIND  NAME
     --- stderr
-    skipped "theirs": it came with this project and is not trusted (wharf trust theirs)
+    skipped "theirs": it is new in this project and not trusted (wharf trust theirs)
     0 resources.
     "#);
     assert_snapshot!(world.run("prompts --json"), @r#"
@@ -36,7 +36,7 @@ fn an_untrusted_server_is_skipped_with_a_line() {
       ]
     }
     --- stderr
-    skipped "theirs": it came with this project and is not trusted (wharf trust theirs)
+    skipped "theirs": it is new in this project and not trusted (wharf trust theirs)
     "#);
     assert!(world.run("tools").contains("skipped \"theirs\""));
     assert_eq!(world.started(), "");

@@ -7,8 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, Platform};
+use crate::named_files::NamedFiles;
 use crate::server::{Definition, Written};
-use crate::store;
+use crate::source::Level;
 
 /// No placeholder is longer; looking further would make a text of opening braces take forever.
 const LONGEST: usize = 4_096;
@@ -55,17 +56,23 @@ pub(crate) struct Scope<'a> {
     pub file_folder: &'a Path,
     /// The folder of the plugin.
     pub plugin: Option<&'a Path>,
+    /// The files that `{file:…}` names, each read once.
+    pub files: &'a NamedFiles,
+    /// Whose definition it is.
+    pub level: Level,
 }
 
 impl<'a> Scope<'a> {
     /// Returns what the placeholders of a definition are replaced from.
-    pub(crate) fn of(definition: &'a Definition, env: &'a Env) -> Self {
+    pub(crate) fn of(definition: &'a Definition, env: &'a Env, files: &'a NamedFiles) -> Self {
         let folder = definition.folder.as_path();
         Self {
             env,
             folder,
             file_folder: definition.source.path.parent().unwrap_or(folder),
             plugin: definition.plugin.as_deref().map(PathBuf::as_path),
+            files,
+            level: definition.source.level,
         }
     }
 }
@@ -320,10 +327,10 @@ fn replace(whole: &str, placeholder: &Placeholder<'_>, scope: Scope<'_>, expande
         }
         Placeholder::Fact { name, value } => (*name, Ok((value.clone(), Origin::Environment))),
         Placeholder::File(path) => {
-            let text = store::read(&scope.env.path_from(path, scope.file_folder));
-            let found = match text {
-                Ok(Some(text)) => Ok((text.trim().to_owned(), Origin::File)),
-                Ok(None) | Err(_) => Err(Missing::File),
+            let file = scope.files.read(&scope.env.path_from(path, scope.file_folder), scope.level);
+            let found = match &file.text {
+                Some(text) => Ok((text.trim().to_owned(), Origin::File)),
+                None => Err(Missing::File),
             };
             (*path, found)
         }

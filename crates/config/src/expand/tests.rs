@@ -19,8 +19,16 @@ fn env() -> Env {
 fn expand_in(text: &str, syntax: Syntax) -> Expanded {
     let env = env();
     let folder = Path::new("/srv/project");
+    let files = NamedFiles::default();
     let plugin = Some(Path::new("/plugins/one"));
-    let scope = Scope { env: &env, folder, file_folder: Path::new("/nowhere"), plugin };
+    let scope = Scope {
+        env: &env,
+        folder,
+        file_folder: Path::new("/nowhere"),
+        plugin,
+        files: &files,
+        level: Level::User,
+    };
     expand(&Written { text: text.to_owned(), syntax }, scope)
 }
 
@@ -201,7 +209,8 @@ proptest! {
     fn any_text_can_be_taken_apart_and_put_together_again(text in text(), syntax in syntax()) {
         let env = env();
         let folder = Path::new("/srv/project");
-        let scope = Scope { env: &env, folder, file_folder: Path::new("/nowhere"), plugin: None };
+    let files = NamedFiles::default();
+        let scope = Scope { env: &env, folder, file_folder: Path::new("/nowhere"), plugin: None, files: &files, level: Level::User };
         let written = Written { text: text.clone(), syntax };
         let whole: String = pieces(&written, scope)
             .map(|piece| match piece {
@@ -232,7 +241,8 @@ proptest! {
     fn a_value_arrives_as_it_is(value in any::<String>(), syntax in syntax()) {
         let env = env().with_variable("ANY", value.clone());
         let folder = Path::new("/srv/project");
-        let scope = Scope { env: &env, folder, file_folder: folder, plugin: None };
+    let files = NamedFiles::default();
+        let scope = Scope { env: &env, folder, file_folder: folder, plugin: None, files: &files, level: Level::User };
         let written = Written { text: "<${ANY}>".to_owned(), syntax: syntax | Syntax::BRACED };
         prop_assert_eq!(expand(&written, scope).text, format!("<{value}>"));
     }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::env::{Env, Platform};
 use crate::expand::{self, Piece, Placeholder, Scope, Syntax};
+use crate::named_files::NamedFiles;
 use crate::server::Written;
+use crate::source::Level;
 
 use super::FOLDER;
 use super::canary::{self, CANARY};
@@ -26,7 +28,15 @@ pub(super) fn expand(bytes: &[u8]) {
         .with_variable("HALF", "${SEC")
         .with_variable("COMMAND", "!$(date)");
     let folder = Path::new(FOLDER);
-    let scope = Scope { env: &env, folder, file_folder: folder, plugin: Some(folder) };
+    let files = NamedFiles::default();
+    let scope = Scope {
+        env: &env,
+        folder,
+        file_folder: folder,
+        plugin: Some(folder),
+        files: &files,
+        level: Level::User,
+    };
     let each = Syntax::all().iter();
     for syntax in each.chain([Syntax::empty(), Syntax::all()]) {
         check(&Written { text: text.clone().into_owned(), syntax }, scope);

@@ -5,6 +5,7 @@ use crate::discover::Found;
 use crate::document::{Node, Notation};
 use crate::formats::Shape;
 use crate::merge::{self, Rules};
+use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::switches::Switches;
 use crate::text::is_unsafe;
@@ -52,7 +53,9 @@ fn check_found(found: Found, lines: &Lines) {
     canary::check_hidden(&format!("{:?}", found.definitions), "a definition");
     let judged = found.definitions.into_iter().map(|own| (own, Trust::Given)).collect();
     let switches = Switches::default();
+    let files = NamedFiles::default();
     let rules = Rules {
+        files: &files,
         env: &MACHINE,
         switches: &switches,
         keep_duplicates: false,

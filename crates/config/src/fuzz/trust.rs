@@ -1,9 +1,10 @@
 //! Any entry of a project: agreeing to it holds for exactly that entry, and keeps no secret.
 
 use crate::document::{Node, Notation, Value};
+use crate::named_files::NamedFiles;
 use crate::server::Definition;
 use crate::source::Level;
-use crate::trust::{Trust, TrustStore};
+use crate::trust::{Trust, TrustStore, TrustSubject};
 
 use super::canary;
 use super::choice::Choice;
@@ -25,15 +26,15 @@ pub(super) fn trust(bytes: &[u8]) {
 }
 
 fn check(definition: &Definition, choice: &mut Choice) {
-    let mut store = TrustStore::default();
-    assert_eq!(store.check(definition, &MACHINE), Trust::Unknown);
-    store.accept(definition, &MACHINE);
+    let (mut store, files) = (TrustStore::default(), NamedFiles::default());
+    assert_eq!(store.check(definition, &MACHINE, &files), Trust::Unknown);
+    store.accept(&TrustSubject::of(definition, &MACHINE));
     // What looks like the variables of a server may be one that is called "env".
     let name = definition.name.as_str().rsplit(':').next().unwrap_or_default();
     if !canary::is_group(name) {
         canary::check_hidden(&format!("{store:?}"), "the record of trust");
     }
-    assert_eq!(store.check(definition, &MACHINE), Trust::Given);
+    assert_eq!(store.check(definition, &MACHINE, &files), Trust::Given);
     let Some(raw) = &definition.raw else { return };
     let mut places = Vec::new();
     collect(raw, &mut Vec::new(), &mut places);
@@ -44,7 +45,7 @@ fn check(definition: &Definition, choice: &mut Choice) {
         if !value.is_some_and(change) {
             continue;
         }
-        let Trust::Changed(differences) = store.check(&changed, &MACHINE) else {
+        let Trust::Changed(differences) = store.check(&changed, &MACHINE, &files) else {
             panic!("a change at {place:?} is not seen");
         };
         assert!(!differences.is_empty(), "a change at {place:?} is not told");

@@ -7,6 +7,7 @@ use crate::credentials::Credentials;
 use crate::document::{Node, Notation, parse};
 use crate::edit::Change;
 use crate::env::Env;
+use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{NewServerName, ServerSpec, Transport};
@@ -87,7 +88,7 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, Man
     let closer = match server.state {
         State::Invalid => Specified::default(),
         // It was not looked at closely, but has to work when it is switched on.
-        State::Disabled => spec::specify(&server.definition, env),
+        State::Disabled => spec::specify(&server.definition, env, &NamedFiles::default()),
         _ => return Ok(server.spec.map(|spec| *spec)),
     };
     match server.problems.iter().chain(&closer.problems).find(|problem| problem.is_error()) {

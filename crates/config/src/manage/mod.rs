@@ -22,7 +22,7 @@ use crate::env::Env;
 use crate::server::Definition;
 use crate::source::Level;
 use crate::store::{self, Lock};
-use crate::trust::TrustStore;
+use crate::trust::{TrustStore, TrustSubject};
 
 pub use add::{AddRequest, add, entry_from_json};
 pub use error::ManageError;
@@ -135,7 +135,7 @@ fn trust_own(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> 
     for server in &catalog.servers {
         let definition = &server.definition;
         if definition.source.path == path && names.contains(&definition.name.as_str()) {
-            trust.accept(definition, env);
+            trust.accept(&TrustSubject::of(definition, env));
         }
     }
     Ok(trust.save()?)

@@ -6,6 +6,7 @@
 
 use crate::env::Env;
 use crate::expand::{self, Missing, Piece, Placeholder, Scope};
+use crate::named_files::NamedFiles;
 use crate::server::{Definition, OAuth, Timeouts, TransportKind, Written};
 use crate::spec;
 
@@ -106,7 +107,8 @@ impl Words<'_> {
     }
 
     fn text(&self, written: &Written) -> Result<String, String> {
-        let scope = Scope::of(self.definition, self.env);
+        let files = NamedFiles::default();
+        let scope = Scope::of(self.definition, self.env, &files);
         let mut translated = String::new();
         for piece in expand::pieces(written, scope) {
             match piece {

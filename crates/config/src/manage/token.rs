@@ -7,6 +7,7 @@ use crate::catalog::{LoadOptions, Server, State};
 use crate::credentials::Credentials;
 use crate::edit::Change;
 use crate::env::Env;
+use crate::named_files::NamedFiles;
 use crate::secret::Secret;
 use crate::server::Transport;
 use crate::source::Level;
@@ -91,7 +92,11 @@ pub fn has_entry(env: &Env, name: &str) -> Result<bool, ManageError> {
 fn resource(server: &Server, env: &Env) -> Result<String, ManageError> {
     let definition = &server.definition;
     // One that is switched off was not looked at closely.
-    let closer = server.spec.is_none().then(|| spec::specify(definition, env).spec).flatten();
+    let closer = server
+        .spec
+        .is_none()
+        .then(|| spec::specify(definition, env, &NamedFiles::default()).spec)
+        .flatten();
     let spec = server.spec.as_deref().or(closer.as_ref());
     match spec.map(|spec| &spec.transport) {
         Some(Transport::Stdio(_)) if definition.source.level == Level::Project => {

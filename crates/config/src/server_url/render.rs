@@ -11,8 +11,10 @@ use url::{Position, Url};
 use super::parse::{Place, ServerUrl, UrlError, check_characters, encoded};
 use crate::env::{Env, Platform};
 use crate::expand::{Piece, Placeholder, Scope, Syntax, pieces};
+use crate::named_files::NamedFiles;
 use crate::secret::MASK;
 use crate::server::Written;
+use crate::source::Level;
 
 /// What counts as a placeholder in a text whose program is not known: the forms that no secret has.
 const BRACES: Syntax = Syntax::BRACED
@@ -307,7 +309,15 @@ fn hide(mut text: &str, stand_ins: &[StandIn<'_>]) -> String {
 fn with_pieces<T>(written: &Written, then: impl FnOnce(&[Piece<'_>]) -> T) -> T {
     let nowhere = std::path::Path::new("");
     let env = Env::new(Platform::HOST, nowhere);
-    let scope = Scope { env: &env, folder: nowhere, file_folder: nowhere, plugin: Some(nowhere) };
+    let files = NamedFiles::default();
+    let scope = Scope {
+        env: &env,
+        folder: nowhere,
+        file_folder: nowhere,
+        plugin: Some(nowhere),
+        files: &files,
+        level: Level::User,
+    };
     let all: Vec<Piece<'_>> = pieces(written, scope).collect();
     then(&all)
 }

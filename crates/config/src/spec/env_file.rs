@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::ConfigValue;
-use crate::store;
 
 use super::Work;
 
@@ -18,14 +17,19 @@ impl Work<'_> {
         let Some(written) = &self.definition.fields.env_file else { return Vec::new() };
         let text = self.text(&"envFile", written);
         let path: PathBuf = self.env.path_from(text.expose(), &self.definition.folder);
-        if let Ok(Some(text)) = store::read(&path) {
-            return parse(&text).collect();
+        if let Some(text) = &self.files.read(&path, self.definition.source.level).text {
+            return parse(text).collect();
         }
         let message = "\"envFile\" cannot be read; its variables are missing";
         let hint = "check the path in \"envFile\"";
         self.note(&"envFile", Problem::warning("unreadable", message).hint(hint));
         Vec::new()
     }
+}
+
+/// Returns the names of the variables that a file sets.
+pub(crate) fn variables(text: &str) -> impl Iterator<Item = String> {
+    parse(text).map(|(name, _)| name)
 }
 
 /// Reads `NAME=value` lines; `export`, quotes and comments are understood.

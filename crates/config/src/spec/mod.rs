@@ -6,6 +6,7 @@ use std::fmt::Display;
 
 use crate::env::Env;
 use crate::expand::{self, Expanded, Missing, Origin, Scope, Syntax, Use};
+use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{
@@ -16,6 +17,8 @@ use crate::server_url::ServerUrl;
 use crate::validate::{self, Invalid};
 
 mod env_file;
+
+pub(crate) use env_file::variables as env_file_variables;
 
 /// A definition after expansion.
 #[derive(Debug, Default)]
@@ -37,8 +40,8 @@ pub struct FieldUse {
 }
 
 /// Expands and checks a definition.
-pub(crate) fn specify(definition: &Definition, env: &Env) -> Specified {
-    let mut work = Work { definition, env, done: Specified::default() };
+pub(crate) fn specify(definition: &Definition, env: &Env, files: &NamedFiles) -> Specified {
+    let mut work = Work { definition, env, files, done: Specified::default() };
     let checked = check(definition).and_then(|kind| check_address(definition, kind).map(|()| kind));
     let kind = match checked {
         Ok(kind) => kind,
@@ -94,6 +97,7 @@ pub(crate) fn problem(definition: &Definition, invalid: &Invalid) -> Problem {
 struct Work<'a> {
     definition: &'a Definition,
     env: &'a Env,
+    files: &'a NamedFiles,
     done: Specified,
 }
 
@@ -252,6 +256,6 @@ impl Work<'_> {
     }
 
     fn scope(&self) -> Scope<'_> {
-        Scope::of(self.definition, self.env)
+        Scope::of(self.definition, self.env, self.files)
     }
 }

@@ -19,6 +19,7 @@ pub use error::{StoreError, Trouble};
 pub use lock::Lock;
 pub use open::open_regular;
 pub use private::{random_id, write_private};
+pub(crate) use read::read_at_most;
 pub use read::{MAX_FILE_BYTES, read};
 pub use write::write;
 

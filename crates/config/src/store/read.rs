@@ -17,7 +17,12 @@ const MAX_LINKS: usize = 40;
 ///
 /// Fails if it is not a regular file, too large, not UTF-8, unreadable, or a link to nothing.
 pub fn read(path: &Path) -> Result<Option<String>, StoreError> {
-    let Some((bytes, _)) = read_bytes(path)? else { return Ok(None) };
+    read_at_most(path, MAX_FILE_BYTES)
+}
+
+/// Does the same for a file that may be only so large.
+pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<Option<String>, StoreError> {
+    let Some((bytes, _)) = read_bytes_at_most(path, most)? else { return Ok(None) };
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
@@ -31,9 +36,13 @@ pub fn read(path: &Path) -> Result<Option<String>, StoreError> {
 
 /// Reads a file as it is, with what the system says about it.
 pub(super) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, Metadata)>, StoreError> {
+    read_bytes_at_most(path, MAX_FILE_BYTES)
+}
+
+fn read_bytes_at_most(path: &Path, most: u64) -> Result<Option<(Vec<u8>, Metadata)>, StoreError> {
     let fail = |trouble| StoreError::new(path, trouble);
     let Some(about) = look(path)? else { return Ok(None) };
-    if about.len() > MAX_FILE_BYTES {
+    if about.len() > most {
         return Err(fail(Trouble::TooLarge));
     }
     let unreadable = |source| fail(Trouble::Unreadable(source));
@@ -42,8 +51,8 @@ pub(super) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, Metadata)>, Sto
     let about = file.metadata().map_err(unreadable)?;
     must_be_a_file(path, about.file_type())?;
     let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0) + 1);
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
+    file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > most {
         return Err(fail(Trouble::TooLarge));
     }
     Ok(Some((bytes, about)))

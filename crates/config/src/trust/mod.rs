@@ -1,10 +1,17 @@
 //! Remembers which project definitions the person has agreed to.
 //!
 //! Starting a program because a cloned repository says so is the main danger here. A definition is
-//! trusted for exactly what it says, in the folder it is in; any change asks again. Values that may
-//! be secret are kept only as keyed hashes, so this file gives none away.
+//! trusted for exactly what it says, in the folder it is in; any change asks again. A "no" is kept
+//! for exactly what it was said to, too. Values that may be secret are kept only as keyed hashes, so
+//! this file gives none away.
+//!
+//! `subject` collects what a decision is about, `fingerprint` is the form of it that is kept,
+//! `as_written` shows values, `commands` finds the files that a command names.
 
+mod as_written;
+mod commands;
 mod fingerprint;
+mod subject;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +19,16 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
+use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::server::Definition;
 use crate::source::Level;
 use crate::store::{self, StoreError, Trouble};
 
+pub use as_written::value_as_written;
 pub use fingerprint::{Difference, Fingerprint};
+use subject::Address;
+pub use subject::{EnvFile, TrustSubject, UsedFile};
 
 /// The agreements of one person.
 #[derive(Debug, Default)]
@@ -39,6 +50,8 @@ pub enum Trust {
     Unknown,
     /// Agreed to, but it has changed since.
     Changed(Vec<Difference>),
+    /// The person said no to it, as it is now.
+    Refused,
 }
 
 impl Trust {
@@ -61,9 +74,21 @@ struct FolderTrust {
     /// The person trusts the folder itself: servers of their own may run in it.
     #[serde(default)]
     folder: bool,
-    /// By file, relative to the folder, and by server.
+    /// What was agreed to.
     #[serde(default)]
-    servers: BTreeMap<String, BTreeMap<String, Fingerprint>>,
+    servers: ByFile,
+    /// What somebody said no to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    refused: ByFile,
+}
+
+/// Fingerprints by file, relative to the folder, and by server.
+type ByFile = BTreeMap<String, BTreeMap<String, Fingerprint>>;
+
+impl FolderTrust {
+    fn is_empty(&self) -> bool {
+        !self.folder && self.servers.is_empty() && self.refused.is_empty()
+    }
 }
 
 impl TrustStore {
@@ -92,20 +117,25 @@ impl TrustStore {
     }
 
     /// Says whether a definition may be used.
-    pub fn check(&self, definition: &Definition, env: &Env) -> Trust {
+    pub(crate) fn check(&self, definition: &Definition, env: &Env, files: &NamedFiles) -> Trust {
         if definition.source.level != Level::Project {
             return Trust::NotNeeded;
         }
-        let (folder, file) = address(definition);
-        let folder = self.file.folders.get(&folder);
-        let known =
-            folder.and_then(|folder| folder.servers.get(&file)?.get(definition.name.as_str()));
-        match known {
+        let address = Address::of(definition);
+        let folder = self.file.folders.get(&address.folder);
+        let find = |all: &'_ ByFile| all.get(&address.file)?.get(&address.name).cloned();
+        let agreed = folder.and_then(|folder| find(&folder.servers));
+        let refused = folder.and_then(|folder| find(&folder.refused));
+        if agreed.is_none() && refused.is_none() {
+            return Trust::Unknown;
+        }
+        let subject = TrustSubject::with_files(definition, env, files);
+        let now = Fingerprint::of(&subject.observed, &self.key());
+        match agreed {
+            Some(agreed) if agreed == now => Trust::Given,
+            _ if refused.is_some_and(|refused| refused == now) => Trust::Refused,
+            Some(agreed) => Trust::Changed(agreed.differences(&now)),
             None => Trust::Unknown,
-            Some(known) => {
-                let now = Fingerprint::of(definition, env, &self.key());
-                if *known == now { Trust::Given } else { Trust::Changed(known.differences(&now)) }
-            }
         }
     }
 
@@ -117,14 +147,24 @@ impl TrustStore {
         })
     }
 
-    /// Agrees to a definition as it is now.
-    pub fn accept(&mut self, definition: &Definition, env: &Env) {
+    /// Agrees to a definition as it was when it was looked at.
+    pub fn accept(&mut self, subject: &TrustSubject) {
         self.ensure_key();
-        let fingerprint = Fingerprint::of(definition, env, &self.key());
-        let (folder, file) = address(definition);
-        let folder = self.file.folders.entry(folder).or_default();
-        let servers = folder.servers.entry(file).or_default();
-        servers.insert(definition.name.as_str().to_owned(), fingerprint);
+        let fingerprint = Fingerprint::of(&subject.observed, &self.key());
+        let Address { folder, file, name } = &subject.address;
+        let folder = self.file.folders.entry(folder.clone()).or_default();
+        folder.servers.entry(file.clone()).or_default().insert(name.clone(), fingerprint);
+        remove(&mut folder.refused, name, Some(file));
+    }
+
+    /// Remembers a "no" to a definition as it was when it was looked at. An earlier agreement stays
+    /// on record: should the definition become again what was agreed to, it counts.
+    pub fn refuse(&mut self, subject: &TrustSubject) {
+        self.ensure_key();
+        let fingerprint = Fingerprint::of(&subject.observed, &self.key());
+        let Address { folder, file, name } = &subject.address;
+        let folder = self.file.folders.entry(folder.clone()).or_default();
+        folder.refused.entry(file.clone()).or_default().insert(name.clone(), fingerprint);
     }
 
     /// Agrees that the person's own servers may run in a folder.
@@ -138,10 +178,7 @@ impl TrustStore {
         let mut found = false;
         for folder in folders {
             let Some(known) = self.file.folders.get_mut(&key_of(folder)) else { continue };
-            for servers in known.servers.values_mut() {
-                found |= servers.remove(name).is_some();
-            }
-            known.servers.retain(|_, servers| !servers.is_empty());
+            found |= remove(&mut known.servers, name, None);
         }
         found
     }
@@ -170,7 +207,7 @@ impl TrustStore {
     /// replaced: it may hold agreements that somebody can still save.
     pub fn save(&mut self) -> Result<(), StoreError> {
         self.file.version = 1;
-        self.file.folders.retain(|_, folder| folder.folder || !folder.servers.is_empty());
+        self.file.folders.retain(|_, folder| !folder.is_empty());
         let Some(path) = &self.path else { return Ok(()) };
         if self.is_unreadable {
             return Err(StoreError::new(path, Trouble::Damaged));
@@ -196,11 +233,14 @@ impl TrustStore {
     }
 }
 
-/// Where an agreement is kept: the folder, and the file relative to it.
-fn address(definition: &Definition) -> (String, String) {
-    let path = &definition.source.path;
-    let file = path.strip_prefix(&*definition.folder).unwrap_or(path);
-    (key_of(&definition.folder), file.to_string_lossy().replace('\\', "/"))
+/// Removes a name from one file or from all; says whether it was there.
+fn remove(all: &mut ByFile, name: &str, only: Option<&String>) -> bool {
+    let mut found = false;
+    for (_, servers) in all.iter_mut().filter(|(file, _)| only.is_none_or(|only| only == *file)) {
+        found |= servers.remove(name).is_some();
+    }
+    all.retain(|_, servers| !servers.is_empty());
+    found
 }
 
 fn key_of(folder: &Path) -> String {

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use wharf_config::State;
-use wharf_config::trust::{Trust, TrustStore};
+use wharf_config::trust::{Trust, TrustStore, TrustSubject};
 
 use crate::world::{CANARY, World};
 
@@ -226,6 +226,172 @@ fn what_a_file_of_the_project_puts_into_an_entry_asks_again() {
     check("run.txt");
     check("ROOT/run.txt");
     check("ROOT/../project/run.txt");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_the_repository_counts_however_it_is_named() {
+    use std::os::unix::fs::symlink;
+
+    /// Agrees to an entry in a folder of the repository, then changes the file at its root.
+    #[track_caller]
+    fn check(named: &str) {
+        let world = World::new().with("run.txt", "echo one").working_in("sub");
+        let root = world.path("").to_string_lossy().trim_end_matches('/').to_owned();
+        symlink(world.path("run.txt"), world.path("sub/link.txt")).expect("a link");
+        symlink(&root, world.path("~/project")).expect("a link");
+        let named = named.replace("ROOT", &root);
+        world.write(
+            "sub/opencode.json",
+            format!(r#"{{ "mcp": {{ "a": {{ "command": ["sh", "-c", "{{file:{named}}}"] }} }} }}"#),
+        );
+        world.trust(&["a"]);
+        assert_eq!(trust_of(&world), Trust::Given, "{named}");
+        world.write("run.txt", "echo two");
+        assert!(differences(&world).contains(": ••• → •••"), "{named}: {}", differences(&world));
+    }
+    check("../run.txt");
+    check("ROOT/run.txt");
+    check("ROOT/sub/../run.txt");
+    check("link.txt");
+    check("~/project/run.txt");
+    check("~/../project/run.txt");
+    if cfg!(target_os = "linux") {
+        let here = std::env::current_dir().expect("a folder");
+        let up = "../".repeat(here.components().count());
+        check(&format!("/proc/self/cwd/{up}/ROOT/run.txt"));
+        check("/proc/self/rootROOT/run.txt");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn where_a_link_of_the_repository_leads_is_part_of_the_agreement() {
+    use std::os::unix::fs::symlink;
+
+    let world = World::new()
+        .with(FILE, file(r#"{ "command": "x", "envFile": "vars" }"#))
+        .with("~/one.env", "A=1")
+        .with("~/two.env", "A=1");
+    symlink(world.path("~/one.env"), world.path("vars")).expect("a link");
+    world.trust(&["a"]);
+    assert_eq!(trust_of(&world), Trust::Given);
+    std::fs::remove_file(world.path("vars")).expect("a link");
+    symlink(world.path("~/two.env"), world.path("vars")).expect("a link");
+    assert_snapshot!(differences(&world), @"real path of vars: ~/one.env → ~/two.env");
+}
+
+#[cfg(unix)]
+#[test]
+fn another_target_of_a_program_that_is_a_link_of_the_repository_asks_again() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let world = World::new().with(FILE, file(r#"{ "command": "./tool" }"#));
+    for place in ["/one", "/two"] {
+        world.write(place, "#!/bin/sh\n");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(world.path(place), mode).expect("a mode");
+    }
+    symlink(world.path("/one"), world.path("tool")).expect("a link");
+    world.trust(&["a"]);
+    assert_eq!(trust_of(&world), Trust::Given);
+    std::fs::remove_file(world.path("tool")).expect("a link");
+    symlink(world.path("/two"), world.path("tool")).expect("a link");
+    assert_snapshot!(differences(&world), @"program path behind the link: [root]/system/one → [root]/system/two");
+}
+
+#[test]
+fn a_script_that_prints_a_value_is_part_of_the_agreement() {
+    #[track_caller]
+    fn check(command: &str) {
+        let entry = format!(
+            r#"{{ "mcpServers": {{ "a": {{ "command": "x", "env": {{ "T": "!{command}" }} }} }} }}"#
+        );
+        let world = World::new().with(".wharf/mcp.json", entry).with("sub/token.sh", "echo one");
+        world.trust(&["a"]);
+        assert_eq!(trust_of(&world), Trust::Given);
+        world.write("sub/token.sh", "echo two");
+        assert!(matches!(trust_of(&world), Trust::Changed(_)), "{command}");
+    }
+    check("sub/token.sh");
+    check("sh ./sub/token.sh --once");
+    check("cd sub && ./token.sh|cat");
+    check("sh -c 'x=$(sub/token.sh); echo $x'");
+}
+
+#[test]
+fn files_count_in_every_field_that_is_expanded() {
+    #[track_caller]
+    fn check(field: &str) {
+        let world = World::new().with("value.txt", "one");
+        let entry = format!(
+            r#"{{ "mcp": {{ "a": {{ "type": "remote", "url": "https://a.example", {field} }} }} }}"#
+        );
+        world.write("opencode.json", entry);
+        world.trust(&["a"]);
+        world.write("value.txt", "two");
+        assert!(matches!(trust_of(&world), Trust::Changed(_)), "{field}");
+    }
+    check(r#""headers": { "A": "{file:value.txt}" }"#);
+    check(r#""oauth": { "clientId": "{file:value.txt}" }"#);
+    check(r#""oauth": { "clientSecret": "x{file:value.txt}" }"#);
+    check(r#""oauth": { "scope": "{file:value.txt}" }"#);
+    check(r#""oauth": { "redirectUri": "{file:value.txt}" }"#);
+}
+
+#[test]
+fn which_variable_goes_where_is_shown_when_it_changes() {
+    let before = r#"{ "url": "https://a.example", "headers": { "Authorization": "Bearer ${A}", "B": "x-${A:-s3cret}" } }"#;
+    let after = r#"{ "url": "https://a.example", "headers": { "Authorization": "Bearer ${AWS_KEY}", "B": "y" } }"#;
+    let world = World::new().with(".mcp.json", file(before));
+    world.trust(&["a"]);
+    world.write(".mcp.json", file(after));
+    assert_snapshot!(differences(&world), @"
+    headers.Authorization: Bearer ${A} → Bearer ${AWS_KEY}
+    headers.B: •••${A:-•••} → •••
+    ");
+}
+
+#[test]
+fn what_is_agreed_to_is_what_was_looked_at() {
+    let world = World::new()
+        .with(FILE, file(r#"{ "command": "x", "envFile": ".env" }"#))
+        .with(".env", "A=1\n");
+    let catalog = world.load();
+    let definition = &catalog.winner("a").expect("the server").definition;
+    let subject = TrustSubject::of(definition, &world.env);
+    world.write(".env", "A=1\nLD_PRELOAD=/evil\n");
+    let (mut store, _) = TrustStore::load(&world.env);
+    store.accept(&subject);
+    store.save().expect("a file");
+    assert_snapshot!(differences(&world), @"contents of .env: ••• → •••");
+}
+
+#[test]
+fn a_no_holds_for_exactly_what_it_was_said_to() {
+    let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
+    let refuse = |world: &World| {
+        let catalog = world.load();
+        let (mut store, _) = TrustStore::load(&world.env);
+        let definition = &catalog.winner("a").expect("the server").definition;
+        store.refuse(&TrustSubject::of(definition, &world.env));
+        store.save().expect("a file");
+    };
+    refuse(&world);
+    assert_eq!(trust_of(&world), Trust::Refused);
+    assert_eq!(world.load().winner("a").expect("the server").state, State::Untrusted);
+    let (store, _) = TrustStore::load(&world.env);
+    assert!(!store.trusts_folder(&[world.path("").components().collect()]));
+    world.write(FILE, file(r#"{ "command": "y" }"#));
+    assert_eq!(trust_of(&world), Trust::Unknown, "another entry is asked about");
+    world.trust(&["a"]);
+    assert_eq!(trust_of(&world), Trust::Given, "a yes replaces a no");
+    world.write(FILE, file(r#"{ "command": "z" }"#));
+    assert_snapshot!(differences(&world), @"command: y → z");
+    refuse(&world);
+    assert_eq!(trust_of(&world), Trust::Refused);
+    world.write(FILE, file(r#"{ "command": "y" }"#));
+    assert_eq!(trust_of(&world), Trust::Given, "what was agreed to before still counts");
 }
 
 #[test]

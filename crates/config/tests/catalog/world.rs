@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wharf_config::trust::TrustStore;
+use wharf_config::trust::{TrustStore, TrustSubject};
 use wharf_config::view::Listing;
 use wharf_config::{
     Catalog, DiscoveryError, Env, Level, LoadOptions, Platform, Problem, Server, Source, load,
@@ -181,7 +181,7 @@ impl World {
         for name in names {
             let project = |own: &&Server| own.definition.source.level == Level::Project;
             for server in catalog.candidates(name).filter(project) {
-                store.accept(&server.definition, &self.env);
+                store.accept(&TrustSubject::of(&server.definition, &self.env));
             }
         }
         store.save().expect("a file");

@@ -4,30 +4,30 @@
 //! says so, and a verb that names one fails.
 
 use wharf::ToolServers;
+use wharf_config::text::reveal;
+use wharf_config::trust::Trust;
 use wharf_config::{Catalog, Server, State};
 
 use crate::commands::invocation::find;
 use crate::commands::{Failure, Invocation, trust};
 use crate::ui::phrase;
 
+/// How many changed fields are named in one line.
+const MOST_FIELDS: usize = 4;
+
 /// Finds every server, and asks about those that are not trusted.
 pub(crate) fn all(invocation: &Invocation) -> Result<Catalog, Failure> {
     let catalog = invocation.load()?;
     let untrusted = with_state(&catalog, State::Untrusted);
-    if untrusted.is_empty() {
-        return Ok(catalog);
+    // A "no" counts until the definition changes.
+    let (open, skipped): (Vec<&Server>, Vec<&Server>) = untrusted
+        .into_iter()
+        .partition(|server| invocation.ui.can_ask && server.trust != Trust::Refused);
+    for server in skipped {
+        invocation.ui.notice(&skip_line(server));
     }
-    if invocation.ui.can_ask {
-        let has_agreed = trust::ask_in_place(&untrusted, invocation)?;
-        return if has_agreed { Ok(invocation.load_quietly()?) } else { Ok(catalog) };
-    }
-    for server in untrusted {
-        let name = server.definition.name.as_str();
-        invocation.ui.notice(&format!(
-            "skipped {}: it came with this project and is not trusted (wharf trust {})",
-            phrase::quoted(name),
-            phrase::word(name)
-        ));
+    if !open.is_empty() && trust::ask_in_place(&open, invocation)? {
+        return Ok(invocation.load_quietly()?);
     }
     Ok(catalog)
 }
@@ -37,11 +37,38 @@ pub(crate) fn is_server(name: &str, invocation: &Invocation) -> Result<bool, Fai
     Ok(invocation.load_quietly()?.candidates(name).next().is_some())
 }
 
+/// Says why a server is left out, and what shows and asks.
+fn skip_line(server: &Server) -> String {
+    let name = server.definition.name.as_str();
+    let (quoted, word) = (phrase::quoted(name), phrase::word(name));
+    match &server.trust {
+        Trust::Refused => {
+            format!("skipped {quoted}: you said no to it (wharf trust {word} asks again)")
+        }
+        Trust::Changed(differences) => {
+            let mut fields: Vec<String> =
+                differences.iter().take(MOST_FIELDS).map(|own| reveal(&own.field)).collect();
+            if differences.len() > MOST_FIELDS {
+                fields.push(format!("{} more", differences.len() - MOST_FIELDS));
+            }
+            let fields = fields.join(", ");
+            format!(
+                "skipped {quoted}: it has changed since you trusted it: {fields} \
+                 (wharf explain {word} shows how)"
+            )
+        }
+        _ => format!(
+            "skipped {quoted}: it is new in this project and not trusted (wharf trust {word})"
+        ),
+    }
+}
+
 /// Finds one server that is to be connected, and leaves out all others.
 pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
     let mut catalog = invocation.load()?;
     if let [untrusted] = named(&catalog, name, State::Untrusted)[..]
         && invocation.ui.can_ask
+        && untrusted.trust != Trust::Refused
         && trust::ask_in_place(&[untrusted], invocation)?
     {
         catalog = invocation.load_quietly()?;
@@ -65,7 +92,8 @@ pub(crate) fn for_tool(
     }
     let is_meant = |server: &Server| servers.includes(server.definition.name.as_str());
     let untrusted = with_state(&catalog, State::Untrusted);
-    let untrusted: Vec<&Server> = untrusted.into_iter().filter(|it| is_meant(it)).collect();
+    let is_open = |it: &&Server| is_meant(it) && it.trust != Trust::Refused;
+    let untrusted: Vec<&Server> = untrusted.into_iter().filter(is_open).collect();
     if !untrusted.is_empty()
         && invocation.ui.can_ask
         && trust::ask_in_place(&untrusted, invocation)?
@@ -94,7 +122,7 @@ fn check_usable(server: &Server) -> Result<(), Failure> {
     match server.state {
         State::Enabled | State::Invalid => Ok(()),
         State::Disabled => Err(Failure::Disabled { name }),
-        State::Untrusted => Err(Failure::Untrusted { name }),
+        State::Untrusted => Err(Failure::untrusted(server)),
         State::Duplicate => {
             let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
             let why = format!("it is the same server as {}", phrase::quoted(other));

@@ -8,7 +8,7 @@ use wharf::{ServerView, Snapshot, Status, Unavailable};
 use wharf_config::Level;
 use wharf_config::text::clean;
 
-use crate::commands::failure::tip;
+use crate::commands::failure::{Distrust, tip};
 use crate::commands::{Failure, Invocation};
 use crate::ui::{Lines, phrase, style};
 
@@ -68,7 +68,7 @@ fn is_in_trouble(server: &ServerView) -> bool {
 pub(crate) fn of_server(server: &ServerView) -> Option<Failure> {
     let name = server.name.as_str().to_owned();
     match (server.status, &server.failure) {
-        (Status::Untrusted, _) => Some(Failure::Untrusted { name }),
+        (Status::Untrusted, _) => Some(Failure::Untrusted { name, why: Distrust::New }),
         (Status::Disabled, _) => Some(Failure::Disabled { name }),
         (Status::Failed | Status::NeedsAuth | Status::Reconnecting, Some(failure)) => {
             Some(Failure::NotConnected { name, failure: Arc::clone(failure) })
@@ -89,7 +89,9 @@ pub(crate) fn refused(mut error: CallError) -> Failure {
 impl From<Unavailable> for Failure {
     fn from(why: Unavailable) -> Self {
         match why {
-            Unavailable::Untrusted(name) => Self::Untrusted { name: name.as_str().to_owned() },
+            Unavailable::Untrusted(name) => {
+                Self::Untrusted { name: name.as_str().to_owned(), why: Distrust::New }
+            }
             Unavailable::Disabled(name) => Self::Disabled { name: name.as_str().to_owned() },
             Unavailable::Failed { server, failure } => {
                 Self::NotConnected { name: server.as_str().to_owned(), failure }

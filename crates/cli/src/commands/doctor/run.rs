@@ -75,7 +75,7 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
 fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
     let found = find(catalog, name)?;
     if found.state == State::Untrusted {
-        return Err(Failure::Untrusted { name: name.to_owned() });
+        return Err(Failure::untrusted(found));
     }
     let credentials = Credentials::load(env).unwrap_or_default();
     let of_file = files::check_one(&found.definition.source.path, catalog, env);

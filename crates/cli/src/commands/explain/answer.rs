@@ -6,6 +6,7 @@ use wharf_config::{Env, FieldUse, Level, Origin, Problem, Server, State, Transpo
 
 use super::why::why;
 use crate::commands::status::{Launch, look};
+use crate::commands::trust::add_changes;
 use crate::ui::{Lines, phrase, style};
 
 /// Everything there is to say about a name.
@@ -59,6 +60,9 @@ impl Answer<'_> {
                     format!(
                         "{name} does not run: it has changed since you agreed to it. It is in {from}."
                     )
+                }
+                Trust::Refused => {
+                    format!("{name} does not run: you said no to it. It is in {from}.")
                 }
                 _ => format!(
                     "{name} does not run: it came with {from}, and you have not agreed to it yet."
@@ -131,6 +135,10 @@ impl Answer<'_> {
     fn expanded(&self, text: &mut Lines) {
         let server = self.best;
         if server.state == State::Untrusted {
+            if let Trust::Changed(differences) = &server.trust {
+                text.add("\nChanged since you agreed to it:");
+                add_changes(differences, "  ", text);
+            }
             text.add("\nNothing in it has been expanded: that waits until you trust it.");
             return;
         }

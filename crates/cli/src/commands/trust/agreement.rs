@@ -1,108 +1,182 @@
 //! Shows exactly what is agreed to: what would be started or contacted, with what.
 //!
-//! Values of variables and headers stay hidden. In the command line `hidden` decides: what looks
-//! like a secret must not hide what would be run.
+//! Every text is shown as written, and nothing in it stays unseen. Literal values of variables and
+//! headers are hidden, placeholders are not. In the command line `hidden` decides: what looks like a
+//! secret must not hide what would be run.
 
-use wharf_config::command;
 use wharf_config::secret::MASK;
-use wharf_config::text::clean;
-use wharf_config::trust::{Difference, Trust};
+use wharf_config::text::reveal;
+use wharf_config::trust::{Difference, EnvFile, Trust, TrustSubject, UsedFile, value_as_written};
 use wharf_config::{Approval, Definition, Env, Server, Syntax, Written};
 
 use super::hidden::arguments;
+use super::variables::Remark;
 use crate::ui::{Lines, phrase, style};
 
-/// Variables that decide what is run or fetched, whatever the command says.
-const DECIDING: [&str; 16] = [
-    "BASH_ENV",
-    "CLASSPATH",
-    "ENV",
-    "HOME",
-    "IFS",
-    "JAVA_TOOL_OPTIONS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RUBYLIB",
-    "RUBYOPT",
-    "_JAVA_OPTIONS",
-];
+/// A text of more characters may have left the screen before somebody has read it.
+const LONG: usize = 3_000;
 
-/// Beginnings of such variables.
-const DECIDING_PREFIXES: [&str; 8] =
-    ["BUN_", "DYLD_", "GIT_", "LD_", "NPM_CONFIG_", "PIP_", "UV_", "YARN_"];
+/// How many variables of an environment file are named, apart from those with a warning.
+const MOST_VARIABLES: usize = 20;
 
 /// Describes a server that came with a project, for the person who is to agree to it.
-pub(super) fn describe(server: &Server, env: &Env) -> String {
+pub(super) fn describe(server: &Server, subject: &TrustSubject, env: &Env) -> String {
     let definition = &server.definition;
-    let fields = &definition.fields;
     let name = style::strong(&phrase::quoted(definition.name.as_str()));
     let place = phrase::place(&definition.source, definition.line, env);
-    let source = clean(definition.source.provider_name);
+    let source = reveal(definition.source.provider_name);
     let mut lines = Lines::default();
     lines.add(format!("{name} from {place} ({source})"));
-    if let Some(command) = &fields.command {
-        lines.labelled("command", &phrase::command_line(&command.text, &arguments(definition)));
-        // What it is agreed to start is this file, wherever the name leads later.
-        let program = command::of_definition(definition, env);
-        if let Some(program) = program.filter(|path| path.as_os_str() != command.text.as_str()) {
-            lines.labelled("program", &phrase::path(&program, env));
-        }
+    launch(definition, subject, env, &mut lines);
+    if let Some(url) = definition.fields.shown_url() {
+        lines.labelled("url", &reveal(&url));
     }
-    if let Some(cwd) = &fields.cwd {
-        lines.labelled("cwd", &clean(&cwd.text));
+    let pairs = Pairs { definition, env };
+    pairs.add("env", "=", &definition.fields.env, &mut lines);
+    if let (Some(file), Some(seen)) = (&definition.fields.env_file, &subject.env_file) {
+        env_file(&file.text, seen, env, &mut lines);
     }
-    if let Some(url) = fields.shown_url() {
-        lines.labelled("url", &clean(&url));
+    pairs.add("header", ": ", &definition.fields.headers, &mut lines);
+    if let Some(helper) = &definition.fields.headers_helper {
+        lines.labelled("headers from", &reveal(helper));
     }
-    add_pairs(&mut lines, "env", &fields.env, "=");
-    if let Some(file) = &fields.env_file {
-        lines.labelled("env file", &clean(&file.text));
+    for file in &subject.files {
+        used_file(file, env, &mut lines);
     }
-    add_pairs(&mut lines, "header", &fields.headers, ": ");
-    if let Some(helper) = &fields.headers_helper {
-        lines.labelled("headers from", &clean(helper));
-    }
+    sign_in(definition, env, &mut lines);
     policy(definition, &mut lines);
     if let Trust::Changed(differences) = &server.trust {
         lines.add("  changed since you agreed to it:");
-        for difference in differences {
-            lines.add(format!("    {}", change(difference)));
+        add_changes(differences, "    ", &mut lines);
+    }
+    let text = lines.into_text();
+    let length = text.chars().count();
+    if length <= LONG {
+        return text;
+    }
+    let warning = style::bad("warning:");
+    format!("{text}  {warning} this is {length} characters long; read all of it, from the top\n")
+}
+
+/// Adds what would be started.
+fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mut Lines) {
+    let fields = &definition.fields;
+    if let Some(command) = &fields.command {
+        lines.labelled("command", &phrase::command_line(&command.text, &arguments(definition)));
+        // What it is agreed to start is this file, wherever the name leads later.
+        let program = subject.program.as_ref();
+        if let Some(program) = program.filter(|path| path.as_os_str() != command.text.as_str()) {
+            lines.labelled("program", &phrase::path(program, env));
+        }
+        if let Some(target) = &subject.program_target {
+            lines.labelled("", &format!("is a link to {}", phrase::path(target, env)));
+        }
+        if !subject.repository_files.is_empty() {
+            let names: Vec<String> =
+                subject.repository_files.iter().map(|name| phrase::word(name)).collect();
+            let remark = "  (part of this project; not asked about again when it changes)";
+            lines.labelled("runs", &format!("{}{}", names.join(", "), style::odd(remark)));
         }
     }
-    lines.into_text()
+    if let Some(cwd) = &fields.cwd {
+        lines.labelled("cwd", &reveal(&cwd.text));
+    }
+}
+
+/// Adds an environment file and the names of what it sets.
+fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
+    let target = file.target.as_ref();
+    let target = target.map(|path| format!(" (is {})", phrase::path(path, env)));
+    let shown = format!("{}{}", reveal(written), target.unwrap_or_default());
+    let Some(variables) = &file.variables else {
+        lines.labelled("env file", &format!("{shown}{}", style::odd("  (cannot be read)")));
+        return;
+    };
+    lines.labelled("env file", &shown);
+    let (warned, others): (Vec<&String>, Vec<&String>) =
+        variables.iter().partition(|name| Remark::on(name) == Remark::LoadsCode);
+    let more = others.len().saturating_sub(MOST_VARIABLES);
+    for name in warned.into_iter().chain(others.into_iter().take(MOST_VARIABLES)) {
+        lines.labelled("", &format!("sets {}={MASK}{}", reveal(name), remark(Remark::on(name))));
+    }
+    if more > 0 {
+        lines.labelled("", &format!("sets {}", phrase::count(more, "more variable")));
+    }
+}
+
+/// Adds a file whose contents are used.
+fn used_file(file: &UsedFile, env: &Env, lines: &mut Lines) {
+    let target = file.target.as_ref().map(|path| format!(" (is {})", phrase::path(path, env)));
+    let remark = if file.is_of_repository {
+        String::new()
+    } else {
+        style::bad("  (warning: a file of yours, not of this project)")
+    };
+    let shown = format!("{}{}{remark}", reveal(&file.named), target.unwrap_or_default());
+    lines.labelled("reads", &shown);
+}
+
+/// Adds what it would sign in with.
+fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
+    let fields = &definition.fields;
+    if let Some(auth) = &fields.auth {
+        let which = auth.credential_id.as_deref().map_or("for its address".to_owned(), reveal);
+        lines.labelled("credential", &format!("stored, {which}"));
+    }
+    if let Some(account) = &fields.account {
+        lines.labelled("account", &reveal(account));
+    }
+    let Some(oauth) = &fields.oauth else { return };
+    let texts = [("client id", &oauth.client_id), ("client secret", &oauth.client_secret)];
+    for (label, text) in texts {
+        if let Some(text) = text {
+            lines.labelled(label, &reveal(&value_as_written(text, definition, env)));
+        }
+    }
+    if let Some(redirect) = &oauth.redirect_uri {
+        lines.labelled("redirects to", &reveal(redirect));
+    }
+    if let Some(scope) = &oauth.scope {
+        lines.labelled("scope", &reveal(scope));
+    }
 }
 
 /// Adds what an agreement would allow beyond starting it.
 fn policy(definition: &Definition, lines: &mut Lines) {
     let policy = &definition.fields.policy;
     let word = |approval: Approval| match approval {
-        Approval::Ask => None,
-        Approval::Writes => Some("writes (tools that say they only read run without asking)"),
-        Approval::Never => Some("never (its tools run without asking)"),
-        Approval::Deny => Some("deny (its tools are hidden)"),
+        Approval::Ask => "ask (each call needs approval)".to_owned(),
+        Approval::Writes => style::odd("writes (tools that say they only read run without asking)"),
+        Approval::Never => style::odd("never (its tools run without asking)"),
+        Approval::Deny => "deny (its tools are hidden)".to_owned(),
     };
-    if let Some(word) = word(policy.approval) {
-        lines.labelled("approval", &style::odd(word));
-    }
+    lines.labelled("approval", &word(policy.approval));
     for (tool, approval) in &policy.tool_approval {
-        if let Some(word) = word(*approval) {
-            lines.labelled("approval", &format!("{}: {}", clean(tool), style::odd(word)));
-        }
+        lines.labelled("", &format!("{}: {}", reveal(tool), word(*approval)));
+    }
+    if let Some(prefix) = policy.prefix.as_ref().filter(|prefix| !prefix.is_empty()) {
+        let remark = style::odd("  (its tools are named after this, not after the server)");
+        lines.labelled("prefix", &format!("{}{remark}", phrase::word(prefix)));
     }
     if policy.inherit_env {
         lines.labelled("passes on", &style::odd("your whole environment"));
     } else if !policy.pass_env.is_empty() {
-        lines.labelled("passes on", &clean(&policy.pass_env.join(", ")));
+        lines.labelled("passes on", &reveal(&policy.pass_env.join(", ")));
+    }
+    if policy.retry_on_hints {
+        lines.labelled("retry", "hints (repeats calls of tools that say this is safe)");
+    }
+}
+
+/// Adds what is not as it was agreed to.
+pub(crate) fn add_changes(differences: &[Difference], indent: &str, lines: &mut Lines) {
+    for difference in differences {
+        lines.add(format!("{indent}{}", change(difference)));
     }
 }
 
 fn change(difference: &Difference) -> String {
-    let field = clean(&difference.field);
+    let field = reveal(&difference.field);
     match (&difference.before, &difference.after) {
         (Some(before), Some(after)) if before == after => format!("{field}: has another value"),
         (Some(before), Some(after)) => {
@@ -114,22 +188,50 @@ fn change(difference: &Difference) -> String {
     }
 }
 
-fn add_pairs(lines: &mut Lines, label: &str, pairs: &[(String, Written)], between: &str) {
-    for (name, value) in pairs {
-        let runs = value.syntax.contains(Syntax::RESOLVED) && value.text.starts_with('!');
-        let shown = if runs { clean(&value.text) } else { MASK.to_owned() };
-        let decides = label == "env" && decides_what_runs(&name.to_ascii_uppercase());
-        let remark = match (runs, decides) {
-            (true, _) => style::odd("  (this command would be run)"),
-            (false, true) => style::odd("  (can change which program runs)"),
-            (false, false) => String::new(),
-        };
-        lines.labelled(label, &format!("{}{between}{shown}{remark}", clean(name)));
+fn remark(remark: Remark) -> String {
+    match remark.words() {
+        None => String::new(),
+        Some(words) if remark == Remark::LoadsCode => style::bad(&format!("  ({words})")),
+        Some(words) => style::odd(&format!("  ({words})")),
     }
 }
 
-fn decides_what_runs(name: &str) -> bool {
-    DECIDING.contains(&name)
-        || DECIDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || name.ends_with("_PROXY")
+/// Shows variables and headers of a definition.
+struct Pairs<'a> {
+    definition: &'a Definition,
+    env: &'a Env,
+}
+
+impl Pairs<'_> {
+    fn add(&self, label: &str, between: &str, pairs: &[(String, Written)], lines: &mut Lines) {
+        for (name, value) in pairs {
+            let own = if label == "env" { Remark::on(name) } else { Remark::None };
+            let (shown, about) = self.value(value);
+            let about = about.map(|about| style::odd(&format!("  ({about})"))).unwrap_or_default();
+            let line = format!("{}{between}{shown}{about}{}", reveal(name), remark(own));
+            lines.labelled(label, &line);
+        }
+    }
+
+    /// Shows a value as written, and says what would become of it where that is not plain.
+    fn value(&self, value: &Written) -> (String, Option<&'static str>) {
+        if value.syntax.contains(Syntax::RESOLVED) {
+            if value.text.starts_with('!') {
+                return (reveal(&value.text), Some("this command would be run"));
+            }
+            if names_a_variable(&value.text, self.env) {
+                return (reveal(&value.text), Some("your variable of this name, if it is set"));
+            }
+        }
+        (reveal(&value_as_written(value, self.definition, self.env)), None)
+    }
+}
+
+/// Tells whether a whole value is the name of a variable: of one that is set, or in the shape that
+/// such names have. Anything else may be a secret.
+fn names_a_variable(text: &str, env: &Env) -> bool {
+    let is_shaped = text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.contains('_')
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    is_shaped || env.filled_variable(text).is_some()
 }

@@ -1,6 +1,7 @@
 //! Decides which servers to ask about, asks, and remembers the answers.
 
 use clap::Args;
+use wharf_config::trust::TrustSubject;
 use wharf_config::{Catalog, Level, Server, State};
 
 use super::agreement;
@@ -13,8 +14,9 @@ use crate::ui::{Answer, phrase};
 /// Agree to servers that came with this project
 ///
 /// A server that a project's file defines is not started, and nothing in it is expanded, before
-/// you agree to exactly what it says. Any later change asks again. Without a name each one is
-/// shown and asked about; with names or --all what you agree to is printed.
+/// you agree to exactly what it says. Any later change asks again. On a terminal each server is
+/// shown and asked about, also those that you said no to before; elsewhere the ones that are named
+/// are shown and trusted.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,94 +24,129 @@ Examples:
   wharf trust fs github
   wharf trust --all
   wharf trust --folder           let your own servers run in this folder
-  wharf trust github --tools     accept its tools, now that they have changed")]
+  wharf trust github --tools     see how its tools have changed, and accept them")]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
     chosen: Chosen,
-    /// Connect to the servers, and accept their tools as they are now
+    /// Connect to the servers, show how their tools have changed, and accept them as they are now
     #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
     tools: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// A server and what an answer about it is about: what was shown is what is kept.
+struct Reviewed<'a> {
+    server: &'a Server,
+    subject: TrustSubject,
+}
+
+impl<'a> Reviewed<'a> {
+    fn new(server: &'a Server, invocation: &Invocation) -> Self {
+        Self { server, subject: TrustSubject::of(&server.definition, &invocation.env) }
+    }
+
+    fn name(&self) -> &str {
+        self.server.definition.name.as_str()
+    }
+
+    fn describe(&self, invocation: &Invocation) -> String {
+        agreement::describe(self.server, &self.subject, &invocation.env)
+    }
+}
+
+/// What was said about servers.
+#[derive(Default)]
+struct Answers<'a> {
+    agreed: Vec<Reviewed<'a>>,
+    refused: Vec<Reviewed<'a>>,
 }
 
 /// Agrees to servers or to a folder.
 pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let chosen = &args.chosen;
     if args.tools {
-        return tools::accept(&chosen.names, invocation);
+        return tools::accept(&chosen.names, args.yes, invocation);
     }
-    let asks = chosen.asks(invocation)?;
+    let names_none = chosen.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
     if chosen.folder {
         return trust_folder(&catalog, invocation);
     }
-    let untrusted = |server: &&Server| server.state == State::Untrusted;
-    if asks {
-        let agreed = ask(catalog.winners().into_iter().filter(untrusted), invocation);
-        return trust(&agreed, Vec::new(), invocation);
-    }
-    if chosen.all {
-        let all: Vec<&Server> = catalog.winners().into_iter().filter(untrusted).collect();
-        return trust_and_show(&all, Vec::new(), invocation);
-    }
-    let mut named: Vec<&Server> = Vec::new();
-    for name in &chosen.names {
-        let server = catalog.winner(name).ok_or_else(|| Failure::not_found(name, &catalog))?;
-        if !named.iter().any(|other| std::ptr::eq(*other, server)) {
-            named.push(server);
+    let (servers, remarks) = if names_none || chosen.all {
+        let winners = catalog.winners().into_iter();
+        (winners.filter(|server| server.state == State::Untrusted).collect(), Vec::new())
+    } else {
+        named(&chosen.names, &catalog)?
+    };
+    let asks = invocation.ui.can_ask && !args.yes && !invocation.ui.json;
+    let answers = if asks || names_none {
+        ask(servers.into_iter(), invocation)
+    } else {
+        let agreed: Vec<Reviewed<'_>> =
+            servers.into_iter().map(|server| Reviewed::new(server, invocation)).collect();
+        for reviewed in &agreed {
+            invocation.ui.notice(reviewed.describe(invocation).trim_end());
+        }
+        Answers { agreed, refused: Vec::new() }
+    };
+    record_all(&answers, invocation)?;
+    report(&answers, remarks, invocation)
+}
+
+/// Returns the servers of these names that can be agreed to, and what there is to say about others.
+fn named<'a>(
+    names: &[String],
+    catalog: &'a Catalog,
+) -> Result<(Vec<&'a Server>, Vec<String>), Failure> {
+    let mut found: Vec<&Server> = Vec::new();
+    for name in names {
+        let server = catalog.winner(name).ok_or_else(|| Failure::not_found(name, catalog))?;
+        if !found.iter().any(|other| std::ptr::eq(*other, server)) {
+            found.push(server);
         }
     }
     let (untrusted, others): (Vec<&Server>, Vec<&Server>) =
-        named.into_iter().partition(|server| !server.trust.is_enough());
-    let remarks = others.into_iter().map(needs_nothing).collect();
-    trust_and_show(&untrusted, remarks, invocation)
+        found.into_iter().partition(|server| !server.trust.is_enough());
+    Ok((untrusted, others.into_iter().map(needs_nothing).collect()))
 }
 
 /// Asks about servers that another verb is about to need, and tells whether any was agreed to.
 pub(crate) fn ask_in_place(servers: &[&Server], invocation: &Invocation) -> Result<bool, Failure> {
-    let agreed = ask(servers.iter().copied(), invocation);
-    if agreed.is_empty() {
-        return Ok(false);
-    }
-    record_all(&agreed, invocation)?;
-    Ok(true)
+    let answers = ask(servers.iter().copied(), invocation);
+    record_all(&answers, invocation)?;
+    Ok(!answers.agreed.is_empty())
 }
 
 /// Asks about each one until somebody leaves.
-fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -> Vec<&'a Server> {
-    let mut agreed = Vec::new();
+fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -> Answers<'a> {
+    let mut answers = Answers::default();
     for server in servers {
-        let text = agreement::describe(server, &invocation.env);
-        invocation.ui.message(&text);
-        let name = phrase::quoted(server.definition.name.as_str());
-        match invocation.ui.ask(&format!("Trust {name}?")) {
-            Answer::Yes => agreed.push(server),
-            Answer::No => {}
+        let reviewed = Reviewed::new(server, invocation);
+        invocation.ui.message(&reviewed.describe(invocation));
+        match invocation.ui.ask(&format!("Trust {}?", phrase::quoted(reviewed.name()))) {
+            Answer::Yes => answers.agreed.push(reviewed),
+            Answer::No => answers.refused.push(reviewed),
             Answer::Gone => break,
         }
     }
-    agreed
+    answers
 }
 
-fn trust_and_show(
-    servers: &[&Server],
-    remarks: Vec<String>,
-    invocation: &Invocation,
-) -> Result<Exit, Failure> {
-    for server in servers {
-        invocation.ui.notice(agreement::describe(server, &invocation.env).trim_end());
-    }
-    trust(servers, remarks, invocation)
-}
-
-fn trust(
-    servers: &[&Server],
+fn report(
+    answers: &Answers<'_>,
     mut remarks: Vec<String>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let names: Vec<String> =
-        servers.iter().map(|server| server.definition.name.as_str().to_owned()).collect();
-    if !servers.is_empty() {
-        record_all(servers, invocation)?;
+        answers.agreed.iter().map(|reviewed| reviewed.name().to_owned()).collect();
+    if !answers.refused.is_empty() {
+        let list = phrase::quoted_list(answers.refused.iter().map(Reviewed::name));
+        remarks
+            .insert(0, format!("Not trusted: {list}. You are not asked again unless it changes."));
+    }
+    if !names.is_empty() {
         let list = phrase::quoted_list(names.iter().map(String::as_str));
         remarks.insert(0, format!("Trusted {list} as written now."));
     }
@@ -119,10 +156,16 @@ fn trust(
     Report::of_names(names, remarks.join("\n")).show(invocation)
 }
 
-fn record_all(servers: &[&Server], invocation: &Invocation) -> Result<(), Failure> {
+fn record_all(answers: &Answers<'_>, invocation: &Invocation) -> Result<(), Failure> {
+    if answers.agreed.is_empty() && answers.refused.is_empty() {
+        return Ok(());
+    }
     change(invocation, |record| {
-        for server in servers {
-            record.accept(&server.definition, &invocation.env);
+        for reviewed in &answers.agreed {
+            record.accept(&reviewed.subject);
+        }
+        for reviewed in &answers.refused {
+            record.refuse(&reviewed.subject);
         }
     })
 }

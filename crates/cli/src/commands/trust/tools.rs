@@ -10,7 +10,11 @@ use crate::commands::{Exit, Failure, Invocation, connect};
 use crate::ui::phrase;
 
 /// Connects to servers, one after the other, and accepts their tools.
-pub(super) fn accept(names: &[String], invocation: &Invocation) -> Result<Exit, Failure> {
+pub(super) fn accept(
+    names: &[String],
+    _yes: bool,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
     let mut messages = Vec::new();
     for name in names {
         let catalog = connect::only(name, invocation)?;

@@ -65,7 +65,6 @@ impl Desk {
             }
             let talk = talk.get_or_insert_with(|| Talk::new(ui, Keyboard::open()));
             progress.give_way();
-            talk.begin().await;
             let answer = tokio::select! {
                 biased;
                 () = reply.closed() => None,

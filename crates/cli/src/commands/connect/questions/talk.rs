@@ -18,11 +18,6 @@ impl<'a> Talk<'a> {
         Self { ui, keyboard }
     }
 
-    /// Begins with a new question.
-    pub(super) async fn begin(&mut self) {
-        self.keyboard.forget().await;
-    }
-
     /// Says something. The text is safe to show.
     pub(super) fn say(&self, text: &str) {
         self.ui.message(text);
@@ -36,6 +31,8 @@ impl<'a> Talk<'a> {
     /// Asks for a line; none if the person wants no part in it.
     pub(super) async fn ask(&mut self, prompt: &str) -> Option<String> {
         loop {
+            // What was typed before this question answers another one, or none.
+            self.keyboard.forget().await;
             self.say(prompt);
             match self.keyboard.line().await {
                 Ok(Some(line)) if line.trim() == NO => return None,

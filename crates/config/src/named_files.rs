@@ -1,0 +1,167 @@
+//! Reads the files that definitions name (`envFile`, `{file:…}`, helpers), each once per load.
+//!
+//! What is hashed for trust and what is used as a value must be the same bytes, so both sides ask
+//! here. A path is resolved to the real file first: `/proc/self/cwd`, `..` and symbolic links must
+//! not hide that a file belongs to the repository.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::discover::repository_root;
+use crate::env::Env;
+use crate::server::Definition;
+use crate::source::Level;
+use crate::store;
+
+/// How large a file may be that a project's definition names.
+const MOST_BYTES_OF_PROJECT: u64 = 1024 * 1024;
+
+/// How much all files that project definitions name may hold together.
+const MOST_BYTES_OF_PROJECTS: u64 = 16 * 1024 * 1024;
+
+/// The files that were read during one load.
+#[derive(Default)]
+pub(crate) struct NamedFiles {
+    read: RefCell<HashMap<PathBuf, Arc<NamedFile>>>,
+    /// Bytes read so far for definitions of projects.
+    spent: Cell<u64>,
+}
+
+/// A file that a definition names, as it was when it was first wanted.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct NamedFile {
+    /// Where it really is; none if there is nothing.
+    pub(crate) real: Option<PathBuf>,
+    /// What is in it; none if it cannot be read.
+    pub(crate) text: Option<Arc<str>>,
+}
+
+impl NamedFiles {
+    /// Returns a file, which is read the first time only.
+    pub(crate) fn read(&self, path: &Path, level: Level) -> Arc<NamedFile> {
+        if let Some(known) = self.read.borrow().get(path) {
+            return Arc::clone(known);
+        }
+        let file = Arc::new(self.read_now(path, level));
+        self.read.borrow_mut().insert(path.to_owned(), Arc::clone(&file));
+        file
+    }
+
+    fn read_now(&self, path: &Path, level: Level) -> NamedFile {
+        // The real path is the one that is opened, so what is judged by it is what is read.
+        let Ok(real) = path.canonicalize() else { return NamedFile { real: None, text: None } };
+        let most = match level {
+            Level::Project => MOST_BYTES_OF_PROJECT.min(MOST_BYTES_OF_PROJECTS - self.spent.get()),
+            Level::Env | Level::User | Level::Builtin => store::MAX_FILE_BYTES,
+        };
+        let text: Option<Arc<str>> = store::read_at_most(&real, most).ok().flatten().map(Arc::from);
+        if let (Level::Project, Some(text)) = (level, &text) {
+            self.spent.set(self.spent.get() + text.len() as u64);
+        }
+        NamedFile { real: Some(real), text }
+    }
+}
+
+/// Says how many were read, never what is in them.
+impl fmt::Debug for NamedFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedFiles")
+            .field("read", &self.read.borrow().len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The folders of the repository in which a definition stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Repository {
+    root: PathBuf,
+    real_root: PathBuf,
+}
+
+impl Repository {
+    /// Finds the repository of a definition; outside of one it is the folder of the definition.
+    pub(crate) fn of(definition: &Definition) -> Self {
+        let folder: &Path = &definition.folder;
+        let root = repository_root(folder).unwrap_or_else(|| folder.to_owned());
+        let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
+        Self { root, real_root }
+    }
+
+    /// Returns its folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Tells whether a path leads into the repository, as written or in fact.
+    pub(crate) fn has(&self, path: &Path, real: Option<&Path>) -> bool {
+        plain(path).starts_with(&self.root)
+            || real.is_some_and(|real| real.starts_with(&self.real_root))
+    }
+
+    /// Tells whether a file may change without the person's doing: it is in the repository, or it
+    /// is named relative to it.
+    pub(crate) fn decides(&self, named: &str, path: &Path, real: Option<&Path>, env: &Env) -> bool {
+        let is_of_person = named.starts_with('~') && env.home.is_some();
+        let is_relative = !is_of_person && !Path::new(named).has_root();
+        is_relative || self.has(path, real)
+    }
+}
+
+/// Returns a path without `.` and `..`, going by its words alone.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        store::write(&path, "one").unwrap();
+        let files = NamedFiles::default();
+        let first = files.read(&path, Level::Project);
+        store::write(&path, "two").unwrap();
+        let second = files.read(&path, Level::Project);
+        assert_eq!(second.text.as_deref(), Some("one"));
+        assert_eq!(first.real, second.real);
+    }
+
+    #[test]
+    fn the_files_of_projects_are_bounded_one_by_one_and_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = NamedFiles::default();
+        let read = |name: &str, size: u64, level| {
+            let path = folder.path().join(name);
+            store::write(&path, &"x".repeat(usize::try_from(size).unwrap())).unwrap();
+            files.read(&path, level).text.is_some()
+        };
+        assert!(!read("large", MOST_BYTES_OF_PROJECT + 1, Level::Project));
+        assert!(read("own", MOST_BYTES_OF_PROJECT + 1, Level::User));
+        let readable =
+            (0..20).filter(|at| read(&format!("file {at}"), MOST_BYTES_OF_PROJECT, Level::Project));
+        assert_eq!(readable.count(), 16);
+    }
+
+    #[test]
+    fn paths_are_made_plain_by_their_words() {
+        for (path, shown) in [("/a/./b/../c", "/a/c"), ("/../x", "/x"), ("a/b", "a/b")] {
+            assert_eq!(plain(Path::new(path)), Path::new(shown), "{path}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Shows a value as it is written: placeholders whole, literal parts hidden.
+//!
+//! Which variable goes where is exactly what a person agrees to; what is literal may be a secret.
+
+use std::fmt::Write as _;
+
+use crate::env::Env;
+use crate::expand::{Piece, Placeholder, Scope, pieces};
+use crate::named_files::NamedFiles;
+use crate::secret::MASK;
+use crate::server::{Definition, Written};
+
+/// Words before a token that are no part of it.
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
+
+/// Shows a value of a definition with its literal parts hidden: `Bearer ${GITHUB_TOKEN}`.
+pub fn value_as_written(written: &Written, definition: &Definition, env: &Env) -> String {
+    mask_literals(written, Scope::of(definition, env, &NamedFiles::default()))
+}
+
+/// Hides what is literal in a text.
+pub(super) fn mask_literals(written: &Written, scope: Scope<'_>) -> String {
+    let mut shown = String::new();
+    let mut has_placeholder = false;
+    for piece in pieces(written, scope) {
+        match piece {
+            Piece::Text(text) => shown.push_str(&literal(text)),
+            Piece::Placeholder(whole, placeholder) => {
+                has_placeholder = true;
+                match placeholder {
+                    // A default is a literal, too.
+                    Placeholder::Variable { default: Some(default), .. } if !default.is_empty() => {
+                        let before = whole.split_once(":-").map_or(whole, |(before, _)| before);
+                        let _infallible = write!(shown, "{before}:-{MASK}}}");
+                    }
+                    _ => shown.push_str(whole),
+                }
+            }
+        }
+    }
+    if has_placeholder { shown } else { MASK.to_owned() }
+}
+
+/// Hides a literal part, but for the word that says what follows.
+fn literal(text: &str) -> String {
+    let word = text.trim();
+    let is_scheme = SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
+    let is_separator = word.chars().all(|c| c.is_ascii_punctuation());
+    if is_scheme || is_separator { text.to_owned() } else { MASK.to_owned() }
+}

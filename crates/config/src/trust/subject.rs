@@ -1,0 +1,389 @@
+//! What a decision about trust is about: a definition as written, the files it names, the program
+//! it really starts.
+//!
+//! It is taken once. What is shown to the person is what is kept when they agree, even if a file
+//! changes while they read. Nothing in it is expanded.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::as_written::mask_literals;
+use super::commands::words_of_command;
+use crate::command;
+use crate::document::{Node, Value};
+use crate::env::Env;
+use crate::expand::{Piece, Placeholder, Scope, Syntax, expand, pieces};
+use crate::named_files::{NamedFile, NamedFiles, Repository, plain};
+use crate::secret::{Secret, mask_args, mask_command, names_a_secret, redact_url};
+use crate::server::{Definition, Written};
+use crate::spec::env_file_variables;
+
+/// How many folders that a command names are searched for the files that it names.
+const MOST_FOLDERS: usize = 8;
+
+/// A definition and the files it names, as they were when they were looked at.
+pub struct TrustSubject {
+    pub(super) address: Address,
+    /// Everything that counts, by field.
+    pub(super) observed: BTreeMap<String, Observed>,
+    /// The program that its command leads to.
+    pub program: Option<PathBuf>,
+    /// Where that program really is, if a link in the repository leads there.
+    pub program_target: Option<PathBuf>,
+    /// Its environment file.
+    pub env_file: Option<EnvFile>,
+    /// Other files whose contents are used: for values, or by commands that print values.
+    pub files: Vec<UsedFile>,
+    /// Files of the repository that its command line names. Their contents may change at any time.
+    pub repository_files: Vec<String>,
+}
+
+/// Where an agreement is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) folder: String,
+    /// The file, relative to the folder.
+    pub(super) file: String,
+    pub(super) name: String,
+}
+
+/// A field as it was seen.
+pub(super) enum Observed {
+    /// May be kept as it is.
+    Shown(String),
+    /// May be secret; with what may be shown of it.
+    Hidden { text: Secret, shown: String },
+    /// The contents of a file.
+    Contents(Arc<str>),
+}
+
+/// The environment file of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFile {
+    /// Where it really is, if it is not where the entry says.
+    pub target: Option<PathBuf>,
+    /// The names of the variables that it sets; none if it cannot be read.
+    pub variables: Option<Vec<String>>,
+}
+
+/// A file whose contents are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedFile {
+    /// The path as written.
+    pub named: String,
+    /// Where it really is, if it is not where the entry says.
+    pub target: Option<PathBuf>,
+    /// Whether it came with the repository; if not, it is a file of the person's own.
+    pub is_of_repository: bool,
+}
+
+impl Address {
+    pub(super) fn of(definition: &Definition) -> Self {
+        let path = &definition.source.path;
+        let file = path.strip_prefix(&*definition.folder).unwrap_or(path);
+        Self {
+            folder: super::key_of(&definition.folder),
+            file: file.to_string_lossy().replace('\\', "/"),
+            name: definition.name.as_str().to_owned(),
+        }
+    }
+}
+
+impl TrustSubject {
+    /// Looks at a definition and at the files it names.
+    pub fn of(definition: &Definition, env: &Env) -> Self {
+        Self::with_files(definition, env, &NamedFiles::default())
+    }
+
+    /// Does the same with files that were perhaps read already.
+    pub(crate) fn with_files(definition: &Definition, env: &Env, files: &NamedFiles) -> Self {
+        let look = Look {
+            definition,
+            env,
+            files,
+            repository: Repository::of(definition),
+            subject: Self {
+                address: Address::of(definition),
+                observed: BTreeMap::new(),
+                program: None,
+                program_target: None,
+                env_file: None,
+                files: Vec::new(),
+                repository_files: Vec::new(),
+            },
+        };
+        look.finish()
+    }
+}
+
+/// Shows whose it is, never what is in it.
+impl fmt::Debug for TrustSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrustSubject").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Whether a value may be kept as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Open,
+    Secret,
+}
+
+/// A subject while it is made.
+struct Look<'a> {
+    definition: &'a Definition,
+    env: &'a Env,
+    files: &'a NamedFiles,
+    repository: Repository,
+    subject: TrustSubject,
+}
+
+impl Look<'_> {
+    fn finish(mut self) -> TrustSubject {
+        self.shown("server name", self.definition.name.as_str());
+        if let Some(raw) = &self.definition.raw {
+            self.node("", raw, Place::Open);
+        }
+        self.env_file();
+        self.files_in_texts();
+        self.helpers();
+        self.program();
+        self.subject
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope::of(self.definition, self.env, self.files)
+    }
+
+    fn node(&mut self, field: &str, node: &Node, place: Place) {
+        match &node.value {
+            Value::Map(map) if map.is_empty() => self.shown(field, "={}"),
+            Value::List(list) if list.is_empty() => self.shown(field, "=[]"),
+            Value::Map(map) => {
+                for (key, value) in map.iter() {
+                    let below = if is_secret_group(&key.text) || names_a_secret(&key.text) {
+                        Place::Secret
+                    } else {
+                        place
+                    };
+                    let dot = if field.is_empty() { "" } else { "." };
+                    self.node(&format!("{field}{dot}{}", step(&key.text)), value, below);
+                }
+            }
+            Value::List(list) => {
+                let texts: Vec<&str> =
+                    list.iter().map(|item| item.as_str().unwrap_or_default()).collect();
+                let shown = mask_args(texts.iter().copied());
+                for (index, item) in list.iter().enumerate() {
+                    let open = item.as_str().is_none_or(|text| text == shown[index]);
+                    let below = if open { place } else { Place::Secret };
+                    self.node(&format!("{field}[{index}]"), item, below);
+                }
+            }
+            Value::String(text) => {
+                let is_plain = |text: &str| {
+                    mask_command(text) == text
+                        && (!text.contains("://") || redact_url(text) == text)
+                };
+                let open = place == Place::Open && is_plain(text);
+                // A text that looks like one of the marks below is marked itself.
+                let quoted = text.starts_with('=').then(|| format!("={text:?}"));
+                let text = quoted.as_deref().unwrap_or(text);
+                if open { self.shown(field, text) } else { self.hidden(field, text) }
+            }
+            // Marked, so that `1` is not taken for `"1"`.
+            Value::Number(digits) if place == Place::Open => {
+                self.shown(field, &format!("={digits}"));
+            }
+            Value::Number(digits) => self.hidden(field, &format!("={digits}")),
+            Value::Bool(truth) => self.shown(field, &format!("={truth}")),
+            Value::Null => self.shown(field, "=null"),
+        }
+    }
+
+    fn env_file(&mut self) {
+        let Some(written) = &self.definition.fields.env_file else { return };
+        // The placeholder of the project's folder is usual here; what it stands for goes nowhere
+        // else, so the file is called as it is written.
+        let text = expand(written, self.scope()).text;
+        let path = self.env.path_from(&text, &self.definition.folder);
+        let file = self.read(&path);
+        self.contents(&written.text, &file);
+        let target = self.target(&written.text, &path, &file);
+        let variables = file.text.as_deref().map(|text| env_file_variables(text).collect());
+        self.subject.env_file = Some(EnvFile { target, variables });
+    }
+
+    /// Records the files that are put into the entry: `{file:arguments.txt}` stays as it is written
+    /// while what it stands for changes.
+    fn files_in_texts(&mut self) {
+        let fields = &self.definition.fields;
+        let mut named: Vec<String> = Vec::new();
+        for written in fields.texts() {
+            for piece in pieces(&written, self.scope()) {
+                if let Piece::Placeholder(_, Placeholder::File(path)) = piece
+                    && !named.iter().any(|known| known == path)
+                {
+                    named.push(path.to_owned());
+                }
+            }
+        }
+        for named in named {
+            let path = self.env.path_from(&named, self.scope().file_folder);
+            let file = self.read(&path);
+            let is_of_repository =
+                self.repository.decides(&named, &path, file.real.as_deref(), self.env);
+            // A file of the person's own may change without the project's doing.
+            if is_of_repository {
+                self.contents(&named, &file);
+            }
+            self.used(named, &path, &file, is_of_repository);
+        }
+    }
+
+    /// Records commands that print values: the program each leads to, and every file it names.
+    fn helpers(&mut self) {
+        let fields = &self.definition.fields;
+        if let Some(helper) = &fields.headers_helper {
+            let program = words_of_command(helper)
+                .first()
+                .and_then(|word| command::find(word, self.env, &self.definition.folder));
+            let program = program.map_or("not found".to_owned(), |path| path.display().to_string());
+            self.shown("program path of the headers helper", &program);
+            self.files_of_command(helper);
+        }
+        for (_, value) in fields.env.iter().chain(&fields.headers) {
+            if value.syntax.contains(Syntax::RESOLVED)
+                && let Some(command) = value.text.strip_prefix('!')
+            {
+                self.files_of_command(command);
+            }
+        }
+    }
+
+    fn files_of_command(&mut self, command: &str) {
+        let words = words_of_command(command);
+        let folder = &self.definition.folder;
+        let changed_to =
+            |word: &String| Some(self.env.path_from(word, folder)).filter(|it| it.is_dir());
+        // `cd sub && ./run` names a file of `sub`.
+        let folders: Vec<PathBuf> = std::iter::once(folder.to_path_buf())
+            .chain(words.iter().filter_map(changed_to).take(MOST_FOLDERS))
+            .collect();
+        let in_folder = |word: &String| {
+            folders
+                .iter()
+                .map(|folder| (word.clone(), self.env.path_from(word, folder)))
+                .collect::<Vec<_>>()
+        };
+        for (word, path) in words.iter().flat_map(in_folder).collect::<Vec<_>>() {
+            let is_file = path.is_file();
+            let real = is_file.then(|| path.canonicalize().ok()).flatten();
+            if is_file && self.repository.has(&path, real.as_deref()) {
+                let file = self.read(&path);
+                self.contents(&word, &file);
+                self.used(word, &path, &file, true);
+            }
+        }
+    }
+
+    fn program(&mut self) {
+        let fields = &self.definition.fields;
+        if fields.command.is_none() {
+            return;
+        }
+        let found = command::of_definition(self.definition, self.env, self.files);
+        let shown =
+            found.as_deref().map_or("not found".to_owned(), |path| path.display().to_string());
+        self.shown("program path", &shown);
+        if let Some(path) = &found {
+            // A link on the search path changes with every update of the system; one that came with
+            // the repository is part of what is agreed to.
+            let real = path.canonicalize().ok().filter(|real| *real != plain(path));
+            if plain(path).starts_with(self.repository.root())
+                && let Some(real) = real
+            {
+                self.shown("program path behind the link", &real.display().to_string());
+                self.subject.program_target = Some(real);
+            }
+        }
+        let folder = command::folder_of(self.definition, self.env, self.files);
+        let mut named: Vec<String> = Vec::new();
+        let command = found.iter().map(|path| (path.clone(), plain(path)));
+        let args = fields.args.iter().map(|arg| {
+            let path = self.env.path_from(&arg.text, &folder);
+            (path.clone(), plain(&path))
+        });
+        for (path, plain) in command.chain(args) {
+            let real = path.canonicalize().ok().filter(|real| real.is_file());
+            if real.is_some() && self.repository.has(&plain, real.as_deref()) {
+                let shown = plain.strip_prefix(self.repository.root()).unwrap_or(&plain);
+                let shown = shown.to_string_lossy().into_owned();
+                if !named.contains(&shown) {
+                    named.push(shown);
+                }
+            }
+        }
+        self.subject.repository_files = named;
+        self.subject.program = found;
+    }
+
+    fn read(&self, path: &Path) -> Arc<NamedFile> {
+        self.files.read(path, self.definition.source.level)
+    }
+
+    fn contents(&mut self, called: &str, file: &NamedFile) {
+        let observed = match &file.text {
+            Some(text) => Observed::Contents(Arc::clone(text)),
+            None => Observed::Shown("not readable".to_owned()),
+        };
+        self.subject.observed.insert(format!("contents of {called}"), observed);
+    }
+
+    /// Returns where a file really is, if it is elsewhere; where the repository decides that, it is
+    /// part of what is agreed to.
+    fn target(&mut self, called: &str, path: &Path, file: &NamedFile) -> Option<PathBuf> {
+        let real = file.real.as_deref()?;
+        if real == plain(path) {
+            return None;
+        }
+        if self.repository.decides(called, path, Some(real), self.env) {
+            self.shown(&format!("real path of {called}"), &real.display().to_string());
+        }
+        Some(real.to_owned())
+    }
+
+    fn used(&mut self, named: String, path: &Path, file: &NamedFile, is_of_repository: bool) {
+        let target = self.target(&named, path, file);
+        // A link in the repository may lead to a file of the person's own.
+        let leads_out =
+            target.as_deref().is_some_and(|real| !self.repository.has(real, Some(real)));
+        let is_of_repository = is_of_repository && !leads_out;
+        self.subject.files.push(UsedFile { named, target, is_of_repository });
+    }
+
+    fn shown(&mut self, field: &str, text: &str) {
+        self.subject.observed.insert(field.to_owned(), Observed::Shown(text.to_owned()));
+    }
+
+    fn hidden(&mut self, field: &str, text: &str) {
+        let syntax = self.definition.fields.syntax;
+        let shown = mask_literals(&Written { text: text.to_owned(), syntax }, self.scope());
+        let observed = Observed::Hidden { text: Secret::new(text), shown };
+        self.subject.observed.insert(field.to_owned(), observed);
+    }
+}
+
+/// Writes a key so that it cannot be taken for a way through several: `args[0]` is quoted.
+fn step(key: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    if !key.is_empty() && key.chars().all(is_plain) { key.to_owned() } else { format!("{key:?}") }
+}
+
+fn is_secret_group(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["env", "environment", "envs", "headers", "http_headers", "httpheaders"].contains(&key.as_str())
+}
