@@ -7,6 +7,7 @@
 //! peer       requests, deadlines, cancellation, lists
 //! view       what is inside results, read leniently
 //! serve      the same turned around
+//! redact     secrets taken out of whatever leaves the program
 //! ```
 //!
 //! What comes in is read leniently, item by item; what goes out passes the schema of its revision.
@@ -17,6 +18,7 @@ pub mod era;
 pub mod fuzz;
 mod json;
 pub mod peer;
+pub mod redact;
 mod scan;
 pub mod serve;
 pub mod transport;

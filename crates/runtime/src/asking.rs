@@ -16,13 +16,14 @@ use wharf_protocol::Peer;
 use wharf_protocol::peer::{Deadline, Listing, RequestError, RequestOptions};
 use wharf_protocol::view::send::CompletionRequest;
 use wharf_protocol::view::{
-    Completion, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
+    Completion, Entry, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
 };
 
 use crate::call::CallError;
 use crate::call::explain::explain;
 use crate::calling::{absent, may_be_gone};
 use crate::connections::{ServerView, call_limit};
+use crate::resolve::Secrets;
 use crate::runtime::Runtime;
 use crate::spans;
 use crate::status::Status;
@@ -190,7 +191,7 @@ impl Runtime {
         list: impl Fn(Peer, RequestOptions) -> F,
     ) -> Offered<T>
     where
-        T: Send + 'static,
+        T: Entry + Send + 'static,
         F: Future<Output = Result<Listing<T>, RequestError>> + Send + 'static,
     {
         let cap = self.rules().call_cap;
@@ -220,7 +221,7 @@ impl Runtime {
                     let (said, view, peer) =
                         (peer.stderr_position(), Arc::clone(view), peer.clone());
                     asked.spawn(async move {
-                        let listing = bounded(listing, limit).await;
+                        let listing = bounded(listing, limit, &view.secrets).await;
                         if let Ok(listing) = &listing {
                             spans::answered(&span, listing);
                         }
@@ -257,15 +258,20 @@ impl Runtime {
 }
 
 /// Waits for a listing at most for so long: a server may answer each page in time and never come to
-/// an end. A panic is an error of this server alone.
-async fn bounded<T>(
-    listing: impl Future<Output = Result<T, RequestError>>,
+/// an end. A panic is an error of this server alone. What it repeats of its secrets is redacted.
+async fn bounded<T: Entry>(
+    listing: impl Future<Output = Result<Listing<T>, RequestError>>,
     limit: Duration,
-) -> Result<Result<T, RequestError>, CallError> {
+    secrets: &Secrets,
+) -> Result<Result<Listing<T>, RequestError>, CallError> {
     let late = RequestError::TimedOut { limit, never_sent: false };
     let listing = AssertUnwindSafe(tokio::time::timeout(limit, listing)).catch_unwind();
     let listing = listing.await.map_err(|_| CallError::panicked())?;
-    Ok(listing.unwrap_or(Err(late)))
+    let mut listing = listing.unwrap_or(Err(late));
+    if let Ok(listing) = &mut listing {
+        secrets.hide_in_entries(&mut listing.items);
+    }
+    Ok(listing)
 }
 
 /// Some servers never answer what they did not offer, so they are not asked.

@@ -258,7 +258,10 @@ fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -
     RequestOptions {
         deadline: Deadline { idle, cap: left },
         progress: match &options.progress {
-            Some(listener) => ProgressReport::To(Arc::clone(listener)),
+            Some(listener) => {
+                let (listener, secrets) = (Arc::clone(listener), Arc::clone(&server.secrets));
+                ProgressReport::To(Arc::new(move |report| listener(secrets.hide_in_json(report))))
+            }
             None => ProgressReport::SignsOfLife,
         },
         meta: options.meta.clone(),

@@ -141,7 +141,7 @@ impl Failure {
         Self {
             kind,
             message: reason(error, secrets),
-            hint,
+            hint: hint.map(|hint| secrets.hide(&hint)),
             http_status: error.request().and_then(http_status),
             stderr: error.stderr().to_owned(),
         }
@@ -185,7 +185,8 @@ impl Failure {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        let (message, hint) = (reason(error, secrets), request_hint(error));
+        let hint = request_hint(error).map(|hint| secrets.hide(&hint));
+        let message = reason(error, secrets);
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
@@ -198,15 +199,15 @@ impl Failure {
         };
         let hint = match error {
             RequestError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
-            _ => request_hint(error),
+            _ => request_hint(error).map(|hint| secrets.hide(&hint)),
         };
         let message = format!("could not list its tools: {}", reason(error, secrets));
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
     /// Says how a session was lost.
-    pub(crate) fn of_end(ended: &Ended) -> Self {
-        let failure = Self::new(FailureKind::Lost, reason(&ended.reason, &Secrets::default()));
+    pub(crate) fn of_end(ended: &Ended, secrets: &Secrets) -> Self {
+        let failure = Self::new(FailureKind::Lost, reason(&ended.reason, secrets));
         let failure = Self { stderr: ended.stderr.clone(), ..failure };
         match &ended.reason {
             EndReason::NotMcp => failure.hint("check that the command starts an MCP server"),

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A status, the type of the body, and the body.
-type Answer = (&'static str, &'static str, String);
+/// The beginning of a head, and the body.
+type Answer = (String, String);
 
 /// The server; it ends when it is dropped.
 pub(crate) struct Loopback {
@@ -25,15 +25,21 @@ impl Loopback {
     /// Answers each request with this status, such as `401 Unauthorized`, and repeats the request
     /// in the body: many servers are that careless.
     pub(crate) fn answering(status: &'static str) -> Self {
-        Self::with(move |request| (status, "text/plain", request.to_owned()))
+        Self::with(move |request| (head(status, "text/plain"), request.to_owned()))
     }
 
     /// Answers each request with a status and a JSON document.
     pub(crate) fn serving(answer: fn(&str) -> (&'static str, String)) -> Self {
         Self::with(move |request| {
             let (status, body) = answer(request);
-            (status, "application/json", body)
+            (head(status, "application/json"), body)
         })
+    }
+
+    /// Answers each request with this status, these further headers and this body.
+    pub(crate) fn saying(status: &str, headers: &str, body: &str) -> Self {
+        let (head, body) = (format!("HTTP/1.1 {status}\r\n{headers}"), body.to_owned());
+        Self::with(move |_| (head.clone(), body.clone()))
     }
 
     fn with(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
@@ -71,6 +77,10 @@ impl Drop for Loopback {
     }
 }
 
+fn head(status: &str, kind: &str) -> String {
+    format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\n")
+}
+
 fn serve(mut stream: TcpStream, answer: impl Fn(&str) -> Answer, heard: &Mutex<String>) {
     heard.lock().unwrap().push_str("connected\n");
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -84,13 +94,10 @@ fn serve(mut stream: TcpStream, answer: impl Fn(&str) -> Answer, heard: &Mutex<S
     }
     let request = String::from_utf8_lossy(&request).into_owned();
     heard.lock().unwrap().push_str(&request);
-    let (status, kind, body) = answer(&request);
-    let start = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        body.len()
-    );
+    let (start, body) = answer(&request);
+    let rest = format!("content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
     // Who has left does not want the answer.
-    drop(stream.write_all((start + &body).as_bytes()));
+    drop(stream.write_all((start + &rest).as_bytes()));
 }
 
 /// Tells whether the head and as much of a body as it names are there.

@@ -48,6 +48,7 @@ mod remove;
 mod search;
 mod secrets;
 mod secrets_connected;
+mod secrets_echoed;
 mod servers;
 mod signals;
 mod signals_pty;

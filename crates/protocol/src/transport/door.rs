@@ -8,14 +8,11 @@ use http::{HeaderMap, Method, StatusCode};
 
 use super::authorize::{Authorizer, Challenge, Verdict};
 use super::client::{HttpClient, Outgoing, Response, Target};
-use super::veil::Veil;
 use crate::peer::RequestError;
+use crate::redact::Redactor;
 
 /// How many characters of a server's own words are kept.
 const EXCERPT: usize = 200;
-
-/// Shorter texts are too common to be hidden.
-const SHORTEST_SECRET: usize = 6;
 
 /// The way out to one server.
 pub(crate) struct Door {
@@ -38,9 +35,8 @@ impl Door {
             hidden.extend(value.split_once(' ').map(|(_, token)| token.to_owned()));
             hidden.push(value.to_owned());
         }
-        hidden.retain(|text| text.len() >= SHORTEST_SECRET);
-        let seen = Veil::new(hidden).whole(body);
-        let text = String::from_utf8_lossy(&seen);
+        let text = String::from_utf8_lossy(body);
+        let text = Redactor::new(hidden).redact(&text);
         let is_page = text.trim_start().starts_with('<');
         if is_page { String::new() } else { text.trim().chars().take(EXCERPT).collect() }
     }

@@ -1,8 +1,7 @@
 //! How bytes reach a server and come back: pipes of a process, Streamable HTTP, HTTP+SSE.
 //!
 //! `process` keeps the process tree, `stdio` speaks through its pipes; `client` is HTTP itself,
-//! `events` reads event streams, `streamable` and `http_sse` are the two ways MCP uses them. `veil`
-//! hides secrets in what servers say.
+//! `events` reads event streams, `streamable` and `http_sse` are the two ways MCP uses them.
 
 mod authorize;
 mod client;
@@ -12,7 +11,6 @@ pub(crate) mod http_sse;
 pub mod process;
 pub(crate) mod stdio;
 pub(crate) mod streamable;
-mod veil;
 
 pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
 pub use client::{

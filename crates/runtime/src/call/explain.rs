@@ -28,7 +28,7 @@ pub(crate) fn explain(error: &RequestError, stderr: &str, secrets: &Secrets) -> 
         outcome_known: outcome == Ran::Known,
         stderr: None,
         reason,
-        hint: hint(error),
+        hint: hint(error).map(|hint| bounded(&secrets.hide(&hint))),
     };
     let explained = if may_pass { explained.that_may_pass() } else { explained };
     explained.with_stderr(stderr)

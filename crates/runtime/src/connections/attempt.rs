@@ -104,7 +104,7 @@ impl Attempt<'_> {
         if !resolved.omissions.is_empty() {
             left_out(resolved.omissions);
         }
-        let (spec, secrets) = (&server.spec, Arc::new(resolved.secrets));
+        let (spec, secrets) = (&server.spec, resolved.secrets);
         let (inbox, changes) = Inbox::new(&spec.name, &secrets, self.shared);
         let mut options = self.shared.connect_options(spec);
         options.remembered = self.remembered;
@@ -159,7 +159,7 @@ impl Attempt<'_> {
     /// Lists the tools of a server that is there.
     pub(super) async fn list(&self, peer: &Peer, secrets: &Secrets) -> Result<Tools, Failure> {
         let limit = connect_limit(&self.terms.server.spec);
-        let listing = if has_tools(peer) {
+        let mut listing = if has_tools(peer) {
             let options = RequestOptions::within(limit);
             // A server may answer each page in time and never come to an end.
             let listing = tokio::time::timeout(limit, peer.list_tools(&options)).await;
@@ -170,10 +170,11 @@ impl Attempt<'_> {
         } else {
             nothing()
         };
-        Ok(self.prepare(peer, listing))
+        secrets.hide_in_entries(&mut listing.items);
+        Ok(self.prepare(peer, listing, secrets))
     }
 
-    fn prepare(&self, peer: &Peer, listing: Listing<view::Tool>) -> Tools {
+    fn prepare(&self, peer: &Peer, listing: Listing<view::Tool>, secrets: &Secrets) -> Tools {
         let (shared, terms) = (self.shared, self.terms);
         let spec = &terms.server.spec;
         let (cache_key, pin_key) = shared.keys(&terms.server);
@@ -184,7 +185,7 @@ impl Attempt<'_> {
         let cached = CachedServer {
             revision: Some(peer.revision()),
             tools: Arc::clone(&tools),
-            instructions: profile.instructions.clone(),
+            instructions: profile.instructions.as_deref().map(|text| secrets.hide(text)),
             saved: std::time::SystemTime::now(),
         };
         shared.keeper.keep(cache_key, cached);
@@ -233,10 +234,10 @@ fn about(
 ) -> Arc<About> {
     let profile = peer.profile();
     let text = |text: Option<bytestring::ByteString>| {
-        text.unwrap_or_default().chars().take(MOST_NAME).collect()
+        secrets.hide_in_start(&text.unwrap_or_default(), MOST_NAME)
     };
     let instructions = profile.instructions.as_ref();
-    let instructions = instructions.map(|text| text.chars().take(MOST_INSTRUCTIONS).collect());
+    let instructions = instructions.map(|text| secrets.hide_in_start(text, MOST_INSTRUCTIONS));
     Arc::new(About {
         name: text(profile.server.name()),
         version: text(profile.server.version()),

@@ -99,7 +99,7 @@ pub(super) enum Start {
 enum Left {
     Stopped,
     Asked,
-    Ended(Arc<Ended>),
+    Ended(Arc<Ended>, Arc<Secrets>),
     Failed(Failure),
 }
 
@@ -108,7 +108,7 @@ impl Left {
         match self {
             Self::Stopped => End::Stopped,
             Self::Asked => End::Replaced,
-            Self::Ended(_) => End::Lost,
+            Self::Ended(..) => End::Lost,
             Self::Failed(failure) => End::Failed(failure),
         }
     }
@@ -163,7 +163,7 @@ impl Connection {
                     breaker.reset();
                     continue;
                 }
-                Left::Ended(ended) => Failure::of_end(&ended),
+                Left::Ended(ended, secrets) => Failure::of_end(&ended, &secrets),
                 Left::Failed(failure) => failure,
             };
             match self.recover(failure, was_there, &mut ladder).await {
@@ -270,7 +270,7 @@ impl Connection {
                         break left;
                     },
                 },
-                ended = peer.ended() => break Left::Ended(ended),
+                ended = peer.ended() => break Left::Ended(ended, secrets),
                 () = changes.tools(), if pace.is_calm() => pace.changed(),
                 () = pace.due() => if let Some(left) = self.list_again((&peer, &secrets), &changes, &mut pace).await {
                     break left;
@@ -279,12 +279,12 @@ impl Connection {
             }
         };
         drop(hearing);
-        if let Left::Ended(ended) = &left {
+        if let Left::Ended(ended, secrets) = &left {
             tracing::warn!(server = %self.server, "server lost");
-            self.report(News::Lost(Failure::of_end(ended)));
+            self.report(News::Lost(Failure::of_end(ended, secrets)));
         }
         peer.close().await;
-        if !matches!(left, Left::Ended(_)) {
+        if !matches!(left, Left::Ended(..)) {
             tracing::info!(server = %self.server, "server stopped");
         }
         left
@@ -293,7 +293,7 @@ impl Connection {
     /// Lists the tools again; tells if the server has to be left.
     async fn list_again(
         &mut self,
-        (peer, secrets): (&Peer, &Secrets),
+        (peer, secrets): (&Peer, &Arc<Secrets>),
         changes: &Changes,
         pace: &mut Pace,
     ) -> Option<Left> {
@@ -303,7 +303,7 @@ impl Connection {
         let listed = tokio::select! {
             biased;
             () = self.stop.cancelled() => return Some(Left::Stopped),
-            ended = peer.ended() => return Some(Left::Ended(ended)),
+            ended = peer.ended() => return Some(Left::Ended(ended, Arc::clone(secrets))),
             listed = attempt.list(peer, secrets) => listed,
         };
         match listed {

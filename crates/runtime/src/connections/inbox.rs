@@ -139,6 +139,18 @@ impl Inbox {
 }
 
 impl Inbox {
+    /// Reads a question. A form is shown, so nothing in it repeats a secret; the address of a page has
+    /// to stay what it is.
+    fn question(&self, params: Json) -> Elicitation {
+        let question = Elicitation::read(params.clone());
+        match question.mode() {
+            ElicitationMode::Form { .. } => {
+                Elicitation::read(self.secrets.hide_certain_in_json(params))
+            }
+            _ => question,
+        }
+    }
+
     fn elicit(&self, question: Elicitation) -> Reply {
         let Some(elicitor) = self.ports.elicitor.clone() else {
             return refused("elicitation/create");
@@ -221,7 +233,7 @@ impl Handler for Inbox {
                 let roots = send::roots_result(&self.ports.roots);
                 Box::pin(async move { Ok(roots) })
             }
-            "elicitation/create" => self.elicit(Elicitation::read(params)),
+            "elicitation/create" => self.elicit(self.question(params)),
             "sampling/createMessage" => self.sample(Sampling::read(params)),
             _ => refused(method),
         }

@@ -15,7 +15,7 @@ use wharf_protocol::transport::{Authorizer, Challenge, Pending, Verdict};
 use super::commands::{CommandKey, Commands};
 use super::credentials::{self, CredentialStore};
 use super::headers;
-use super::hidden::Hidden;
+use super::hidden::{Certainty, Hidden};
 use crate::gate::Ready;
 
 /// Sends the headers of an entry, and renews what can be renewed.
@@ -39,7 +39,7 @@ pub(super) struct Sent {
     /// What was sent before it was renewed, the latest last.
     earlier: VecDeque<HeaderValue>,
     /// What of it must not be seen anywhere else, once somebody wanted to know.
-    secrets: Option<Arc<[String]>>,
+    secrets: Option<Arc<Hidden>>,
 }
 
 /// The way to the token of a server.
@@ -72,7 +72,7 @@ impl ServerHeaders {
     }
 
     /// Returns the texts that must not be seen anywhere else.
-    pub(super) fn secrets(&self) -> Arc<[String]> {
+    pub(super) fn secrets(&self) -> Arc<Hidden> {
         self.current().secrets()
     }
 
@@ -107,14 +107,17 @@ impl Sent {
         }
     }
 
-    fn secrets(&mut self) -> Arc<[String]> {
+    fn secrets(&mut self) -> Arc<Hidden> {
         let find = || {
             let mut hidden = Hidden::default();
-            let all = self.headers.values().chain(&self.earlier);
-            for value in all.filter_map(|value| value.to_str().ok()) {
-                hidden.value(value);
+            let sent = self.headers.iter();
+            let sent = sent.map(|(name, value)| (Certainty::by_name(name.as_str()), value));
+            let earlier = self.earlier.iter().map(|value| (Certainty::Certain, value));
+            for (certainty, value) in sent.chain(earlier) {
+                // What is no text is sent all the same, and may come back.
+                hidden.value(&String::from_utf8_lossy(value.as_bytes()), certainty);
             }
-            hidden.into_texts().into()
+            Arc::new(hidden)
         };
         Arc::clone(self.secrets.get_or_insert_with(find))
     }

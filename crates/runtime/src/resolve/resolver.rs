@@ -23,7 +23,7 @@ use super::credentials::{self, CredentialStore};
 use super::environment::{self, ChildEnvironment};
 use super::error::ResolveError;
 use super::headers::{self, HeaderFlaw};
-use super::hidden::Hidden;
+use super::hidden::{Certainty, Hidden};
 use super::notes::{Notes, Part};
 use super::secrets::Secrets;
 use super::target::target;
@@ -50,7 +50,7 @@ pub(crate) struct ResolvedServer {
     /// What was left out, and why: warnings.
     pub(crate) omissions: Vec<Problem>,
     /// What must not be seen in what it says.
-    pub(crate) secrets: Secrets,
+    pub(crate) secrets: Arc<Secrets>,
 }
 
 /// What to start, or where to send.
@@ -110,8 +110,7 @@ impl Resolver {
         let mut notes = Notes::new(server);
         let (transport, secrets) = match &server.spec.transport {
             Transport::Stdio(launch) => {
-                let launch = self.launch(server, launch, &mut notes).await?;
-                let secrets = Secrets::of_program(&launch.hidden);
+                let (launch, secrets) = self.launch(server, launch, &mut notes).await?;
                 (ResolvedTransport::Stdio(launch), secrets)
             }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
@@ -125,6 +124,7 @@ impl Resolver {
                 (ResolvedTransport::Http { target, authorizer: headers, flavor }, secrets)
             }
         };
+        let secrets = Arc::new(secrets);
         Ok(ResolvedServer { transport, omissions: notes.into_problems(), secrets })
     }
 
@@ -133,7 +133,7 @@ impl Resolver {
         server: &Ready,
         launch: &LaunchSpec,
         notes: &mut Notes<'_>,
-    ) -> Result<Launch, ResolveError> {
+    ) -> Result<(Launch, Secrets), ResolveError> {
         let platform = self.env.platform;
         let names = |name: &str| {
             launch.env.iter().any(|(own, _)| environment::is_same(own, name, platform))
@@ -165,16 +165,29 @@ impl Resolver {
         }
         let program = program.ok_or_else(|| self.not_found(server, launch))?;
         let mut hidden = Hidden::default();
-        let is_set = |name: &str| names(name) || [TOKEN_VARIABLE, GITHUB_VARIABLE].contains(&name);
-        hidden.variables(child.iter(), is_set);
+        let own = |name: &str| {
+            let is_same =
+                |own: &&(String, ConfigValue)| environment::is_same(&own.0, name, platform);
+            match launch.env.iter().find(is_same) {
+                Some((_, ConfigValue::Command(_))) => Some(Certainty::Certain),
+                Some(_) => Some(Certainty::by_name(name)),
+                None if [TOKEN_VARIABLE, GITHUB_VARIABLE].contains(&name) => {
+                    Some(Certainty::Certain)
+                }
+                None => None,
+            }
+        };
+        hidden.variables(child.iter(), own);
         hidden.arguments(&launch.args, &server.expanded);
-        Ok(Launch {
+        let secrets = Secrets::of_program(hidden);
+        let launch = Launch {
             program: program.into(),
             arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
             environment: child.into_launch(),
             folder: server.folder.clone(),
-            hidden: hidden.into_texts(),
-        })
+            redactor: secrets.redactor(),
+        };
+        Ok((launch, secrets))
     }
 
     /// Adds the entry's own variables.

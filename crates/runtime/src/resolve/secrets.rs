@@ -1,98 +1,140 @@
-//! What one server was given, to be hidden in what Wharf tells of it.
+//! What one server was given, to be redacted in whatever Wharf tells or keeps of it.
 //!
 //! Servers like to repeat what they do not like: an error message may hold the token that it is
-//! about. What a tool returns is not touched, only what becomes part of Wharf's own words.
+//! about. What a tool returns is not touched, only what becomes part of Wharf's own words and files.
 
 use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use wharf_config::secret::MASK;
+use wharf_protocol::Json;
+use wharf_protocol::redact::Redactor;
+use wharf_protocol::view::Entry;
 
 use super::authorizer::ServerHeaders;
 use super::hidden::Hidden;
 
+/// Members by which something is called or fetched: without them it could not be used.
+const IDENTIFIERS: [&str; 3] = ["name", "uri", "uriTemplate"];
+
+/// Members in which a value that is only likely to be a secret, such as a region, may be needed.
+const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
+
 /// The secrets of one connection; the default has none.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Secrets {
-    texts: Vec<String>,
+    given: Hidden,
     /// What is sent changes when it is renewed.
     headers: Option<Arc<ServerHeaders>>,
+    /// What was made of them, once somebody needed it.
+    made: Mutex<Option<Made>>,
+}
+
+#[derive(Clone)]
+struct Made {
+    /// The headers that it was made for.
+    sent: Option<Arc<Hidden>>,
+    /// Finds everything.
+    all: Redactor,
+    /// Finds what is certain to be a secret.
+    certain: Redactor,
 }
 
 impl Secrets {
-    /// Hides what a program was given.
-    pub(super) fn of_program(hidden: &[String]) -> Self {
-        Self { texts: hidden.to_vec(), headers: None }
+    /// Knows what a program was given.
+    pub(super) fn of_program(given: Hidden) -> Self {
+        Self { given, ..Self::default() }
     }
 
-    /// Hides what is secret in an address, and all headers that are sent to it.
+    /// Knows what is secret in an address, and all headers that are sent to it.
     pub(super) fn of_address(url: &str, headers: &Arc<ServerHeaders>) -> Self {
-        let mut hidden = Hidden::default();
-        hidden.url(url);
-        let headers = Some(Arc::clone(headers));
-        Self { texts: hidden.into_texts(), headers }
+        let mut given = Hidden::default();
+        given.url(url);
+        Self { given, headers: Some(Arc::clone(headers)), made: Mutex::default() }
+    }
+
+    /// Returns what finds all of them.
+    pub(crate) fn redactor(&self) -> Redactor {
+        self.made().all
     }
 
     /// Returns a text with a mask in place of each secret.
     pub(crate) fn hide(&self, text: &str) -> String {
-        self.hide_in_start(text, usize::MAX)
+        self.redactor().redact(text).into_owned()
     }
 
     /// Like [`Secrets::hide`], but of a long text only about the first `most` characters, and never
     /// more. The rest costs nothing, however long it is.
     pub(crate) fn hide_in_start(&self, text: &str, most: usize) -> String {
+        self.redactor().redact_start(text, most)
+    }
+
+    /// Returns a value with a mask in place of each secret.
+    pub(crate) fn hide_in_json(&self, json: Json) -> Json {
+        in_json(&self.made().all, json)
+    }
+
+    /// Does the same with those alone that are certain to be secrets.
+    pub(crate) fn hide_certain_in_json(&self, json: Json) -> Json {
+        in_json(&self.made().certain, json)
+    }
+
+    /// Redacts what a server says about the things that it offers. What they are called by stays, and
+    /// in schemas what is not certain to be a secret.
+    pub(crate) fn hide_in_entries<T: Entry>(&self, entries: &mut [T]) {
+        let made = self.made();
+        if made.all.is_empty() {
+            return;
+        }
+        for entry in entries {
+            if let Some(read) = made.definition(entry.raw()).and_then(|raw| T::read(raw).ok()) {
+                *entry = read;
+            }
+        }
+    }
+
+    fn made(&self) -> Made {
         let sent = self.headers.as_ref().map(|headers| headers.secrets());
-        let all = || self.texts.iter().chain(sent.iter().flat_map(|sent| sent.iter()));
-        let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
-        // A secret that begins in what is shown is found as a whole, wherever it ends.
-        let longest = all().map(String::len).max().unwrap_or_default();
-        let mut seen = text.len().min(end + longest);
-        while !text.is_char_boundary(seen) {
-            seen += 1;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |made: &&mut Made| match (&made.sent, &sent) {
+            (Some(before), Some(now)) => Arc::ptr_eq(before, now),
+            (before, now) => before.is_none() && now.is_none(),
+        };
+        if let Some(made) = made.as_mut().filter(is_same) {
+            return made.clone();
         }
-        let mut hidden = String::with_capacity(end);
-        let mut shown = 0;
-        for place in places(&text[..seen], all()).into_iter().take_while(|it| it.start < end) {
-            hidden.push_str(&text[shown..place.start]);
-            hidden.push_str(MASK);
-            shown = place.end;
-        }
-        hidden.push_str(text.get(shown..end).unwrap_or_default());
-        if let Some((at, _)) = hidden.char_indices().nth(most) {
-            hidden.truncate(at);
-        }
-        hidden
+        let (all, certain) = self.given.redactors(sent.as_deref());
+        made.insert(Made { sent, all, certain }).clone()
     }
 }
 
-/// Returns where secrets are in a text, in order. Where they overlap it is one place, so that nothing
-/// is left of either.
-fn places<'a>(text: &str, secrets: impl Iterator<Item = &'a String>) -> Vec<Range<usize>> {
-    let mut places: Vec<Range<usize>> = Vec::new();
-    for secret in secrets {
-        // One that is empty is none.
-        let Some(first) = secret.chars().next() else { continue };
-        let mut from = 0;
-        while let Some(at) = text[from..].find(secret) {
-            let (start, end) = (from + at, from + at + secret.len());
-            match places.last_mut() {
-                Some(last) if last.contains(&start) => last.end = last.end.max(end),
-                _ => places.push(start..end),
-            }
-            // It may overlap itself.
-            from = start + first.len_utf8();
-        }
+fn in_json(redactor: &Redactor, json: Json) -> Json {
+    if !redactor.finds_in(json.as_str()) {
+        return json;
     }
-    places.sort_unstable_by_key(|place| place.start);
-    places.dedup_by(|next, last| {
-        let is_one = next.start < last.end;
-        if is_one {
-            last.end = last.end.max(next.end);
+    redactor.redact_json(json.as_str()).parse().unwrap_or_else(|_| Json::null())
+}
+
+impl Made {
+    /// Returns a definition without secrets; nothing if there are none in it.
+    fn definition(&self, raw: &Json) -> Option<Json> {
+        if !self.all.finds_in(raw.as_str()) {
+            return None;
         }
-        is_one
-    });
-    places
+        let members = raw.members()?;
+        let mut text = String::with_capacity(raw.as_str().len());
+        for (key, value) in members.iter() {
+            let value = match key {
+                key if IDENTIFIERS.contains(&key) => value.get().into(),
+                key if SCHEMAS.contains(&key) => self.certain.redact_json(value.get()),
+                _ => self.all.redact_json(value.get()),
+            };
+            let key = serde_json::to_string(key).ok()?;
+            text.push(if text.is_empty() { '{' } else { ',' });
+            text.extend([key.as_str(), ":", &*value]);
+        }
+        text.push('}');
+        text.parse().ok()
+    }
 }
 
 /// Shows nothing.
@@ -104,51 +146,31 @@ impl fmt::Debug for Secrets {
 
 #[cfg(test)]
 mod tests {
+    use wharf_protocol::view::Tool;
+
+    use super::super::hidden::Certainty;
     use super::*;
 
-    #[test]
-    fn each_secret_is_hidden_as_a_whole() {
-        let check = |secrets: &[&str], text: &str, expected: &str| {
-            let secrets: Vec<String> = secrets.iter().copied().map(str::to_owned).collect();
-            assert_eq!(Secrets::of_program(&secrets).hide(text), expected);
-        };
-        let tigers = ["tiger", "tiger-4711", ""];
-        check(
-            &tigers,
-            "no tiger-4711 here, nor a tiger, nor tiger-4711",
-            "no ••• here, nor a •••, nor •••",
-        );
-        check(&tigers, "nothing to hide", "nothing to hide");
-        check(&tigers, "tigertiger", "••••••");
-        check(&["tiger-4711", "4711-lion"], "a tiger-4711-lion", "a •••");
-        check(&["tiger-4711-lion", "4711"], "a tiger-4711-lion, 4711", "a •••, •••");
-        check(&["äöäö"], "an äöäöäö", "an •••");
-        check(&[], "tiger", "tiger");
+    fn secrets() -> Secrets {
+        let mut given = Hidden::default();
+        given.value("tiger-4711", Certainty::Certain);
+        given.value("eu-west-1", Certainty::Likely);
+        Secrets::of_program(given)
     }
 
     #[test]
-    fn a_text_is_not_cut_inside_a_secret() {
-        let secrets = Secrets::of_program(&["tiger-4711".into(), "4711-äöü".into()]);
-        let check = |text: &str, most: usize, expected: &str| {
-            assert_eq!(secrets.hide_in_start(text, most), expected);
-        };
-        check("a tiger-4711 and more", 2, "a ");
-        check("a tiger-4711 and more", 3, "a •");
-        check("a tiger-4711 and more", 6, "a •••");
-        check("a tiger-4711 and more", 14, "a ••• a");
-        check("ä tiger-4711-äöü tiger-4711", 20, "ä ••• •••");
-        check("a tiger-4711", 99, "a •••");
-        let text = "tiger-4711 tiger-4711 4711-äöü tiger-4711-äöü tiger-4711";
-        for most in 0..=text.len() {
-            let shown = secrets.hide_in_start(text, most);
-            assert!(shown.chars().all(|it| "• ".contains(it)), "{shown}");
-            assert!(shown.chars().count() <= most);
-        }
+    fn a_definition_keeps_its_name_and_what_its_schema_needs() {
+        let raw = r#"{"name":"tiger-4711","n":1.00,"description":"in eu-west-1 with tiger-4711","inputSchema":{"type":"object","x":"tiger-4711","enum":["eu-west-1"]}}"#;
+        let mut tools: Vec<Tool> = vec![Tool::read(raw.parse().unwrap()).unwrap()];
+        secrets().hide_in_entries(&mut tools);
+        assert_eq!(
+            tools[0].raw().as_str(),
+            r#"{"name":"tiger-4711","n":1.00,"description":"in ••• with •••","inputSchema":{"type":"object","x":"•••","enum":["eu-west-1"]}}"#
+        );
     }
 
     #[test]
     fn secrets_show_nothing() {
-        let secrets = Secrets::of_program(&["tiger".into()]);
-        assert!(!format!("{secrets:?}").contains("tiger"));
+        assert!(!format!("{:?}", secrets()).contains("tiger"));
     }
 }

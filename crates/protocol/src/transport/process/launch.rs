@@ -6,6 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::redact::Redactor;
+
 /// A program to start, with everything it gets from us.
 #[derive(Clone)]
 pub struct Launch {
@@ -17,8 +19,8 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// The folder it runs in; ours if there is none.
     pub folder: Option<PathBuf>,
-    /// Texts that are hidden in what it says on stderr, such as tokens among the above.
-    pub hidden: Vec<String>,
+    /// Takes secrets, such as tokens among the above, out of what it says on stderr.
+    pub redactor: Redactor,
 }
 
 impl Launch {
@@ -29,7 +31,7 @@ impl Launch {
             arguments: Vec::new(),
             environment: Vec::new(),
             folder: None,
-            hidden: Vec::new(),
+            redactor: Redactor::default(),
         }
     }
 

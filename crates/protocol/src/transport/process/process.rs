@@ -13,7 +13,6 @@ use super::launch::Launch;
 use super::marker::Marker;
 use super::stderr::{Heard, LogSink, Pump, StderrTail};
 use super::system::{self, Stdin, Stdout, Tree};
-use crate::transport::veil::Veil;
 
 /// How long the system may take to end a process that was killed.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
@@ -72,7 +71,7 @@ pub enum EndedBy {
 impl Process {
     /// Starts a program in a tree of its own, and a task that reads its stderr.
     ///
-    /// `log` gets all of stderr but what `launch` hides; the last of it is kept in any case. Must be called in a Tokio
+    /// `log` gets all of stderr but the secrets that `launch` names; the last of it is kept in any case. Must be called in a Tokio
     /// runtime with I/O and time. Dropping the future ends what it started.
     pub async fn start(
         launch: impl Into<Arc<Launch>>,
@@ -80,10 +79,11 @@ impl Process {
         log: Option<LogSink>,
     ) -> Result<Self, StartError> {
         let launch = launch.into();
-        let veil = Veil::new(launch.hidden.clone());
+        let redactor = launch.redactor.clone();
         let started = system::start(launch, Marker::next()).await?;
         let tail = StderrTail::default();
-        let pump = Pump::start(started.stderr, veil, Heard { tail: tail.clone(), log }, tracker);
+        let pump =
+            Pump::start(started.stderr, &redactor, Heard { tail: tail.clone(), log }, tracker);
         let (stdin, stdout) = (Some(started.stdin), Some(started.stdout));
         Ok(Self { tree: started.tree, stdin, stdout, tail, pump })
     }

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use super::system::{self, Stderr};
-use crate::transport::veil::Veil;
+use crate::redact::Redactor;
 
 /// Gets everything that a server writes on stderr, piece by piece as it is read. It is called from
 /// an async task, so it must not block.
@@ -126,13 +126,18 @@ pub(super) struct Pump(JoinHandle<()>);
 
 impl Pump {
     /// Starts reading.
-    pub(super) fn start(stderr: Stderr, veil: Veil, heard: Heard, tracker: &TaskTracker) -> Self {
-        if veil.is_empty() {
+    pub(super) fn start(
+        stderr: Stderr,
+        redactor: &Redactor,
+        heard: Heard,
+        tracker: &TaskTracker,
+    ) -> Self {
+        if redactor.is_empty() {
             return Self(tracker.spawn(system::pump(stderr, move |piece| heard.piece(piece))));
         }
+        let stream = Mutex::new(redactor.stream());
         Self(tracker.spawn(async move {
-            let veil = Mutex::new(veil);
-            let lock = || veil.lock().unwrap_or_else(PoisonError::into_inner);
+            let lock = || stream.lock().unwrap_or_else(PoisonError::into_inner);
             system::pump(stderr, |piece| heard.piece(&lock().pass(piece))).await;
             heard.piece(&lock().end());
         }))

@@ -1,0 +1,121 @@
+//! Redacts a text that comes in pieces, such as what a server writes to its error output.
+//!
+//! What could be the beginning of a secret is held back until it is known whether it is one.
+
+use super::{MASK, Redactor};
+
+/// A text that comes in pieces; see [`Redactor::stream`].
+#[derive(Debug)]
+pub struct RedactedStream {
+    redactor: Redactor,
+    held: Vec<u8>,
+    /// The byte before what is held.
+    before: Option<u8>,
+}
+
+impl RedactedStream {
+    pub(super) fn new(redactor: Redactor) -> Self {
+        Self { redactor, held: Vec::new(), before: None }
+    }
+
+    /// Takes the next piece and returns what may be seen by now.
+    pub fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
+        if self.redactor.is_empty() {
+            return piece.to_vec();
+        }
+        self.held.extend_from_slice(piece);
+        self.show(self.undecided())
+    }
+
+    /// Returns what was held back, when nothing comes any more.
+    pub fn end(&mut self) -> Vec<u8> {
+        self.show(self.held.len())
+    }
+
+    /// Returns where the first secret may begin that is not whole yet.
+    fn undecided(&self) -> usize {
+        let Some(automaton) = self.redactor.automaton() else { return self.held.len() };
+        let first = self.held.len().saturating_sub(automaton.longest);
+        let could_begin = |at: &usize| {
+            let rest = &self.held[*at..];
+            automaton.patterns.iter().any(|pattern| {
+                // Whether a short secret is a word is decided by what follows it.
+                let is_longer = pattern.text.len() + usize::from(pattern.is_word) > rest.len();
+                let known = rest.len().min(pattern.text.len());
+                is_longer && pattern.text.as_bytes()[..known].eq_ignore_ascii_case(rest)
+            })
+        };
+        (first..self.held.len()).find(could_begin).unwrap_or(self.held.len())
+    }
+
+    /// Returns what is held up to somewhere, or up to the secret that is there.
+    fn show(&mut self, mut until: usize) -> Vec<u8> {
+        let found = self.redactor.find(&self.held, self.before);
+        if let Some(place) = found.iter().find(|it| it.start < until && until < it.end) {
+            until = place.start;
+        }
+        let mut shown = Vec::with_capacity(until);
+        let mut at = 0;
+        for place in found.into_iter().take_while(|it| it.end <= until) {
+            shown.extend_from_slice(&self.held[at..place.start]);
+            shown.extend_from_slice(MASK.as_bytes());
+            at = place.end;
+        }
+        shown.extend_from_slice(&self.held[at..until]);
+        self.before = self.held[..until].last().copied().or(self.before);
+        self.held.drain(..until);
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(secrets: &[&str], pieces: &[&str], expected: &str) {
+        let mut stream = Redactor::new(secrets.iter().copied()).stream();
+        let mut seen: Vec<u8> =
+            pieces.iter().flat_map(|piece| stream.pass(piece.as_bytes())).collect();
+        seen.extend(stream.end());
+        assert_eq!(String::from_utf8(seen).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_secret_in_pieces_is_redacted() {
+        check(&["hunter2-x"], &["x hun", "te", "r2-x y"], "x ••• y");
+        check(&["hunter2-x"], &["x hun", "gry"], "x hungry");
+        check(&["hunter2-x"], &["x hunter"], "x hunter");
+        check(&["hunter2-x"], &["aHVudGV", "yMi14", "!"], "•••!");
+        check(&[], &["a", "b"], "ab");
+        check(&["grün-grün"], &["rot grün-gr\u{fc}n", " blau"], "rot ••• blau");
+    }
+
+    #[test]
+    fn nothing_is_left_of_the_longer_of_two() {
+        check(&["hunter2-x", "hunter2-x-4711"], &["hunter2-x-4711 hunter2-x"], "••• •••");
+        check(&["hunter2-x", "hunter2-x-4711"], &["hunter2-x", "-4711"], "•••");
+        check(&["hunter2-x", "hunter2-x-4711"], &["hunter2-x", "-y"], "•••-y");
+    }
+
+    #[test]
+    fn whether_a_short_secret_is_a_word_may_be_known_only_later() {
+        check(&["main"], &["the do", "main", " main", "ly ", "main"], "the domain mainly •••");
+        check(&["main"], &["main", "\n"], "•••\n");
+    }
+
+    #[test]
+    fn a_line_is_seen_before_the_next_one_comes() {
+        let mut stream = Redactor::new(["hunter2-x"]).stream();
+        assert_eq!(stream.pass(b"waiting for hunter2-x h\n"), "waiting for ••• h\n".as_bytes());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_pass() {
+        let mut stream = Redactor::new(["hunter2-x"]).stream();
+        assert_eq!(
+            stream.pass(b"\xff hunter2-x \xfe\n"),
+            b"\xff \xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2 \xfe\n"
+        );
+    }
+}
