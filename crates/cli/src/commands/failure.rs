@@ -68,7 +68,7 @@ pub(crate) enum Failure {
     NotOffered { what: &'static str, name: String, hint: Option<String> },
     /// Several servers have it.
     #[error("{what} {} is offered by several servers: {servers}", phrase::quoted(.name))]
-    Ambiguous { what: &'static str, name: String, servers: String },
+    Ambiguous { what: &'static str, name: String, servers: String, hint: String },
     /// A request to a server failed.
     #[error(transparent)]
     Request(#[from] Box<CallError>),
@@ -182,11 +182,10 @@ impl Failure {
             Self::DamagedTrust { .. } => {
                 Some("correct the file, or delete it and trust again".to_owned())
             }
-            Self::NotUsed { hint, .. } => Some(hint.clone()),
+            Self::NotUsed { hint, .. } | Self::Ambiguous { hint, .. } => Some(hint.clone()),
             Self::NotConnected { name, failure } => tip(name, failure),
             Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
-            Self::Ambiguous { .. } => Some("say which one with --server".to_owned()),
             Self::TimedOut { .. } => Some("allow more with --timeout".to_owned()),
             Self::Manage(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),

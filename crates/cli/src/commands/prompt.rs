@@ -13,17 +13,20 @@ use crate::ui::{Lines, phrase, print_json, style};
 
 /// Fill in a prompt, and print the messages that it becomes
 ///
-/// Without --server the one that lists the prompt is asked. Arguments are texts; key=@file is the
+/// A prompt is named by its name, as server/name, or as two words; without a server the one that
+/// lists the prompt is asked. Arguments are texts; key=@file is the
 /// text of a file, and key=@@text a text that begins with @.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf prompt review
+  wharf prompt docs/review                   the prompt of one server
+  wharf prompt docs review                   the same
   wharf prompt review file=main.rs style=short
   wharf prompt review code=@main.rs          the text of a file
   wharf prompt --server docs summary --json")]
 pub(crate) struct PromptArgs {
-    /// The prompt's name
+    /// The prompt's name, or server/name
     name: String,
     /// Arguments of the prompt: key=value, or key=@file
     #[arg(value_name = "KEY=VALUE")]
@@ -43,23 +46,49 @@ struct Answer<'a> {
 
 /// Fills in a prompt.
 pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let arguments = pairs(&file_values::read_into(&args.words, &invocation.env)?)?;
-    let catalog = match &args.server {
+    let named = Named::of(args, invocation)?;
+    let arguments = pairs(&file_values::read_into(named.words, &invocation.env)?)?;
+    let catalog = match &named.server {
         Some(server) => connect::only(server, invocation)?,
         None => connect::all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
-        let server = match &args.server {
+        let server = match &named.server {
             Some(server) => server.clone(),
-            None => holder(&args.name, runtime).await?,
+            None => holder(&named.prompt, runtime).await?,
         };
-        let result = runtime.get_prompt(&server, &args.name, &arguments).await;
+        let result = runtime.get_prompt(&server, &named.prompt, &arguments).await;
         result.map(|result| (server, result)).map_err(connect::refused)
     };
     connect::with_servers(invocation, &catalog, work, |result| {
         let (server, result) = result?;
         show(&server, &result, invocation)
     })
+}
+
+/// What was typed, taken apart.
+struct Named<'a> {
+    server: Option<String>,
+    prompt: String,
+    words: &'a [String],
+}
+
+impl<'a> Named<'a> {
+    fn of(args: &'a PromptArgs, invocation: &Invocation) -> Result<Self, Failure> {
+        let (words, prompt) = (&args.words[..], args.name.clone());
+        if args.server.is_some() {
+            return Ok(Self { server: args.server.clone(), prompt, words });
+        }
+        if let Some((second, rest)) = words.split_first()
+            && !second.contains('=')
+            && connect::is_server(&prompt, invocation)?
+        {
+            return Ok(Self { server: Some(prompt), prompt: second.clone(), words: rest });
+        }
+        let parts = connect::split_server(&prompt, invocation)?;
+        let (server, prompt) = parts.map_or((None, prompt), |(server, name)| (Some(server), name));
+        Ok(Self { server, prompt, words })
+    }
 }
 
 /// Finds the server that has a prompt.

@@ -15,18 +15,20 @@ use crate::ui::{phrase, print_file, print_json};
 
 /// Read a resource
 ///
-/// Prints the text of a resource. Without --server the one that lists the address, or has a
-/// pattern for it, is asked. On a terminal nothing in a text can move the cursor; elsewhere texts
+/// Prints the text of a resource. It is named by its address, by server/address, or in two words;
+/// without a server the one that lists the address, or has a pattern for it, is asked. On a terminal nothing in a text can move the cursor; elsewhere texts
 /// and bytes are written as they are.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf read file:///notes.md
+  wharf read docs docs://guide                 of one server
   wharf read --server docs docs://guide > guide.md
   wharf read docs://guide --json | jq -r '.contents[].mimeType'")]
 pub(crate) struct ReadArgs {
-    /// Its address
-    uri: String,
+    /// Its address, with its server in front if there are several
+    #[arg(value_name = "URI", required = true, num_args = 1..=2)]
+    words: Vec<String>,
     /// The server that has it
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
@@ -40,22 +42,40 @@ struct Answer<'a> {
 
 /// Reads a resource.
 pub(crate) fn run(args: &ReadArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = match &args.server {
+    let (server, uri) = named(args, invocation)?;
+    let catalog = match &server {
         Some(server) => connect::only(server, invocation)?,
         None => connect::all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
-        let server = match &args.server {
+        let server = match &server {
             Some(server) => server.clone(),
-            None => holder(&args.uri, runtime).await?,
+            None => holder(&uri, runtime).await?,
         };
-        let result = runtime.read_resource(&server, &args.uri).await;
+        let result = runtime.read_resource(&server, &uri).await;
         result.map(|result| (server, result)).map_err(connect::refused)
     };
     connect::with_servers(invocation, &catalog, work, |result| {
         let (server, result) = result?;
         show(&server, &result, invocation)
     })
+}
+
+/// Takes apart what was typed: the server, if one is named, and the address.
+fn named(args: &ReadArgs, invocation: &Invocation) -> Result<(Option<String>, String), Failure> {
+    match (&args.words[..], &args.server) {
+        ([server, uri], None) => Ok((Some(server.clone()), uri.clone())),
+        ([_, _], Some(_)) => Err(Failure::Usage {
+            message: "the server is named twice",
+            hint: "give --server, or the server in front of the address",
+        }),
+        (words, Some(server)) => Ok((Some(server.clone()), words.concat())),
+        (words, None) => {
+            let uri = words.concat();
+            let parts = connect::split_server(&uri, invocation)?;
+            Ok(parts.map_or((None, uri), |(server, uri)| (Some(server), uri)))
+        }
+    }
 }
 
 /// Finds the server that has an address.

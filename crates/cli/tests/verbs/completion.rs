@@ -1,5 +1,7 @@
 //! `wharf complete`: what could come next, from files alone.
 
+#![expect(clippy::disallowed_methods, reason = "a test starts a shell")]
+
 use insta::assert_snapshot;
 
 use crate::servers::scripted;
@@ -162,4 +164,31 @@ fn nothing_is_said_but_candidates() {
     }
     let world = World::new().variable("WHARF_MCP_SERVERS", "no JSON");
     assert_eq!(next(&world, "call "), "");
+}
+
+#[test]
+fn fish_shows_what_it_is_told() {
+    let fish = std::path::Path::new("/usr/bin/fish");
+    // Not every machine has it; what it is told is tested above.
+    if !fish.exists() {
+        return;
+    }
+    let world = world();
+    assert!(world.run("tools --server disk").starts_with("exit 0"));
+    let wharf = world.command(&[]);
+    let folder = std::path::Path::new(wharf.get_program()).parent().unwrap().display().to_string();
+    let script = "wharf completions fish | source; complete -C 'wharf call disk/read p'";
+    let output = std::process::Command::new(fish)
+        .args(["--no-config", "-c", script])
+        .env_clear()
+        .envs(wharf.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("PATH", format!("{folder}:/usr/bin:/bin"))
+        .current_dir(wharf.get_current_dir().unwrap())
+        .output()
+        .unwrap();
+    assert_snapshot!(world.show(&output), @r"
+    exit 0
+    --- stdout
+    path=	string, required: Where\u{1b}[2J
+    ");
 }

@@ -85,10 +85,10 @@ fn a_raw_tool_name_is_enough_if_only_one_server_has_it() {
     // By now all lists are known.
     assert_eq!(started(&world, &["call", "echo", "text=a"]), "");
     assert_snapshot!(world.run("call go"), @r#"
-    exit 1
+    exit 2
     --- stderr
-    error: Tool "go" not found
-      hint: it could be "mcp_one_go" and "mcp_two_go"
+    error: Tool "go" is offered by several servers: "one", "two"
+      hint: say which one: "mcp_one_go" or "mcp_two_go"
     "#);
 }
 

@@ -50,6 +50,7 @@ mod secrets;
 mod secrets_connected;
 mod secrets_echoed;
 mod servers;
+mod set_aside;
 mod signals;
 mod signals_pty;
 mod start;

@@ -31,6 +31,7 @@ fn a_tool_can_be_named_in_two_words() {
     exit 1
     --- stderr
     error: Tool "box ecko" not found
+      hint: did you mean "mcp_box_echo"?
     "#);
     assert_snapshot!(world.run("call box"), @r#"
     exit 1
@@ -61,10 +62,10 @@ fn a_raw_name_is_enough_where_only_one_server_has_it() {
     done
     ");
     assert_snapshot!(world.run("call go"), @r#"
-    exit 1
+    exit 2
     --- stderr
-    error: Tool "go" not found
-      hint: it could be "mcp_one_go" and "mcp_two_go"
+    error: Tool "go" is offered by several servers: "one", "two"
+      hint: say which one: "mcp_one_go" or "mcp_two_go"
     "#);
     assert_snapshot!(world.run("tools stop -q").lines().take(3).collect::<Vec<_>>().join("\n"), @"
     exit 0
@@ -113,12 +114,52 @@ fn a_name_of_both_a_server_and_a_tool_means_the_server_and_says_so() {
         ("other", r#""command": "s", "args": ["x"]"#),
     ]);
     assert!(world.run("tools").starts_with("exit 0"));
-    assert_snapshot!(world.run("tools echo"), @"
+    assert_snapshot!(world.run("tools echo"), @r#"
     exit 0
     --- stdout
     NAME           SERVER
     mcp_echo_echo  echo
     --- stderr
+    note: "echo" is also a tool of "echo" and "other": wharf tools echo/echo
     1 tool from 1 server.
+    "#);
+}
+
+#[test]
+fn a_prompt_or_resource_can_be_named_with_its_server() {
+    let world = World::new()
+        .note_server("notes")
+        .note_server("more")
+        .own_servers(&[("notes", r#""command": "notes""#), ("more", r#""command": "more""#)]);
+    assert_snapshot!(world.run("prompt review file=a"), @r#"
+    exit 2
+    --- stderr
+    error: Prompt "review" is offered by several servers: "more", "notes"
+      hint: say which one, such as more/review
+    "#);
+    let expected = world.run("prompt --server notes review file=a");
+    assert!(expected.starts_with("exit 0"), "{expected}");
+    assert_eq!(world.run("prompt notes/review file=a"), expected);
+    assert_eq!(world.run("prompt notes review file=a"), expected);
+    assert_snapshot!(world.run("read note://a"), @r#"
+    exit 2
+    --- stderr
+    error: Resource "note://a" is offered by several servers: "more", "notes"
+      hint: say which one, such as more/note://a
+    "#);
+    let expected = world.run("read --server notes note://a");
+    assert!(expected.starts_with("exit 0"), "{expected}");
+    assert_eq!(world.run("read notes/note://a"), expected);
+    assert_eq!(world.run("read notes note://a"), expected);
+    assert_snapshot!(world.run("read nobody note://a"), @r#"
+    exit 1
+    --- stderr
+    error: Server "nobody" not found
+    "#);
+    assert_snapshot!(world.run("read notes note://a --server more"), @"
+    exit 2
+    --- stderr
+    error: the server is named twice
+      hint: give --server, or the server in front of the address
     ");
 }

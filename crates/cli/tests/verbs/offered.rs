@@ -231,13 +231,13 @@ fn of_two_servers_one_has_to_be_named() {
     exit 2
     --- stderr
     error: Resource "note://a" is offered by several servers: "more", "notes"
-      hint: say which one with --server
+      hint: say which one, such as more/note://a
     "#);
     assert_snapshot!(world.run("prompt review"), @r#"
     exit 2
     --- stderr
     error: Prompt "review" is offered by several servers: "more", "notes"
-      hint: say which one with --server
+      hint: say which one, such as more/review
     "#);
     assert!(world.run("read --server more note://a").starts_with("exit 0"));
 }

@@ -131,13 +131,12 @@ impl Target {
 /// Says that a server was named where a tool has to be.
 fn named_a_server(failure: Failure, invocation: &Invocation) -> Failure {
     match failure {
-        Failure::NotOffered { what, name, hint }
+        Failure::NotOffered { what, name, .. }
             if connect::is_server(&name, invocation).unwrap_or_default() =>
         {
             let word = phrase::word(&name);
-            let hint = hint.filter(|hint| hint.starts_with("it could be"));
-            let tools = format!("{word} is a server: wharf tools {word} lists its tools");
-            Failure::NotOffered { what, name, hint: Some(hint.unwrap_or(tools)) }
+            let hint = format!("{word} is a server: wharf tools {word} lists its tools");
+            Failure::NotOffered { what, name, hint: Some(hint) }
         }
         failure => failure,
     }

@@ -95,8 +95,9 @@ fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
     }
     let known = Known { invocation };
     match (value.verb.as_str(), value.argument.get_id().as_str()) {
-        // A new server has a new name, and prompts are not known without asking.
-        ("add" | "add-json" | "prompt", "name") => Candidates::default(),
+        ("add" | "add-json", "name") => Candidates::default(),
+        // Prompts and resources are not known without asking, but their servers are.
+        ("read", "words") if value.earlier.is_empty() => known.servers(|_| true),
         ("tools", "name") => known.servers_and_tools(&value.typed),
         ("call", "tool") => known.tools(&value.typed),
         ("call", "words") => known.arguments(value),

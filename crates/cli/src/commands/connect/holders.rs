@@ -36,12 +36,14 @@ impl Holders {
         match (names.next(), names.next()) {
             (Some(one), None) => Ok(one),
             (Some(one), Some(other)) => {
+                let path = phrase::word(&format!("{one}/{}", held.name));
                 let more = names.map(|name| phrase::quoted(&name));
                 let all = [phrase::quoted(&one), phrase::quoted(&other)].into_iter().chain(more);
                 Err(Failure::Ambiguous {
                     what: held.what,
                     name: held.name.to_owned(),
                     servers: all.collect::<Vec<_>>().join(", "),
+                    hint: format!("say which one, such as {path}"),
                 })
             }
             (None, _) => {

@@ -33,7 +33,7 @@ mod wait;
 pub(crate) use holders::{Held, Holders};
 pub(crate) use listed::Listed;
 pub(crate) use running::Running;
-pub(crate) use servers::{all, for_tool, is_server, narrow, only};
+pub(crate) use servers::{all, for_tool, is_server, narrow, only, split_server};
 pub(crate) use session::{with_call, with_servers};
 pub(crate) use tool::tool;
 pub(crate) use trouble::{Trouble, refused, troubles};

@@ -63,6 +63,21 @@ fn skip_line(server: &Server) -> String {
     }
 }
 
+/// Takes apart `server/name`, where a server of that name exists; the longest one counts.
+pub(crate) fn split_server(
+    text: &str,
+    invocation: &Invocation,
+) -> Result<Option<(String, String)>, Failure> {
+    if !text.contains('/') {
+        return Ok(None);
+    }
+    let catalog = invocation.load_quietly()?;
+    let names = catalog.servers.iter().map(|server| server.definition.name.as_str());
+    let rest = |name: &str| text.strip_prefix(name)?.strip_prefix('/').filter(|it| !it.is_empty());
+    let parts = names.filter_map(|name| Some((name.to_owned(), rest(name)?.to_owned())));
+    Ok(parts.max_by_key(|(name, _)| name.len()))
+}
+
 /// Finds one server that is to be connected, and leaves out all others.
 pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
     let mut catalog = invocation.load()?;

@@ -1,5 +1,6 @@
 //! Finds the tool that somebody means, or says why it is not there.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use wharf::tools::{Found, Tool};
@@ -8,6 +9,9 @@ use wharf::{Snapshot, ToolServers};
 use super::trouble::of_server;
 use crate::commands::Failure;
 use crate::ui::phrase;
+
+/// How many tools that could be meant are named.
+const MOST_NAMED: usize = 5;
 
 /// Returns a tool by its name or alias, also one that is denied or withheld.
 pub(crate) fn tool<'a>(
@@ -18,11 +22,14 @@ pub(crate) fn tool<'a>(
     match snapshot.registry().find(name) {
         Found::Tool(tool) | Found::Hidden(tool) => Ok(tool),
         Found::Ambiguous(tools) => {
-            let names = tools.iter().map(|tool| tool.name());
-            Err(Failure::NotOffered {
+            let servers = tools.iter().map(|tool| tool.server().as_str()).collect::<BTreeSet<_>>();
+            let servers: Vec<String> = servers.into_iter().map(phrase::quoted).collect();
+            let names = tools.iter().take(MOST_NAMED).map(|tool| phrase::quoted(tool.name()));
+            Err(Failure::Ambiguous {
                 what: "Tool",
                 name: name.to_owned(),
-                hint: Some(format!("it could be {}", phrase::quoted_list(names))),
+                servers: servers.join(", "),
+                hint: format!("say which one: {}", names.collect::<Vec<_>>().join(" or ")),
             })
         }
         Found::Unknown => Err(missing(name, snapshot, servers)),

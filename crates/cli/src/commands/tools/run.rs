@@ -157,6 +157,9 @@ fn show(
         ui.problems(errors, &invocation.env);
     }
     listed.say(&[], invocation);
+    if let Some(name) = args.name.as_deref().filter(|_| wanted.is_one_server) {
+        text::also_a_tool(name, invocation).inspect(|note| ui.notice(note));
+    }
     ui.problems(registry.problems(), &invocation.env);
     ui.problems(&text::set_aside(snapshot), &invocation.env);
     if !ui.json && tools.is_empty() && !words.is_empty() {

@@ -4,12 +4,16 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use wharf::tools::{Freshness, TOOLS_SET_ASIDE, Tool};
-use wharf::{Snapshot, Status};
+use wharf::{Options, Snapshot, Status, cached_tools};
 use wharf_config::text::clean;
 use wharf_config::{Approval, Problem};
 
+use crate::commands::Invocation;
 use crate::commands::usage::Usage;
 use crate::ui::{Cell, Column, Lines, Table, indented, phrase, style};
+
+/// How many servers with a tool of the same name are named.
+const MOST_NAMED: usize = 3;
 
 /// Lays out all tools.
 pub(super) fn table(tools: &[Arc<Tool>]) -> Table {
@@ -64,6 +68,17 @@ pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
 pub(super) fn nothing_found(words: &str, tools: usize) -> String {
     let count = phrase::count(tools, "tool");
     format!("No tool matches {}; there are {count}.", phrase::quoted(words))
+}
+
+/// Says that the name of a server is also that of a tool, as far as tools are known.
+pub(super) fn also_a_tool(name: &str, invocation: &Invocation) -> Option<String> {
+    let catalog = invocation.load_quietly().ok()?;
+    let registry = cached_tools(&catalog, &Options::new(invocation.env.clone()));
+    let same = registry.tools().iter().filter(|tool| tool.tool() == name);
+    let servers: Vec<&str> = same.map(|tool| tool.server().as_str()).take(MOST_NAMED).collect();
+    let path = format!("{}/{name}", servers.first()?);
+    let (name, servers) = (phrase::quoted(name), phrase::quoted_list(servers));
+    Some(format!("note: {name} is also a tool of {servers}: wharf tools {}", phrase::word(&path)))
 }
 
 /// Collects what was set aside of the lists of servers.

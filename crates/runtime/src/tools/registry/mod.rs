@@ -125,17 +125,24 @@ impl Registry {
         }
     }
 
-    /// Returns the name of the offered tool that was probably meant.
+    /// Returns the name of the offered tool that was probably meant: by its name, by `server/tool`, or
+    /// by its raw name.
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        if !name.contains(['/', '.']) {
-            return text::nearest(name, self.tools.iter().map(|tool| tool.name()));
-        }
-        let name = name.replacen('.', "/", usize::from(!name.contains('/')));
-        let paths: Vec<String> =
-            self.tools.iter().map(|tool| format!("{}/{}", tool.server(), tool.tool())).collect();
-        let nearest = text::nearest(&name, paths.iter().map(String::as_str))?;
-        let index = paths.iter().position(|path| path == nearest)?;
-        Some(self.tools[index].name())
+        let path = |tool: &Tool| format!("{}/{}", tool.server(), tool.tool());
+        let is_path = name.contains(['/', '.', ' ']);
+        let meant =
+            if name.contains('/') { name.to_owned() } else { name.replacen(['.', ' '], "/", 1) };
+        let word = |tool: &Tool, is_raw: bool| match (is_path, is_raw) {
+            (true, _) => path(tool),
+            (false, true) => tool.tool().to_owned(),
+            (false, false) => tool.name().to_owned(),
+        };
+        [false, true].into_iter().find_map(|is_raw| {
+            let words: Vec<String> = self.tools.iter().map(|tool| word(tool, is_raw)).collect();
+            let nearest = text::nearest(&meant, words.iter().map(String::as_str))?;
+            let index = words.iter().position(|word| word == nearest)?;
+            Some(self.tools[index].name())
+        })
     }
 
     /// Returns the collisions of names, one problem per server.

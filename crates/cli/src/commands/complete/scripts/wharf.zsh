@@ -20,7 +20,7 @@ _wharf() {
         esac
     done < <(command wharf complete zsh -- "${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)
     if (( $#values )); then
-        compadd -l $space -d shown -a values
+        compadd -l "${space[@]}" -d shown -a values
     fi
     if [[ -n $paths ]]; then
         # The path follows an equals sign, and for an argument also an @.
