@@ -33,6 +33,7 @@ mod spans;
 mod status;
 mod stderr;
 pub mod thinking;
+mod tool_review;
 pub mod tools;
 
 pub use approvals::{ApprovalsError, RememberedApproval, forget_approvals};
@@ -52,6 +53,7 @@ pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, Wanted
 pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use status::{Failure, FailureKind, Status};
 pub use stderr::last_meaningful_line;
+pub use tool_review::ToolReview;
 pub use tools::attempts::LastAttempt;
 pub use tools::cache::clear_cache;
 

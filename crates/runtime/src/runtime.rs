@@ -21,7 +21,7 @@ use crate::connections::{
 use crate::event::Events;
 use crate::gate;
 use crate::options::{Options, StartupMode};
-use crate::status::{Failure, FailureKind, Status};
+use crate::status::{Failure, Status};
 use crate::tools::Tool;
 use crate::tools::disk::LOCK_WAIT;
 
@@ -228,30 +228,6 @@ impl Runtime {
             self.command(|done| Command::Wake { server: name, done }).await;
         }
         self.outcome(server).await
-    }
-
-    /// Accepts the tools of a connected server as they are now, new and changed ones included, and
-    /// returns how many there are.
-    pub async fn accept_tools(&self, server: &str) -> Result<usize, Unavailable> {
-        let view = self.wait_for(server).await?;
-        let (shared, name) = (Arc::clone(&self.0.shared), view.name.clone());
-        // It may have to wait for another process.
-        let accepting = tokio::task::spawn_blocking(move || {
-            let (Some(ready), Some(offer)) = (&view.ready, &view.offer) else { return Ok(None) };
-            let (_, key) = shared.keys(ready);
-            shared.pins.accept(&key, offer.listed()).map(|()| Some(offer.listed().len()))
-        });
-        // Nobody aborts it: without an answer the program is ending.
-        let many = match accepting.await.map_err(|_| Unavailable::ShutDown)? {
-            Ok(None) => return Ok(0),
-            Ok(Some(many)) => many,
-            Err(error) => {
-                let failure = Arc::new(Failure::new(FailureKind::Config, error.to_string()));
-                return Err(Unavailable::Failed { server: name, failure });
-            }
-        };
-        self.connect(server).await?;
-        Ok(many)
     }
 
     /// Begins to write down what is worth keeping for the next start: tools, their names and what they

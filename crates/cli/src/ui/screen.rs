@@ -14,7 +14,7 @@ use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::{Env, Problem, Secret};
 
-use super::keyboard::forget_unread;
+use super::keyboard::{Keyboard, forget_unread};
 use super::table::Colours;
 use super::{Lines, Table, json, phrase, style, table};
 use crate::args::{ColorWhen, Flags};
@@ -61,6 +61,13 @@ pub(crate) enum Answer {
     No,
     /// Nobody is there any more.
     Gone,
+}
+
+impl Answer {
+    fn of(line: &str) -> Self {
+        let said = line.trim().to_ascii_lowercase();
+        if ["y", "yes"].contains(&said.as_str()) { Self::Yes } else { Self::No }
+    }
 }
 
 impl Ui {
@@ -191,10 +198,18 @@ impl Ui {
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {
             Ok(0) | Err(_) => Answer::Gone,
-            Ok(_) if ["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()) => {
-                Answer::Yes
-            }
-            Ok(_) => Answer::No,
+            Ok(_) => Answer::of(&line),
+        }
+    }
+
+    /// Does the same while other work goes on, and may be dropped. Needs a Tokio runtime.
+    pub(crate) async fn ask_and_go_on(&self, question: &str) -> Answer {
+        let mut keyboard = Keyboard::open();
+        keyboard.forget().await;
+        self.message(&format!("{question} [y/N] "));
+        match keyboard.line().await {
+            Ok(Some(line)) => Answer::of(&line),
+            Ok(None) | Err(_) => Answer::Gone,
         }
     }
 

@@ -1,7 +1,9 @@
 //! Tools that change after they were first seen.
 
+use expectrl::{Eof, Expect};
 use insta::assert_snapshot;
 
+use crate::connect_pty::on_terminal;
 use crate::world::World;
 
 /// A server whose tools change when a file appears.
@@ -62,34 +64,50 @@ fn a_change_that_is_withheld_can_be_accepted() {
     warning: "box": tool "go" is not what it was
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
-      hint: such tools are withheld until you accept them: wharf trust box --tools
+      hint: such tools are withheld; to see the change and decide: wharf trust box --tools
     "#);
     assert_snapshot!(world.run("call box/go"), @r#"
     exit 1
     --- stderr
     MCP error: the tool is new or has changed since it was agreed to (server "box", tool "go", phase send)
     Trying again will not help.
-    hint: look at it with `wharf trust box --tools`
+    hint: see the change and decide with `wharf trust box --tools`
     warning: "box": tool "go" is not what it was
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
-      hint: such tools are withheld until you accept them: wharf trust box --tools
+      hint: such tools are withheld; to see the change and decide: wharf trust box --tools
     "#);
     assert_snapshot!(world.run("trust box --tools"), @r#"
+    exit 2
+    --- stderr
+    "box": tool "go" is not what it was
+      description: Goes. → 'Goes, and tells everybody.'
+    "box": tool "stop" is new
+      inputSchema: '{"type":"object"}'
+    error: changed tools are accepted only after somebody has looked at them
+      hint: run it on a terminal, or accept them with --yes
+    "#);
+    assert!(world.run("call box/go").starts_with("exit 1"), "showing accepts nothing");
+    assert_snapshot!(world.run("trust box --tools --yes"), @r#"
     exit 0
     --- stdout
     Accepted the 2 tools of "box" as they are now.
     --- stderr
-    warning: "box": tool "go" is not what it was
+    "box": tool "go" is not what it was
       description: Goes. → 'Goes, and tells everybody.'
-    warning: "box": tool "stop" is new
-      hint: such tools are withheld until you accept them: wharf trust box --tools
+    "box": tool "stop" is new
+      inputSchema: '{"type":"object"}'
     "#);
     assert_snapshot!(world.run("call box/go"), @"
     exit 0
     --- stdout
     gone
     ");
+    assert_snapshot!(world.run("trust box --tools"), @r#"
+    exit 0
+    --- stdout
+    No tool of "box" waits to be accepted.
+    "#);
     assert_snapshot!(world.run("trust --tools"), @"
     exit 2
     --- stderr
@@ -100,4 +118,24 @@ fn a_change_that_is_withheld_can_be_accepted() {
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn on_a_pty_changed_tools_are_shown_and_asked_about() {
+    let world = changing("[tools]\npinning = \"enforce\"\n");
+    assert!(world.run("tools -q").starts_with("exit 0"));
+    std::fs::File::create(world.path("bin/box.changed")).unwrap();
+    let answer = |reply: &str| {
+        let mut session = on_terminal(world.command(&["trust", "box", "--tools"]));
+        let seen = session.expect("Accept these tools of \"box\"? [y/N] ").unwrap();
+        let shown = String::from_utf8_lossy(seen.before()).replace('\r', "");
+        assert!(shown.contains("description: Goes. → 'Goes, and tells everybody.'"), "{shown}");
+        session.send_line(reply).unwrap();
+        let seen = session.expect(Eof).unwrap();
+        String::from_utf8_lossy(seen.as_bytes()).replace('\r', "")
+    };
+    assert!(answer("n").contains("The tools of \"box\" were not accepted."));
+    assert!(world.run("call box/go").starts_with("exit 1"));
+    assert!(answer("y").contains("Accepted the 2 tools of \"box\" as they are now."));
+    assert!(world.run("call box/go").starts_with("exit 0"));
 }

@@ -198,7 +198,7 @@ fn settled_no(call: &Proposal) -> Option<CallError> {
     }
     call.is_withheld.then(|| {
         let message = "the tool is new or has changed since it was agreed to";
-        let hint = format!("look at it with `wharf trust {server} --tools`");
+        let hint = format!("see the change and decide with `wharf trust {server} --tools`");
         CallError::not_run(Reason::Withheld, message).with_hint(hint)
     })
 }
@@ -297,12 +297,12 @@ mod tests {
         Person Writes runs
         Person Never runs
         Person Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
-        Person withheld Withheld: the tool is new or has changed since it was agreed to | look at it with `wharf trust fs --tools`
+        Person withheld Withheld: the tool is new or has changed since it was agreed to | see the change and decide with `wharf trust fs --tools`
         Agent Ask Denied: the call needs approval, and there is nobody to ask | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
         Agent Writes runs
         Agent Never runs
         Agent Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
-        Agent withheld Withheld: the tool is new or has changed since it was agreed to | look at it with `wharf trust fs --tools`
+        Agent withheld Withheld: the tool is new or has changed since it was agreed to | see the change and decide with `wharf trust fs --tools`
         "#);
     }
 

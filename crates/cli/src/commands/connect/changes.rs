@@ -3,7 +3,7 @@
 use wharf::tools::{ChangeKind, ToolChange};
 use wharf::{Event, Events};
 use wharf_config::Settings;
-use wharf_config::text::clip;
+use wharf_config::text::{clip, reveal};
 
 use crate::ui::{Lines, Ui, phrase, style};
 
@@ -34,6 +34,33 @@ pub(super) async fn say(events: &mut Events, settings: &Settings, ui: &Ui) {
     }
 }
 
+/// Describes all changes of a server's tools, for whoever is to accept them: nothing is cut or stays
+/// unseen.
+pub(crate) fn all_changes(server: &str, changes: &[ToolChange]) -> String {
+    let mut lines = Lines::default();
+    for change in changes {
+        let what = match change.kind {
+            ChangeKind::New => "is new",
+            ChangeKind::Changed => "is not what it was",
+        };
+        let (server, tool) = (phrase::quoted(server), reveal(&change.tool));
+        lines.add(format!("{server}: tool \"{tool}\" {what}"));
+        for difference in &change.differences {
+            let show = |text: &Option<String>| {
+                text.as_deref().map_or("(nothing, or too long to keep)".to_owned(), phrase::word)
+            };
+            let after = show(&difference.after);
+            if change.kind == ChangeKind::New {
+                lines.add(format!("  {}: {after}", difference.field));
+            } else {
+                let before = show(&difference.before);
+                lines.add(format!("  {}: {before} → {after}", difference.field));
+            }
+        }
+    }
+    lines.into_text()
+}
+
 fn describe(server: &str, changes: &[ToolChange], is_withheld: bool) -> String {
     let mut lines = Lines::default();
     for change in changes.iter().take(MOST) {
@@ -59,7 +86,7 @@ fn describe(server: &str, changes: &[ToolChange], is_withheld: bool) -> String {
     }
     if is_withheld {
         let hint = format!(
-            "such tools are withheld until you accept them: wharf trust {} --tools",
+            "such tools are withheld; to see the change and decide: wharf trust {} --tools",
             phrase::word(server)
         );
         lines.hint("  ", Some(&hint));

@@ -30,6 +30,7 @@ mod tool;
 mod trouble;
 mod wait;
 
+pub(crate) use changes::all_changes;
 pub(crate) use holders::{Held, Holders};
 pub(crate) use listed::Listed;
 pub(crate) use running::Running;

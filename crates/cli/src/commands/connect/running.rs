@@ -28,19 +28,36 @@ struct State {
     what: Option<String>,
     /// What the server reported last.
     report: Option<String>,
+    /// The verb itself tells how tools have changed.
+    tells_changes: bool,
 }
 
 impl Running {
     /// Says which call begins, and returns who listens to its progress.
     pub(crate) fn begin(&self, server: &str, tool: &str) -> Listener {
         let what = format!("{}/{}", phrase::name(server), phrase::name(tool));
-        *self.state() = State { server: Some(server.to_owned()), what: Some(what), report: None };
+        *self.state() = State {
+            server: Some(server.to_owned()),
+            what: Some(what),
+            report: None,
+            tells_changes: false,
+        };
         let running = self.clone();
         Arc::new(move |params| {
             if let Some(report) = report(&params) {
                 running.state().report = Some(report);
             }
         })
+    }
+
+    /// Notes that the verb itself has told how tools have changed.
+    pub(crate) fn changes_are_told(&self) {
+        self.state().tells_changes = true;
+    }
+
+    /// Tells whether the verb itself tells how tools have changed.
+    pub(super) fn tells_changes(&self) -> bool {
+        self.state().tells_changes
     }
 
     /// Tells whether a server is one that has to be waited for.

@@ -67,7 +67,9 @@ pub(crate) fn with_call<T>(
         // Showing keeps one thread busy, and writing needs another.
         drop(runtime.save());
         let result = answer.map_or(Err(Failure::Cancelled), show);
-        changes::say(&mut events, &catalog.settings, &invocation.ui).await;
+        if !running.tells_changes() {
+            changes::say(&mut events, &catalog.settings, &invocation.ui).await;
+        }
         let ending = async {
             runtime.shutdown().await;
             process::end_adopted().await;

@@ -6,27 +6,83 @@ use std::collections::BTreeSet;
 use wharf::{RememberedApproval, Runtime};
 
 use super::record::Report;
-use crate::commands::{Exit, Failure, Invocation, connect};
-use crate::ui::phrase;
+use crate::commands::connect::{self, Running};
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::{Answer, phrase};
 
-/// Connects to servers, one after the other, and accepts their tools.
+/// Connects to servers, one after the other, shows how their tools have changed, and accepts them
+/// if the person agrees.
 pub(super) fn accept(
     names: &[String],
-    _yes: bool,
+    yes: bool,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
-    let mut messages = Vec::new();
+    let (mut accepted, mut messages) = (Vec::new(), Vec::new());
     for name in names {
         let catalog = connect::only(name, invocation)?;
-        let work = async |runtime: &Runtime| runtime.accept_tools(name).await;
-        connect::with_servers(invocation, &catalog, work, |accepted| {
-            let tools = phrase::count(accepted?, "tool");
+        let running = Running::default();
+        let work =
+            async |runtime: &Runtime| review((name, yes), invocation, &running, runtime).await;
+        connect::with_call((invocation, &running), &catalog, work, |outcome| {
             let server = phrase::quoted(name);
-            messages.push(format!("Accepted the {tools} of {server} as they are now."));
+            messages.push(match outcome? {
+                Outcome::Same => format!("No tool of {server} waits to be accepted."),
+                Outcome::Refused => format!("The tools of {server} were not accepted."),
+                Outcome::Accepted(many) => {
+                    accepted.push(name.clone());
+                    let tools = phrase::count(many, "tool");
+                    format!("Accepted the {tools} of {server} as they are now.")
+                }
+            });
             Ok(Exit::Fine)
         })?;
     }
-    Report::of_names(names.to_vec(), messages.join("\n")).show(invocation)
+    Report::of_names(accepted, messages.join("\n")).show(invocation)
+}
+
+/// What came of a review.
+enum Outcome {
+    /// Nothing has changed.
+    Same,
+    /// The person does not want them.
+    Refused,
+    /// So many tools were accepted.
+    Accepted(usize),
+}
+
+/// Shows how the tools of a server differ from the accepted ones, and accepts these if the person
+/// agrees. Nobody could look at them before, so a name alone is not enough without a terminal.
+async fn review(
+    (name, yes): (&str, bool),
+    invocation: &Invocation,
+    running: &Running,
+    runtime: &Runtime,
+) -> Result<Outcome, Failure> {
+    let ui = &invocation.ui;
+    let review = runtime.review_tools(name).await?;
+    if review.changes.is_empty() {
+        return Ok(Outcome::Same);
+    }
+    running.changes_are_told();
+    let text = connect::all_changes(name, &review.changes);
+    if yes {
+        ui.notice(text.trim_end());
+    } else {
+        ui.message(&text);
+    }
+    if !yes {
+        if !ui.can_ask || ui.json {
+            return Err(Failure::Usage {
+                message: "changed tools are accepted only after somebody has looked at them",
+                hint: "run it on a terminal, or accept them with --yes",
+            });
+        }
+        let question = format!("Accept these tools of {}?", phrase::quoted(name));
+        if ui.ask_and_go_on(&question).await != Answer::Yes {
+            return Ok(Outcome::Refused);
+        }
+    }
+    Ok(Outcome::Accepted(runtime.accept_review(review).await?))
 }
 
 /// Takes back every answer that lets tools of these servers be called without asking.

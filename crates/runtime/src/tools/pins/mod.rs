@@ -103,7 +103,7 @@ pub struct ToolChange {
     pub tool: String,
     /// Whether it is new or different.
     pub kind: ChangeKind,
-    /// What is different; empty for a new tool.
+    /// What is different; empty for a new tool, except in a review.
     pub differences: Vec<Difference>,
 }
 
@@ -314,6 +314,22 @@ impl Pins {
         report
     }
 
+    /// Returns how a live list differs from the pins, in full: with what new tools say, and every
+    /// tool as new if the pins cannot be read.
+    pub(crate) fn review(&self, key: &PinKey, tools: &[Tool]) -> Vec<ToolChange> {
+        let mut report = self.look(key, tools, Pinning::Enforce);
+        if report.withheld == Withheld::All {
+            report.changes.clear();
+            report.compare(&PinFile::default(), tools);
+        }
+        for change in report.changes.iter_mut().filter(|change| change.kind == ChangeKind::New) {
+            let tool = tools.iter().find(|tool| tool.name() == change.tool.as_str());
+            let said = tool.map(|tool| Pin::default().differences(&Pin::of(tool)));
+            change.differences = said.unwrap_or_default();
+        }
+        report.changes
+    }
+
     /// Pins tools as they are, because the person has accepted them.
     pub(crate) fn accept(&self, key: &PinKey, tools: &[Tool]) -> Result<(), PinError> {
         let (pack, key) = match self.place(key) {
@@ -409,7 +425,7 @@ impl PinReport {
             if self.withheld == Withheld::None {
                 problem.hint("look at what it says now before you rely on it")
             } else {
-                problem.hint(format!("accept it: wharf trust {server} --tools"))
+                problem.hint(format!("see it and decide: wharf trust {server} --tools"))
             }
         });
         let all = self.problem.clone().into_iter().chain(changes);
@@ -430,7 +446,8 @@ impl PinReport {
             Pinning::Observe => problem.hint("its tools are recorded anew"),
             Pinning::Enforce => {
                 self.withheld = Withheld::All;
-                problem.hint("its tools are withheld; accept them with wharf trust … --tools")
+                problem
+                    .hint("its tools are withheld; see them and decide with wharf trust … --tools")
             }
         });
     }

@@ -141,7 +141,7 @@ fn enforcing_withholds_until_the_person_accepts() {
                 line: None,
                 message: "tool \"c\" is new; withheld",
                 hint: Some(
-                    "accept it: wharf trust server --tools",
+                    "see it and decide: wharf trust server --tools",
                 ),
             }
             "#);

@@ -1,0 +1,85 @@
+//! Lets a person accept the tools of a server: how they differ from those that were accepted
+//! before, and then exactly these.
+
+use std::fmt;
+use std::sync::Arc;
+
+use wharf_config::ServerName;
+
+use crate::gate::Ready;
+use crate::runtime::{Runtime, Unavailable};
+use crate::status::{Failure, FailureKind};
+use crate::tools::ToolChange;
+use crate::tools::offer::Offer;
+
+/// The tools of a connected server at one moment, and how they differ from the accepted ones.
+pub struct ToolReview {
+    /// The server.
+    pub server: ServerName,
+    /// The tools that are new or different, with all that is different: foreign text.
+    pub changes: Vec<ToolChange>,
+    offered: Option<(Arc<Ready>, Arc<Offer>)>,
+}
+
+impl ToolReview {
+    /// Returns how many tools there are.
+    pub fn count(&self) -> usize {
+        self.offered.as_ref().map_or(0, |(_, offer)| offer.listed().len())
+    }
+}
+
+impl fmt::Debug for ToolReview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolReview")
+            .field("server", &self.server)
+            .field("changes", &self.changes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Runtime {
+    /// Waits for a server and returns how its tools differ from those that were accepted.
+    ///
+    /// While changes are only observed they count as accepted once they were reported, so there is
+    /// nothing left to review.
+    pub async fn review_tools(&self, server: &str) -> Result<ToolReview, Unavailable> {
+        let view = self.wait_for(server).await?;
+        let shared = Arc::clone(&self.0.shared);
+        let reviewing = tokio::task::spawn_blocking(move || {
+            let offered = view.ready.clone().zip(view.offer.clone());
+            let changes = offered.as_ref().map(|(ready, offer)| {
+                let (_, key) = shared.keys(ready);
+                shared.pins.review(&key, offer.listed())
+            });
+            let changes = changes.unwrap_or_default();
+            ToolReview { server: view.name.clone(), changes, offered }
+        });
+        reviewing.await.map_err(|_| Unavailable::ShutDown)
+    }
+
+    /// Accepts the tools of a review, new and changed ones included, and returns how many there are.
+    /// Tools that changed after the review are not accepted.
+    pub async fn accept_review(&self, review: ToolReview) -> Result<usize, Unavailable> {
+        let Some((ready, offer)) = review.offered else { return Ok(0) };
+        let (shared, name) = (Arc::clone(&self.0.shared), review.server);
+        // It may have to wait for another process.
+        let accepting = tokio::task::spawn_blocking(move || {
+            let (_, key) = shared.keys(&ready);
+            shared.pins.accept(&key, offer.listed()).map(|()| offer.listed().len())
+        });
+        // Nobody aborts it: without an answer the program is ending.
+        let many = accepting.await.map_err(|_| Unavailable::ShutDown)?.map_err(|error| {
+            let failure = Arc::new(Failure::new(FailureKind::Config, error.to_string()));
+            Unavailable::Failed { server: name.clone(), failure }
+        })?;
+        self.connect(name.as_str()).await?;
+        Ok(many)
+    }
+
+    /// Accepts the tools of a connected server as they are now, new and changed ones included, and
+    /// returns how many there are.
+    pub async fn accept_tools(&self, server: &str) -> Result<usize, Unavailable> {
+        let review = self.review_tools(server).await?;
+        self.accept_review(review).await
+    }
+}
