@@ -164,8 +164,8 @@ const DOCTESTS: [&str; 7] =
     ["test", "--doc", "--workspace", "--features", OTEL, "--locked", "--no-fail-fast"];
 
 /// Tests unwind whatever the profile says, so this one is a program.
-const PANIC: [&str; 7] =
-    ["run", "--release", "--locked", "--package", "wharf", "--example", "panic"];
+const PANIC: [&str; 8] =
+    ["run", "--profile", "release-check", "--locked", "--package", "wharf", "--example", "panic"];
 
 const DOCS: [&str; 6] = ["doc", "--workspace", "--features", OTEL, "--no-deps", "--locked"];
 
@@ -274,7 +274,7 @@ tests (cargo-nextest): cargo nextest run --workspace --locked --no-fail-fast
 lints (otel): cargo clippy --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --all-targets --locked -- -D warnings
 tests (otel): cargo test --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast --lib --bin wharf --test otel
 doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast
-a panic in the release profile: cargo run --release --locked --package wharf --example panic
+a panic in the release profile: cargo run --profile release-check --locked --package wharf --example panic
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 dependencies: cargo deny check bans licenses sources",
         );
@@ -292,7 +292,7 @@ tests (cargo test, cargo-nextest is not installed): cargo test --workspace --loc
 lints (otel): skipped, clippy is not installed (`rustup component add clippy`)
 tests (otel): cargo test --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast --lib --bin wharf --test otel
 doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast
-a panic in the release profile: cargo run --release --locked --package wharf --example panic
+a panic in the release profile: cargo run --profile release-check --locked --package wharf --example panic
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );

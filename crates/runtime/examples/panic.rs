@@ -1,10 +1,10 @@
 //! A host whose credential store panics: that costs one server, and the others go on.
 //!
-//! `cargo xtask test` runs it in the release profile, because the compiler lets tests unwind
-//! whatever the profile says:
+//! `cargo xtask test` runs it in the release profile (without optimization, which changes nothing
+//! here and takes long), because the compiler lets tests unwind whatever the profile says:
 //!
 //! ```text
-//! cargo run --release -p wharf --example panic
+//! cargo run --profile release-check -p wharf --example panic
 //! ```
 
 use std::error::Error;
@@ -37,11 +37,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = tempfile::tempdir()?;
     let program = std::env::current_exe()?.to_string_lossy().into_owned();
-    let entry = |auth: &str| {
-        format!(r#"{{"command":{program:?},"args":["{SERVE}"],"approval":"never"{auth}}}"#)
+    // Two servers that are started in the same way would count as one.
+    let entry = |name: &str, auth: &str| {
+        let args = format!(r#"["{SERVE}","{name}"]"#);
+        format!(r#""{name}":{{"command":{program:?},"args":{args},"approval":"never"{auth}}}"#)
     };
-    let bad = entry(r#","auth":{"type":"bearer","credentialId":"any"}"#);
-    let servers = format!(r#"{{"good":{},"bad":{bad}}}"#, entry(""));
+    let bad = entry("bad", r#","auth":{"type":"bearer","credentialId":"any"}"#);
+    let servers = format!("{{{},{bad}}}", entry("good", ""));
     let env = Env::new(Platform::HOST, folder.path())
         .with_home(folder.path())
         .with_variable("WHARF_MCP_SERVERS", servers);
