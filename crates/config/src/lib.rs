@@ -45,6 +45,7 @@ mod spec;
 pub mod store;
 mod switches;
 pub mod text;
+pub mod time;
 pub mod trust;
 mod validate;
 pub mod view;

@@ -1,17 +1,21 @@
 //! What servers write to their error output, in one file per server that never grows without end.
 //!
 //! A file is opened when there is something to write. At a megabyte it becomes the older one of two,
-//! so between one and two megabytes are kept. Only the person may read them: servers log secrets.
+//! so between one and two megabytes are kept. Only the person may read them: servers log secrets. What
+//! the lines look like is in `log_entry`.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use wharf_config::store::open_regular;
 use wharf_protocol::transport::process::LogSink;
+
+use crate::log_entry::{self, LogEntry, start_mark};
 
 /// When a file has become large enough to be put aside.
 const FULL: u64 = 1 << 20;
@@ -24,16 +28,33 @@ pub fn log_path(folder: &Path, server: &str) -> PathBuf {
     folder.join(format!("{}.log", file_name(server)))
 }
 
-/// Returns the last lines of a server's log, oldest first; at most `most` of them.
+/// Returns the last lines that a server wrote, oldest first; at most `most` of them.
 ///
 /// The text is foreign: it may hold control characters.
 pub fn log_tail(folder: &Path, server: &str, most: usize) -> io::Result<Vec<String>> {
+    let entries = log_entries(folder, server, most)?;
+    Ok(entries.into_iter().filter_map(|entry| entry.text).collect())
+}
+
+/// Returns the last lines that a server wrote with their times, oldest first, and the starts among and
+/// right before them; at most `most` lines.
+///
+/// The text is foreign: it may hold control characters.
+pub fn log_entries(folder: &Path, server: &str, most: usize) -> io::Result<Vec<LogEntry>> {
     let path = log_path(folder, server);
     let mut bytes = end_of(&older(&path))?;
     bytes.extend(end_of(&path)?);
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().collect();
-    Ok(lines[lines.len().saturating_sub(most)..].iter().map(|line| (*line).to_owned()).collect())
+    let (mut entries, mut lines) = (Vec::new(), 0);
+    for entry in text.lines().rev().map(LogEntry::parse) {
+        lines += usize::from(entry.text.is_some());
+        if lines > most {
+            break;
+        }
+        entries.push(entry);
+    }
+    entries.reverse();
+    Ok(entries)
 }
 
 /// Reads the end of a file, as much as a log can be large; nothing if there is none.
@@ -52,7 +73,13 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Makes a sink that writes to a server's file; `None` if there is no folder for it.
 pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
-    let log = Mutex::new(Log { path: log_path(folder?, server), file: None, is_broken: false });
+    let log = Mutex::new(Log {
+        path: log_path(folder?, server),
+        started: Some(SystemTime::now()),
+        begins_line: true,
+        file: None,
+        is_broken: false,
+    });
     Some(Arc::new(move |bytes: &[u8]| {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = log.write(bytes) {
@@ -65,6 +92,10 @@ pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
 
 struct Log {
     path: PathBuf,
+    /// When the server was started, until that is in the file.
+    started: Option<SystemTime>,
+    /// Whether what comes next begins a line.
+    begins_line: bool,
     file: Option<(File, u64)>,
     is_broken: bool,
 }
@@ -82,8 +113,16 @@ impl Log {
             }
             None => self.open()?,
         };
-        file.write_all(bytes)?;
-        self.file = Some((file, size + bytes.len() as u64));
+        let mut written = Vec::with_capacity(bytes.len() + bytes.len() / 2);
+        if let Some(started) = self.started.take() {
+            if size > 0 && !ends_line(&self.path) {
+                written.push(b'\n');
+            }
+            written.extend_from_slice(start_mark(started).as_bytes());
+        }
+        self.begins_line = log_entry::append(&mut written, bytes, self.begins_line);
+        file.write_all(&written)?;
+        self.file = Some((file, size + written.len() as u64));
         Ok(())
     }
 
@@ -99,6 +138,18 @@ impl Log {
         let size = file.metadata()?.len();
         Ok((file, size))
     }
+}
+
+/// Tells whether a file ends with a whole line. Who cannot look takes it to be so.
+fn ends_line(path: &Path) -> bool {
+    let last = || -> io::Result<u8> {
+        let mut file = open_regular(path, OpenOptions::new().read(true))?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        Ok(last[0])
+    };
+    last().map_or(true, |last| last == b'\n')
 }
 
 #[cfg(unix)]

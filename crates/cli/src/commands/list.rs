@@ -8,7 +8,8 @@ use wharf_config::text::{clean, clip};
 use wharf_config::view::{Listing, ServerView};
 use wharf_config::{Catalog, Env, Level, Server, Source, State};
 
-use super::invocation::{WhyDefaults, count_state, counted, why_defaults};
+use super::defaults;
+use super::invocation::{count_state, counted};
 use super::known::KnownServers;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
@@ -56,17 +57,7 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let own = shown.iter().flat_map(|server| &server.problems);
     ui.problems(catalog.problems.iter().chain(own), env);
     ui.notice(&summary(&catalog, args.all));
-    match why_defaults(&catalog, env) {
-        Some(WhyDefaults::NothingConfigured) => ui.notice(
-            "Nothing is configured yet, so these are Wharf's defaults. \
-             Add a server: wharf add NAME -- COMMAND…",
-        ),
-        Some(WhyDefaults::Unreadable) => ui.notice(
-            "Some files could not be read (see above) and no other has servers, \
-             so these are Wharf's defaults.",
-        ),
-        None => {}
-    }
+    defaults::say(&catalog, env, ui);
     if let Some(hint) = trust_hint(&catalog) {
         ui.hint(&hint);
     }
@@ -77,11 +68,11 @@ fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
         Column::text("STATE"),
-        Column::text("TRANSPORT"),
-        Column::text("TOOLS").or_left_out(),
-        Column::text("WHAT").yielding_to(24),
-        Column::parts("SOURCE"),
-        Column::path("FILE").yielding_to(18).or_left_out(),
+        Column::text("TRANSPORT").left_out_at(1),
+        Column::text("TOOLS").left_out_at(2),
+        Column::command("WHAT").yielding_to(24),
+        Column::parts("SOURCE").left_out_at(3),
+        Column::path("FILE").yielding_to(18).left_out_at(0),
     ]);
     for server in servers {
         let view = ServerView::of(server);

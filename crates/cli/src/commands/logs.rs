@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use wharf::{log_path, log_tail};
+use wharf::{LogEntry, log_entries, log_path};
 use wharf_config::store::open_regular;
 use wharf_config::text::clean;
 
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Lines, phrase, print_json};
+use crate::ui::{Lines, phrase, print_json, style};
 
 /// How often a log that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -24,7 +24,8 @@ const MOST_AT_ONCE: u64 = 1 << 20;
 /// Show what a server wrote to its error output
 ///
 /// Servers that run on this machine write there what they are doing and what goes wrong. The last
-/// megabyte or two of each server is kept, readable by you alone.
+/// megabyte or two of each server is kept, readable by you alone. Each start is marked, and times are
+/// in UTC.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -46,7 +47,26 @@ pub(crate) struct LogsArgs {
 struct Answer<'a> {
     server: &'a str,
     path: String,
-    lines: Vec<String>,
+    lines: Vec<&'a str>,
+    entries: Vec<ShownEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownEntry<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<&'a str>,
+    /// Whether the server was started here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    started: bool,
+}
+
+impl<'a> ShownEntry<'a> {
+    fn of(entry: &'a LogEntry) -> Self {
+        let line = entry.text.as_deref();
+        Self { at: entry.at.as_deref(), line, started: line.is_none() }
+    }
 }
 
 /// Shows a log.
@@ -74,21 +94,39 @@ pub(crate) fn run(args: &LogsArgs, invocation: &Invocation) -> Result<Exit, Fail
     };
     // What comes while the last lines are read is shown by following.
     let read_so_far = path.metadata().map_or(0, |about| about.len());
-    let lines = log_tail(&folder, &args.name, args.lines).map_err(unreadable)?;
+    let entries = log_entries(&folder, &args.name, args.lines).map_err(unreadable)?;
     if ui.json {
         let path = path.to_string_lossy().into_owned();
-        print_json(&Answer { server: &args.name, path, lines })?;
+        let lines = entries.iter().filter_map(|entry| entry.text.as_deref()).collect();
+        let entries = entries.iter().map(ShownEntry::of).collect();
+        print_json(&Answer { server: &args.name, path, lines, entries })?;
         return Ok(Exit::Fine);
     }
-    let mut shown = Lines::default();
-    for line in &lines {
-        shown.add(clean(line));
-    }
-    ui.data(&shown.into_text())?;
-    if lines.is_empty() {
+    ui.data(&to_text(&entries))?;
+    if entries.is_empty() {
         ui.notice(&format!("{} has written nothing yet.", phrase::quoted(&args.name)));
     }
     if args.follow { follow(&path, read_so_far, invocation) } else { Ok(Exit::Fine) }
+}
+
+/// Shows the starts with their day, and lines with the time of the day.
+fn to_text(entries: &[LogEntry]) -> String {
+    let mut lines = Lines::default();
+    for entry in entries {
+        let at = entry.at.as_deref();
+        match (&entry.text, at.and_then(|at| at.get(11..19))) {
+            (None, _) => {
+                let mark = format!("--- started {}", at.unwrap_or_default());
+                lines.add(style::strong(&mark));
+            }
+            (Some(text), Some(time)) => {
+                lines.add(format!("{} {}", style::faint(time), clean(text)).trim_end());
+            }
+            // Earlier versions kept no times.
+            (Some(text), None) => lines.add(clean(text)),
+        }
+    }
+    lines.into_text()
 }
 
 /// Shows what is added to a file, until somebody ends the run or stops reading.
@@ -109,11 +147,8 @@ fn follow(path: &Path, mut at: u64, invocation: &Invocation) -> Result<Exit, Fai
         begun.push_str(&String::from_utf8_lossy(&bytes));
         if let Some(end) = begun.rfind('\n') {
             let rest = begun.split_off(end + 1);
-            let mut shown = Lines::default();
-            for line in begun.lines() {
-                shown.add(clean(line));
-            }
-            invocation.ui.data(&shown.into_text())?;
+            let entries: Vec<LogEntry> = begun.lines().map(LogEntry::parse).collect();
+            invocation.ui.data(&to_text(&entries))?;
             begun = rest;
         }
     }

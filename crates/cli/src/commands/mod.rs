@@ -12,6 +12,7 @@ pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod connect;
+mod defaults;
 pub(crate) mod disable;
 mod dispatch;
 pub(crate) mod doctor;

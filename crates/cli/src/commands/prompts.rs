@@ -116,9 +116,9 @@ fn prompt((server, prompt): &(ServerName, Prompt)) -> Shown {
 fn table(answer: &Answer) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
-        Column::text("SERVER"),
-        Column::text("ARGUMENTS"),
-        Column::text("DESCRIPTION").yielding_to(24),
+        Column::text("SERVER").left_out_at(2),
+        Column::text("ARGUMENTS").left_out_at(1),
+        Column::text("DESCRIPTION").yielding_to(24).left_out_at(0),
     ]);
     for prompt in &answer.prompts {
         let argument = |argument: &Argument| {

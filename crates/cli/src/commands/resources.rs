@@ -138,9 +138,9 @@ fn template((server, template): &(ServerName, ResourceTemplate)) -> Shown {
 fn table(answer: &Answer) -> Table {
     let mut table = Table::new(&[
         Column::text("URI"),
-        Column::text("SERVER"),
-        Column::text("KIND"),
-        Column::text("NAME").yielding_to(24),
+        Column::text("SERVER").left_out_at(2),
+        Column::text("KIND").left_out_at(0),
+        Column::text("NAME").yielding_to(24).left_out_at(1),
     ]);
     for shown in answer.resources.iter().chain(&answer.templates) {
         let address = shown.uri.as_ref().or(shown.uri_template.as_ref());

@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use wharf::LastAttempt;
 use wharf_config::text::clean;
+use wharf_config::time::rfc3339;
 use wharf_config::{Catalog, Credentials, Env, Level, Server, State, Transport, command};
 
 use super::invocation::counted;
@@ -56,7 +57,7 @@ struct Last<'a> {
 
 impl<'a> Last<'a> {
     fn of(attempt: &'a LastAttempt, now: SystemTime) -> Self {
-        let (at, ago) = (moment::in_utc(attempt.at), moment::ago(attempt.at, now));
+        let (at, ago) = (rfc3339(attempt.at), moment::ago(attempt.at, now));
         Self { ok: attempt.is_ok(), at, error: attempt.error.as_deref(), ago }
     }
 }
@@ -100,10 +101,10 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
 fn table(answer: &Answer<'_>) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
-        Column::text("TRANSPORT"),
-        Column::text("STATUS"),
-        Column::text("CREDENTIAL"),
-        Column::text("LAST ATTEMPT").yielding_to(24),
+        Column::text("TRANSPORT").left_out_at(0),
+        Column::command("STATUS"),
+        Column::text("CREDENTIAL").left_out_at(1),
+        Column::text("LAST ATTEMPT").yielding_to(24).left_out_at(2),
     ]);
     for server in &answer.servers {
         let paint = match server.status.as_str() {

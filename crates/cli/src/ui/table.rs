@@ -1,7 +1,7 @@
 //! Columns that fit the terminal.
 //!
 //! On a terminal columns give way until a row fits: first those that are said to, then what can be
-//! done without is left out, the last column first, then the widest. Elsewhere nothing is cut; only the padding has a
+//! done without is left out, the least useful column first, then the widest. Elsewhere nothing is cut; only the padding has a
 //! limit, so that one long value does not blow up every row.
 
 use std::borrow::Cow;
@@ -35,7 +35,8 @@ pub(crate) struct Column {
     header: &'static str,
     keeps: Keeps,
     yields_to: Option<usize>,
-    may_go: bool,
+    /// Whether it may be left out, and the lower the earlier.
+    goes: Option<u8>,
 }
 
 /// Which part of a cell is kept when it is cut.
@@ -45,6 +46,8 @@ enum Keeps {
     End,
     /// The end from the last `·` on.
     LastPart,
+    /// The name of the program with which a command line begins, then its arguments.
+    Program,
 }
 
 /// Gives a text its colour.
@@ -72,7 +75,7 @@ impl Cell {
 impl Column {
     /// Makes a column of texts whose beginning matters.
     pub(crate) const fn text(header: &'static str) -> Self {
-        Self { header, keeps: Keeps::Beginning, yields_to: None, may_go: false }
+        Self { header, keeps: Keeps::Beginning, yields_to: None, goes: None }
     }
 
     /// Makes a column of paths, whose end matters.
@@ -90,9 +93,15 @@ impl Column {
         Self { yields_to: Some(width), ..self }
     }
 
-    /// Lets the column be left out where others would have to be cut.
-    pub(crate) const fn or_left_out(self) -> Self {
-        Self { may_go: true, ..self }
+    /// Makes a column of command lines and addresses: folders before a program go first.
+    pub(crate) const fn command(header: &'static str) -> Self {
+        Self { keeps: Keeps::Program, ..Self::text(header) }
+    }
+
+    /// Lets the column be left out where others would have to be cut: the one with the lowest rank
+    /// first.
+    pub(crate) const fn left_out_at(self, rank: u8) -> Self {
+        Self { goes: Some(rank), ..self }
     }
 
     fn cut(self, text: &str, width: usize) -> Cow<'_, str> {
@@ -107,6 +116,13 @@ impl Column {
                 let end: String = take(text.chars().rev(), room).chars().rev().collect();
                 format!("…{end}").into()
             }
+            Keeps::Program => {
+                let short = without_folders(text, width);
+                if columns(&short) <= width {
+                    return short.into();
+                }
+                format!("{}…", take(short.chars(), room)).into()
+            }
             Keeps::LastPart => {
                 let last = text.rfind(" · ").map_or("", |at| &text[at..]);
                 match room.checked_sub(columns(last)) {
@@ -116,6 +132,21 @@ impl Column {
             }
         }
     }
+}
+
+/// Cuts the folders before the program of a command line, as many as it takes to fit.
+fn without_folders(text: &str, width: usize) -> String {
+    let end = text.find(' ').unwrap_or(text.len());
+    let (program, arguments) = text.split_at(end);
+    let is_address = program.contains("://");
+    let Some(name) = program.rfind(['/', '\\']).filter(|at| !is_address && *at > 0) else {
+        return text.to_owned();
+    };
+    // As much of the folders stays as there is room for, at least the sign before the name.
+    let (folders, name) = program.split_at(name);
+    let room = width.saturating_sub(columns(name) + columns(arguments) + 1);
+    let kept: String = take(folders.chars().rev(), room).chars().rev().collect();
+    format!("…{kept}{name}{arguments}")
 }
 
 /// Cuts a text to so many columns.
@@ -241,7 +272,9 @@ impl Table {
         let yields = |index: usize| self.columns[index].yields_to.is_some();
         over = narrow(&mut widths, over, READABLE, yields);
         if over > 0 {
-            if let Some(index) = self.columns.iter().rposition(|column| column.may_go) {
+            let droppable = self.columns.iter().enumerate();
+            let droppable = droppable.filter_map(|(index, column)| Some((column.goes?, index)));
+            if let Some((_, index)) = droppable.min_by_key(|(rank, _)| *rank) {
                 self.drop_column(index);
                 return self.fit(Some(limit));
             }
@@ -332,7 +365,7 @@ fs      npx -y @m…  …/mcp.json
         let columns = [
             Column::parts("SOURCE"),
             Column::text("WHAT").yielding_to(16),
-            Column::path("FILE").yielding_to(14).or_left_out(),
+            Column::path("FILE").yielding_to(14).left_out_at(0),
         ];
         let check = |width: usize, expected: &str| {
             let mut table = Table::new(&columns);
@@ -352,9 +385,27 @@ fs      npx -y @m…  …/mcp.json
     }
 
     #[test]
-    fn of_what_can_be_done_without_the_last_goes_first() {
+    fn the_program_survives_in_a_command_line() {
+        let check = |text: &str, width: usize, expected: &str| {
+            assert_eq!(Column::command("").cut(text, width), expected, "{text} {width}");
+        };
+        let line = "/opt/homebrew/lib/node/bin/mcp-server --flag";
+        check(line, 44, line);
+        check(line, 30, "…ib/node/bin/mcp-server --flag");
+        check(line, 20, "…n/mcp-server --flag");
+        check(line, 19, "…/mcp-server --flag");
+        check(line, 16, "…/mcp-server --…");
+        check(line, 8, "…/mcp-s…");
+        check("npx -y @modelcontextprotocol/server", 12, "npx -y @mod…");
+        check("https://a.example/very/long/path", 20, "https://a.example/v…");
+        check(r"C:\Programs\node.exe x.js", 15, r"…\node.exe x.js");
+        check("/server", 4, "/se…");
+    }
+
+    #[test]
+    fn of_what_can_be_done_without_the_least_useful_goes_first() {
         let columns =
-            [Column::text("A"), Column::text("B").or_left_out(), Column::text("C").or_left_out()];
+            [Column::text("A"), Column::text("B").left_out_at(0), Column::text("C").left_out_at(1)];
         for (width, expected) in [(31, "1 1 1"), (30, "1 1"), (20, "1 1"), (19, "1")] {
             let mut table = Table::new(&columns);
             table.row(vec![

@@ -26,7 +26,7 @@ fn the_pty_shows_who_is_awaited_and_leaves_no_trace() {
         .server_after("slow", r#"until [ -e "$0.go" ]; do /bin/sleep 0.05; done"#)
         .own_servers(&[("box", r#""command": "box""#), ("slow", r#""command": "slow""#)]);
     let mut session = on_terminal(world.command(&["tools"]));
-    session.expect("1 of 2 ready, waiting for slow").unwrap();
+    session.expect("1 ready, waiting for slow").unwrap();
     std::fs::File::create(world.path("bin/slow.go")).unwrap();
     let seen = session.expect("6 tools from 2 servers.").unwrap();
     let shown = String::from_utf8_lossy(seen.before()).into_owned();
@@ -120,4 +120,20 @@ fn wait_for(world: &World, expected: &str) {
         assert!(Instant::now() < end, "the server was never called");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn on_a_pty_it_is_counted_who_is_ready_and_who_failed() {
+    let world = World::new()
+        .tool_server("box")
+        .server_after("slow", "until [ -e \"$0.go\" ]; do /bin/sleep 0.05; done")
+        .own_servers(&[
+            ("box", r#""command": "box""#),
+            ("gone", r#""command": "nowhere""#),
+            ("slow", r#""command": "slow""#),
+        ]);
+    let mut session = on_terminal(world.command(&["tools"]));
+    session.expect("1 ready, 1 failed, waiting for slow").unwrap();
+    std::fs::File::create(world.path("bin/slow.go")).unwrap();
+    session.expect(Eof).unwrap();
 }

@@ -49,18 +49,13 @@ fn all_is_well_on_an_empty_machine() {
     assert_snapshot!(World::new().run("doctor --offline"), @"
     exit 0
     --- stdout
-    Wharf
-      ok  home: ~/.wharf is made when it is needed
-      ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
-      ok  credentials: none are stored
+    ok  5 checks are fine (Wharf 4, Servers 1); -v lists them
 
-    Servers
+    Worth knowing
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
-      ok  thinking: `wharf` is there
       --  defaults: nothing is configured yet, so these are the defaults
           hint: wharf add NAME -- COMMAND…
 
@@ -73,45 +68,33 @@ fn everything_that_is_wrong_has_a_fix() {
     assert_snapshot!(troubled().run("doctor --offline --trust-project"), @r#"
     exit 1
     --- stdout
-    Wharf
-      !!  home: others can look into ~/.wharf
-          hint: chmod 700 ~/.wharf
-      ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
-      !!  credentials: others can read ~/.wharf/credentials.json
-          hint: chmod 600 ~/.wharf/credentials.json
+    ok  12 checks are fine (Wharf 2, Files 3, Servers 7); -v lists them
 
-    Files
-      ok  ~/.wharf/mcp.json: read for Wharf
-      ok  ~/.cursor/mcp.json: read for Cursor
-      ok  [project]/.mcp.json: read for mcp.json
-
-    Servers
-      ok  box: `docker` is there
+    Worth knowing
       --  box: DOCKER_HOST is set here, but this server will not see it
           hint: if it needs it, add "passEnv": ["DOCKER_HOST"]
-      ok  Box!: `npx` is there
-      ok  keyless: has the address https://example.com/
+      --  shared: DISPLAY is set here, but this server will not see it
+          hint: if it needs it, write "DISPLAY": "${DISPLAY}" into its "env"
+      --  tool names: the tools of "box" and "Box!" begin with the same words: mcp_box_…
+          hint: give one of them a "prefix"
+
+    To put right
+      !!  home: others can look into ~/.wharf
+          hint: chmod 700 ~/.wharf
+      !!  credentials: others can read ~/.wharf/credentials.json
+          hint: chmod 600 ~/.wharf/credentials.json
       !!  keyless: the stored credential that its entry refers to is missing
           hint: store it again: wharf add keyless --token -
       !!  lost: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  lost: the folder in "cwd" does not exist: ~/none
           hint: create it, or correct "cwd"
-      ok  near: has the address http://127.0.0.1:1/mcp
-      ok  open: has the address http://example.com/mcp
       !!  open: sends headers or a credential over plain http, where others can read them
           hint: use an https:// address
-      ok  shared: `npx` is there
       !!  shared: a secret is written out in its file (env.API_TOKEN), and others on this machine can read it
           hint: chmod 600 ~/.cursor/mcp.json
-      --  shared: DISPLAY is set here, but this server will not see it
-          hint: if it needs it, write "DISPLAY": "${DISPLAY}" into its "env"
-      ok  theirs: `npx` is there
       !!  theirs: a secret is written out in its file (env.PASSWORD), and everybody who has the project has it
           hint: write ${NAME} there and set the variable
-      --  tool names: the tools of "box" and "Box!" begin with the same words: mcp_box_…
-          hint: give one of them a "prefix"
 
     8 things to put right.
     "#);
@@ -122,7 +105,7 @@ fn one_server_can_be_checked() {
     assert_snapshot!(troubled().run("doctor --offline lost"), @r#"
     exit 1
     --- stdout
-    Server
+    To put right
       !!  lost: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  lost: the folder in "cwd" does not exist: ~/none
@@ -133,8 +116,7 @@ fn one_server_can_be_checked() {
     assert_snapshot!(troubled().run("doctor --offline near"), @"
     exit 0
     --- stdout
-    Server
-      ok  near: has the address http://127.0.0.1:1/mcp
+    ok  1 check is fine (Server 1); -v lists them
 
     Nothing to put right.
     ");
@@ -167,25 +149,9 @@ fn every_state_has_its_check() {
     assert_snapshot!(world.run("doctor --offline"), @r#"
     exit 1
     --- stdout
-    Wharf
-      ok  home: ~/.wharf is made when it is needed
-      ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
-      ok  credentials: none are stored
+    ok  10 checks are fine (Wharf 4, Files 3, Servers 3); -v lists them
 
-    Files
-      ok  [project]/.cursor/mcp.json: read for Cursor
-      ok  ~/.cursor/mcp.json: read for Cursor
-      ok  [project]/.mcp.json: read for mcp.json
-
-    Servers
-      ok  fs: `npx` is there
-      !!  half: stdio server requires "command" (~/.cursor/mcp.json:6)
-          hint: add "command" (the program to start), or "url" for a remote server
-      ok  needs: `uvx` is there
-      !!  needs: variable "UNSET" is not set; "args[0]" keeps its placeholder (~/.cursor/mcp.json:8)
-          hint: set UNSET
-      ok  remote: has the address https://example.com/mcp?•••
+    Worth knowing
       --  same: is the same server as "fs", which is used
           hint: to have both: wharf config set discovery.duplicates keep
       --  theirs: came with this project and is not trusted, so nothing in it was checked
@@ -195,12 +161,18 @@ fn every_state_has_its_check() {
       --  shadowed: 2 definitions are shadowed
           hint: wharf list --all
 
+    To put right
+      !!  half: stdio server requires "command" (~/.cursor/mcp.json:6)
+          hint: add "command" (the program to start), or "url" for a remote server
+      !!  needs: variable "UNSET" is not set; "args[0]" keeps its placeholder (~/.cursor/mcp.json:8)
+          hint: set UNSET
+
     2 things to put right.
     "#);
     assert_snapshot!(world.run("doctor --offline off"), @r#"
     exit 0
     --- stdout
-    Server
+    Worth knowing
       --  off: is off: it is switched off by "disabled"
 
     Nothing to put right.
@@ -278,18 +250,19 @@ fn a_machine_without_a_home_is_told() {
     assert_snapshot!(world.show(&output), @"
     exit 1
     --- stdout
-    Wharf
-      !!  home: there is no home folder, so nothing can be remembered
-          hint: set HOME, or WHARF_HOME to a folder of yours
+    ok  1 check is fine (Servers 1); -v lists them
 
-    Servers
+    Worth knowing
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
-      ok  thinking: `wharf` is there
       --  defaults: nothing is configured yet, so these are the defaults
           hint: wharf add NAME -- COMMAND…
+
+    To put right
+      !!  home: there is no home folder, so nothing can be remembered
+          hint: set HOME, or WHARF_HOME to a folder of yours
 
     1 thing to put right.
     ");
@@ -301,23 +274,18 @@ fn the_settings_of_another_program_are_not_ours() {
     assert_snapshot!(world.run("doctor --offline -q"), @r#"
     exit 1
     --- stdout
-    Wharf
-      ok  home: ~/.wharf is made when it is needed
-      ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
-      ok  credentials: none are stored
+    ok  5 checks are fine (Wharf 4, Servers 1); -v lists them
 
-    Files
-      !!  ~/.codex/config.toml: "config.toml" is a folder, not a file
-          hint: move it away, or put a file in its place
-
-    Servers
+    Worth knowing
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
-      ok  thinking: `wharf` is there
       --  defaults: some files could not be read and no other has servers, so these are the defaults
+
+    To put right
+      !!  ~/.codex/config.toml: "config.toml" is a folder, not a file
+          hint: move it away, or put a file in its place
 
     1 thing to put right.
     "#);
@@ -332,7 +300,7 @@ fn a_home_that_cannot_be_written_to_is_found() {
     set_mode(0o500);
     let shown = world.run("doctor --offline");
     set_mode(0o700);
-    let lines: Vec<&str> = shown.lines().skip(3).take(2).collect();
+    let lines: Vec<&str> = shown.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
     assert_snapshot!(lines.join("\n"), @"
     !!  home: ~/.wharf does not let its owner write
         hint: chmod 700 ~/.wharf
@@ -351,22 +319,53 @@ fn a_secret_in_an_argument_is_found() {
     assert_snapshot!(world.run("doctor --offline --trust-project"), @"
     exit 1
     --- stdout
+    ok  8 checks are fine (Wharf 4, Files 1, Servers 3); -v lists them
+
+    To put right
+      !!  a: a secret is written out in its file (args[2], args[3]), and everybody who has the project has it
+          hint: write ${NAME} there and set the variable
+
+    1 thing to put right.
+    ");
+}
+
+#[test]
+fn what_is_fine_is_one_line_unless_somebody_wants_to_see_it() {
+    let world = World::new()
+        .programs(&["npx"])
+        .own_servers(&[("fs", r#""command": "npx""#), ("gone", r#""command": "nowhere""#)]);
+    assert_snapshot!(world.run("doctor --offline"), @r#"
+    exit 1
+    --- stdout
+    ok  6 checks are fine (Wharf 4, Files 1, Servers 1); -v lists them
+
+    To put right
+      !!  gone: `nowhere` not found
+          hint: install `nowhere`, or give its full path in "command"
+
+    1 thing to put right.
+    "#);
+    assert_snapshot!(world.run("doctor --offline -v"), @r#"
+    exit 1
+    --- stdout
     Wharf
-      ok  home: ~/.wharf is made when it is needed
+      ok  home: ~/.wharf is yours alone
       ok  settings: none of your own, so the defaults count
       ok  trust: nothing of a project is trusted yet
       ok  credentials: none are stored
 
     Files
-      ok  [project]/.mcp.json: read for mcp.json
+      ok  ~/.wharf/mcp.json: read for Wharf
 
     Servers
-      ok  a: `npx` is there
-      !!  a: a secret is written out in its file (args[2], args[3]), and everybody who has the project has it
-          hint: write ${NAME} there and set the variable
-      ok  b: `npx` is there
-      ok  c: `npx` is there
+      ok  fs: `npx` is there
+
+    To put right
+      !!  gone: `nowhere` not found
+          hint: install `nowhere`, or give its full path in "command"
 
     1 thing to put right.
-    ");
+    --- stderr
+    read: ~/.wharf/mcp.json (Wharf · user)
+    "#);
 }

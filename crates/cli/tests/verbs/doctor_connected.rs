@@ -24,26 +24,15 @@ fn servers_are_connected_and_what_is_wrong_is_told() {
     assert_snapshot!(world.run("doctor"), @r#"
     exit 1
     --- stdout
-    Wharf
-      ok  home: ~/.wharf is yours alone
-      ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
-      ok  credentials: none are stored
+    ok  9 checks are fine (Wharf 4, Files 2, Servers 2, Connections 1); -v lists them
 
-    Files
-      ok  ~/.wharf/mcp.json: read for Wharf
-      ok  [project]/.mcp.json: read for mcp.json
-
-    Servers
-      ok  box: `box` is there
-      ok  broken: `broken` is there
-      !!  gone: `nowhere` not found
-          hint: install `nowhere`, or give its full path in "command"
+    Worth knowing
       --  theirs: came with this project and is not trusted, so nothing in it was checked
           hint: wharf trust theirs
 
-    Connections
-      ok  box: connects (script 1.2, 2025-11-25), 5 tools
+    To put right
+      !!  gone: `nowhere` not found
+          hint: install `nowhere`, or give its full path in "command"
       !!  box: env "TOKEN" left out: command exited 1
           hint: run the command by hand to see what it says
       !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: no licence
@@ -60,10 +49,9 @@ fn one_server_is_connected_alone() {
     assert_snapshot!(world.run("doctor broken"), @"
     exit 1
     --- stdout
-    Server
-      ok  broken: `broken` is there
+    ok  1 check is fine (Server 1); -v lists them
 
-    Connection
+    To put right
       !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: no licence
           hint: run its command by hand to see what it says (wharf logs broken)
 
@@ -72,7 +60,7 @@ fn one_server_is_connected_alone() {
     assert_snapshot!(world.run("doctor off"), @r#"
     exit 0
     --- stdout
-    Server
+    Worth knowing
       --  off: is off: it is switched off by "enabled"
 
     Nothing to put right.

@@ -13,6 +13,39 @@ fn talkative() -> World {
         .own_servers(&[("talk", r#""command": "talk""#)])
 }
 
+/// Leaves out when something was.
+fn without_times(text: &str) -> String {
+    let mut shown = text.to_owned();
+    for (pattern, name) in [("dddd-dd-dd", "[day]"), ("dd:dd:dd", "[time]")] {
+        let is_like = |text: &[u8]| {
+            text.iter().zip(pattern.bytes()).all(|(&byte, wanted)| match wanted {
+                b'd' => byte.is_ascii_digit(),
+                sign => byte == sign,
+            })
+        };
+        while let Some(at) = shown.as_bytes().windows(pattern.len()).position(is_like) {
+            shown.replace_range(at..at + pattern.len(), name);
+        }
+    }
+    shown
+}
+
+#[test]
+fn a_log_of_an_earlier_version_can_still_be_read() {
+    let world = talkative().home(".wharf/logs/talk.log", "old one\nold two without an end");
+    assert!(world.run("test talk").starts_with("exit 0"));
+    assert_snapshot!(without_times(&world.run("logs talk")), @r#"
+    exit 0
+    --- stdout
+    old one
+    old two without an end
+    --- started [day]T[time]Z
+    [time] one
+    [time] two\u{1b}[2J
+    [time] three
+    "#);
+}
+
 #[test]
 fn what_a_server_wrote_is_kept() {
     let world = talkative();
@@ -22,14 +55,25 @@ fn what_a_server_wrote_is_kept() {
     "talk" has written nothing yet.
     "#);
     assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(world.run("logs talk"), @r"
+    assert_snapshot!(without_times(&world.run("logs talk")), @r#"
     exit 0
     --- stdout
-    one
-    two\u{1b}[2J
-    three
-    ");
-    assert_snapshot!(world.run("logs talk --lines 1 --json"), @r#"
+    --- started [day]T[time]Z
+    [time] one
+    [time] two\u{1b}[2J
+    [time] three
+    "#);
+    assert!(world.run("test talk").starts_with("exit 0"));
+    assert_snapshot!(without_times(&world.run("logs talk --lines 4")), @r#"
+    exit 0
+    --- stdout
+    [time] three
+    --- started [day]T[time]Z
+    [time] one
+    [time] two\u{1b}[2J
+    [time] three
+    "#);
+    assert_snapshot!(without_times(&world.run("logs talk --lines 1 --json")), @r#"
     exit 0
     --- stdout
     {
@@ -37,6 +81,12 @@ fn what_a_server_wrote_is_kept() {
       "path": "~/.wharf/logs/talk.log",
       "lines": [
         "three"
+      ],
+      "entries": [
+        {
+          "at": "[day]T[time]Z",
+          "line": "three"
+        }
       ]
     }
     "#);
@@ -60,9 +110,10 @@ fn a_log_can_be_followed() {
     let mut follower =
         world.command(&["logs", "talk", "-f", "-n", "1"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
-    assert_eq!(lines.next().unwrap().unwrap(), "three");
+    assert_eq!(without_times(&lines.next().unwrap().unwrap()), "[time] three");
     assert!(world.run("test talk").starts_with("exit 0"));
-    assert_eq!(lines.next().unwrap().unwrap(), "one");
+    assert_eq!(without_times(&lines.next().unwrap().unwrap()), "--- started [day]T[time]Z");
+    assert_eq!(without_times(&lines.next().unwrap().unwrap()), "[time] one");
     follower.kill().unwrap();
     follower.wait().unwrap();
 }

@@ -26,6 +26,7 @@ mod files;
 mod gate;
 mod get;
 mod harmless;
+mod hints;
 mod hostile;
 mod import;
 mod killed;

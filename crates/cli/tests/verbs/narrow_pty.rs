@@ -1,4 +1,4 @@
-//! `wharf list` on a terminal of 80 columns: what matters stays readable.
+//! Tables on terminals of 40 to 120 columns: what matters stays readable, and no row is too long.
 
 use std::time::Duration;
 
@@ -6,18 +6,98 @@ use expectrl::{Eof, Expect, Session};
 use insta::assert_snapshot;
 
 use crate::list::ten_programs;
+use crate::servers::scripted;
 use crate::world::World;
 
 /// Returns the table as it is shown on a terminal of 80 columns.
 fn table(world: &World, words: &[&str]) -> String {
+    table_of(80, world, words)
+}
+
+/// Returns what is shown on a terminal of so many columns; the rows of a table fit.
+fn table_of(columns: usize, world: &World, words: &[&str]) -> String {
     let mut command = world.command(words);
-    command.env("COLUMNS", "80").env("NO_COLOR", "1");
+    command.env("COLUMNS", columns.to_string()).env("NO_COLOR", "1");
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));
     let seen = session.expect(Eof).unwrap();
     let text = String::from_utf8_lossy(seen.as_bytes()).replace('\r', "");
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // The line that says who is awaited is overwritten in place.
+    let text: Vec<&str> =
+        text.lines().map(|line| line.rsplit("\u{1b}[K").next().unwrap_or_default()).collect();
+    let text = text.join("\n") + "\n";
+    // Only `doctor` writes sentences, which the terminal breaks.
+    let is_table = !words.contains(&"doctor");
+    let fits = |line: &str| line.chars().count() <= columns;
+    assert!(!is_table || text.lines().all(fits), "{columns}\n{text}");
     world.filter(&text)
+}
+
+/// A machine with servers that have long names, paths and descriptions.
+fn long_names() -> World {
+    let tool = r#"{"name":"search_everything_everywhere","description":"Searches everything that there is, in every place","inputSchema":{"type":"object"}}"#;
+    let other = r#"
+    *'"method":"resources/list"'*) result '{"resources":[{"uri":"note://a/very/long/address/of/a/resource","name":"a","title":"A note with a long title","mimeType":"text/plain","size":5}]}';;
+    *'"method":"resources/templates/list"'*) result '{"resourceTemplates":[]}';;
+    *'"method":"prompts/list"'*) result '{"prompts":[{"name":"review-the-whole-repository","title":"Review","description":"Looks at every file of the repository","arguments":[{"name":"folder","required":true},{"name":"style"}]}]}';;
+    "#;
+    let capabilities = r#"{"tools":{},"resources":{},"prompts":{}}"#;
+    let world = World::new().script("mcp-server", &scripted("", capabilities, tool, other));
+    let program = world.path("bin/mcp-server").display().to_string();
+    world.own_servers(&[
+        (
+            "documentation-search",
+            &format!(r#""command": "{program}", "args": ["--root", "/srv/documents"]"#),
+        ),
+        (
+            "gone",
+            r#""command": "/opt/a/long/folder/of/a/program/that/is/gone", "args": ["--flag"]"#,
+        ),
+    ])
+}
+
+#[test]
+fn on_a_pty_of_any_width_no_row_is_too_long_and_the_program_survives() {
+    let world = long_names();
+    for columns in [40, 60, 80, 120] {
+        for verb in ["list", "tools", "status", "resources", "prompts"] {
+            table_of(columns, &world, &[verb, "-q"]);
+        }
+        let list = table_of(columns, &world, &["list", "-q"]);
+        assert!(list.contains("gone") && list.contains("mcp-se"), "{columns}\n{list}");
+        table_of(columns, &world, &["doctor", "--offline"]);
+    }
+    assert_snapshot!(table_of(40, &world, &["list", "-q"]), @"
+    NAME               STATE    WHAT
+    documentation-se…  enabled  …/mcp-serve…
+    gone               enabled  …/gone --fl…
+    ");
+    assert_snapshot!(table_of(60, &world, &["list", "-q"]), @"
+    NAME                  STATE    WHAT             SOURCE
+    documentation-search  enabled  …/mcp-server -…  Wharf · user
+    gone                  enabled  …is/gone --flag  Wharf · user
+    ");
+    assert_snapshot!(table_of(40, &world, &["tools", "-q"]), @"
+    NAME
+    mcp_documentation_search_search_everyth…
+    ");
+    assert_snapshot!(table_of(40, &world, &["status", "-q"]).replace("just now", "[ago]"), @"
+    NAME                 STATUS
+    documentation-sear…  ready
+    gone                 …/is/gone not found
+    ");
+    assert_snapshot!(table_of(40, &world, &["resources", "-q"]), @"
+    URI
+    note://a/very/long/address/of/a/resource
+    ");
+    assert_snapshot!(table_of(40, &world, &["prompts", "-q"]), @"
+    NAME
+    review-the-whole-repository
+    ");
+    assert_snapshot!(table_of(60, &world, &["prompts", "-q"]), @"
+    NAME                         SERVER
+    review-the-whole-repository  documentation-search
+    ");
 }
 
 #[test]

@@ -50,25 +50,21 @@ fn the_doctor_says_the_same() {
     assert_snapshot!(broken().run("doctor --offline"), @r#"
     exit 1
     --- stdout
-    Wharf
-      ok  home: ~/.wharf is yours alone
+    ok  4 checks are fine (Wharf 2, Files 1, Servers 1); -v lists them
+
+    Worth knowing
       --  ~/.wharf/config.toml:2: "discovery.project" must be true or false; ignored
           hint: correct the value, or remove it
+      --  good: unknown field "argz" (~/.wharf/mcp.json:1)
+          hint: did you mean "args"?
+
+    To put right
       !!  ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
           hint: correct the file, or delete it and trust again
-      ok  credentials: none are stored
-
-    Files
-      ok  ~/.wharf/mcp.json: read for Wharf
       !!  ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
           hint: write "mcpServers": { "name": { … } }
       !!  ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
           hint: correct the line; until then nothing of this file is used
-
-    Servers
-      ok  good: `npx` is there
-      --  good: unknown field "argz" (~/.wharf/mcp.json:1)
-          hint: did you mean "args"?
 
     3 things to put right.
     "#);
@@ -131,21 +127,14 @@ fn a_file_that_cannot_be_read_is_not_nothing() {
     assert_snapshot!(world.run("doctor --offline"), @"
     exit 1
     --- stdout
-    Wharf
-      ok  home: ~/.wharf is made when it is needed
-      ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
-      ok  credentials: none are stored
+    ok  7 checks are fine (Wharf 4, Servers 3); -v lists them
 
-    Files
+    Worth knowing
+      --  defaults: some files could not be read and no other has servers, so these are the defaults
+
+    To put right
       !!  ~/.cursor/mcp.json:1: not valid JSON: the file ends inside the object of line 1 (column 2)
           hint: correct the line; until then nothing of this file is used
-
-    Servers
-      ok  context7: `npx` is there
-      ok  github: `npx` is there
-      ok  thinking: `wharf` is there
-      --  defaults: some files could not be read and no other has servers, so these are the defaults
 
     1 thing to put right.
     ");

@@ -16,6 +16,9 @@ fn a_fresh_machine_has_a_tool() {
     note: the default "context7" is not available: npx not found
     note: the default "github" is not available: npx not found
     1 tool from 1 server.
+    Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
+    "context7" and "github" download a package from the npm registry when started (npx).
+    hint: to turn one off: wharf disable context7; all of them: wharf config set discovery.disabled defaults
     "#);
 }
 
@@ -361,5 +364,45 @@ fn what_cannot_be_found_at_all_is_an_error() {
     --- stderr
     error: WHARF_MCP_SERVERS is not a JSON object of servers: a text must stand in double quotes; only `true`, `false` and `null` need none (line 1, column 1)
       hint: correct the variable, or unset it to use your files
+    ");
+}
+
+#[test]
+fn with_only_defaults_it_is_said_which_download_a_package_and_how_to_stop_that() {
+    let world = World::new();
+    assert_snapshot!(world.run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME                             SERVER    DESCRIPTION
+    mcp_thinking_sequentialthinking  thinking  Works through a hard problem one thought at a time. Call it once per thought.
+    --- stderr
+    note: the default "context7" is not available: npx not found
+    note: the default "github" is not available: npx not found
+    1 tool from 1 server.
+    Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
+    "context7" and "github" download a package from the npm registry when started (npx).
+    hint: to turn one off: wharf disable context7; all of them: wharf config set discovery.disabled defaults
+    "#);
+    // The commands in the hint do what they say.
+    assert!(world.run("disable context7").starts_with("exit 0"));
+    assert_snapshot!(world.run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME                             SERVER    DESCRIPTION
+    mcp_thinking_sequentialthinking  thinking  Works through a hard problem one thought at a time. Call it once per thought.
+    --- stderr
+    note: the default "github" is not available: npx not found
+    1 tool from 1 server.
+    Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
+    "github" downloads a package from the npm registry when started (npx).
+    hint: to turn one off: wharf disable github; all of them: wharf config set discovery.disabled defaults
+    "#);
+    assert!(world.run("config set discovery.disabled defaults").starts_with("exit 0"));
+    assert_snapshot!(world.run("tools"), @"
+    exit 0
+    --- stdout
+    NAME  SERVER  DESCRIPTION
+    --- stderr
+    0 tools from 0 servers.
     ");
 }

@@ -109,12 +109,18 @@ fn connecting(snapshot: &Snapshot, running: &Running) -> String {
     if awaited.is_empty() {
         return String::new();
     }
-    let ready = snapshot.servers().filter(|server| server.status == Status::Connected).count();
-    let total = ready + awaited.len();
+    let count = |is_counted: fn(Status) -> bool| {
+        snapshot.servers().filter(|server| is_counted(server.status)).count()
+    };
+    let ready = count(|status| status == Status::Connected);
+    let failed = match count(|status| matches!(status, Status::Failed | Status::NeedsAuth)) {
+        0 => String::new(),
+        failed => format!(" {failed} failed,"),
+    };
     let mut names: Vec<String> =
         awaited.iter().take(MOST_NAMES).map(|name| phrase::name(name)).collect();
     if awaited.len() > MOST_NAMES {
         names.push(format!("{} more", awaited.len() - MOST_NAMES));
     }
-    format!("{ready} of {total} ready, waiting for {}", names.join(", "))
+    format!("{ready} ready,{failed} waiting for {}", names.join(", "))
 }

@@ -9,19 +9,20 @@ use super::check::Check;
 use super::{connections, files, own, server, together};
 use crate::commands::invocation::{WhyDefaults, find, why_defaults};
 use crate::commands::{Exit, Failure, Invocation, connect};
-use crate::ui::{Lines, phrase, print_json, style};
+use crate::ui::{Lines, Loudness, phrase, print_json, style};
 
 /// Check everything, and say how to put it right
 ///
 /// Looks at Wharf's own files, at every config file, and at each enabled server: whether its
 /// program and folder exist, which variables are missing, which secrets lie open. Then connects to
 /// the servers, except with --offline, and never to one that is not trusted. The exit code is 1 if
-/// something has to be done.
+/// something has to be done. What is fine is counted, and listed with -v.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf doctor
   wharf doctor github            one server only
+  wharf doctor -v                also list what is fine
   wharf doctor --offline         look only: start and contact nothing
   wharf doctor --json | jq '.checks[] | select(.ok | not)'")]
 pub(crate) struct DoctorArgs {
@@ -121,30 +122,63 @@ fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {
     if invocation.ui.json {
         print_json(&Answer { ok: wrong == 0, checks, problems })?;
     } else {
-        invocation.ui.data(&to_text(groups, wrong))?;
+        invocation.ui.data(&to_text(groups, invocation.ui.loudness))?;
     }
     Ok(if wrong == 0 { Exit::Fine } else { Exit::No })
 }
 
-fn to_text(groups: &[Group], wrong: usize) -> String {
+/// What is fine comes first, on one line or listed; then what is worth knowing; what is wrong last.
+fn to_text(groups: &[Group], loudness: Loudness) -> String {
     let mut lines = Lines::default();
-    for group in groups.iter().filter(|group| !group.checks.is_empty()) {
-        lines.add(style::strong(group.title));
-        for check in &group.checks {
-            let mark = match (check.ok, check.is_note) {
-                (true, false) => style::good("ok"),
-                (true, true) => style::odd("--"),
-                (false, _) => style::bad("!!"),
-            };
-            let name = phrase::name(&check.name);
-            lines.add(format!("  {mark}  {name}: {}", clean(&check.message)));
-            lines.hint("      ", check.hint.as_deref());
+    let checks = || groups.iter().flat_map(|group| &group.checks);
+    let fine = checks().filter(|check| check.ok && !check.is_note).count();
+    if loudness == Loudness::Verbose {
+        for group in groups {
+            let fine = group.checks.iter().filter(|check| check.ok && !check.is_note);
+            add_section(&mut lines, group.title, fine, &style::good("ok"));
         }
+    } else if fine > 0 {
+        let about: Vec<String> = groups.iter().filter_map(Group::count_fine).collect();
+        let (are, about) = (if fine == 1 { "is" } else { "are" }, about.join(", "));
+        let counted = format!("{} {are} fine ({about})", phrase::count(fine, "check"));
+        lines.add(format!("{}  {counted}; -v lists them", style::good("ok")));
         lines.add("");
     }
+    let notes = checks().filter(|check| check.ok && check.is_note);
+    add_section(&mut lines, "Worth knowing", notes, &style::odd("--"));
+    let wrong = checks().filter(|check| !check.ok).count();
+    let to_correct = checks().filter(|check| !check.ok);
+    add_section(&mut lines, "To put right", to_correct, &style::bad("!!"));
     lines.add(match wrong {
         0 => style::good("Nothing to put right."),
         number => style::bad(&format!("{} to put right.", phrase::count(number, "thing"))),
     });
     lines.into_text()
+}
+
+/// Adds checks under a heading, in full; nothing if there are none.
+fn add_section<'a>(
+    lines: &mut Lines,
+    title: &str,
+    checks: impl Iterator<Item = &'a Check>,
+    mark: &str,
+) {
+    let mut checks = checks.peekable();
+    if checks.peek().is_none() {
+        return;
+    }
+    lines.add(style::strong(title));
+    for check in checks {
+        lines.add(format!("  {mark}  {}: {}", clean(&check.name), clean(&check.message)));
+        lines.hint("      ", check.hint.as_deref());
+    }
+    lines.add("");
+}
+
+impl Group {
+    /// Says how many of its checks are fine, such as `Files 3`.
+    fn count_fine(&self) -> Option<String> {
+        let fine = self.checks.iter().filter(|check| check.ok && !check.is_note).count();
+        (fine > 0).then(|| format!("{} {fine}", self.title))
+    }
 }

@@ -12,7 +12,7 @@ use super::text;
 use crate::commands::connect::{self, Listed};
 use crate::commands::server_words::ServerWords;
 use crate::commands::usage::Usage;
-use crate::commands::{Exit, Failure, Invocation};
+use crate::commands::{Exit, Failure, Invocation, defaults};
 use crate::ui::print_json;
 
 /// List the tools of your servers
@@ -166,6 +166,7 @@ fn show(
         ui.notice(&text::nothing_found(&words, registry.tools().len()));
     } else if !ui.json {
         ui.notice(&text::summary(&tools, snapshot));
+        defaults::say_what_they_download(&wanted.catalog, &invocation.env, ui);
     }
     listed.outcome()
 }

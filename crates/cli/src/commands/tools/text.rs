@@ -19,8 +19,8 @@ const MOST_NAMED: usize = 3;
 pub(super) fn table(tools: &[Arc<Tool>]) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
-        Column::text("SERVER"),
-        Column::text("DESCRIPTION").yielding_to(24),
+        Column::text("SERVER").left_out_at(0),
+        Column::text("DESCRIPTION").yielding_to(24).left_out_at(1),
     ]);
     for tool in tools {
         let description = tool.description().unwrap_or_default();

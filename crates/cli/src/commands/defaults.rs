@@ -1,0 +1,52 @@
+//! Says that there are only Wharf's own defaults, which of them download a package when they start,
+//! and how they are turned off.
+
+use wharf_config::{Catalog, Env, Level, Server, State};
+
+use super::invocation::{WhyDefaults, why_defaults};
+use crate::ui::{Ui, phrase};
+
+/// Says so to somebody who only looks.
+pub(super) fn say(catalog: &Catalog, env: &Env, ui: &Ui) {
+    match why_defaults(catalog, env) {
+        Some(WhyDefaults::NothingConfigured) => ui.notice(
+            "Nothing is configured yet, so these are Wharf's defaults. \
+             Add a server: wharf add NAME -- COMMAND…",
+        ),
+        Some(WhyDefaults::Unreadable) => ui.notice(
+            "Some files could not be read (see above) and no other has servers, \
+             so these are Wharf's defaults.",
+        ),
+        None => {}
+    }
+}
+
+/// Says so to somebody who starts them, with what that downloads.
+pub(super) fn say_what_they_download(catalog: &Catalog, env: &Env, ui: &Ui) {
+    if why_defaults(catalog, env).is_none() {
+        return;
+    }
+    say(catalog, env, ui);
+    let downloads = catalog.winners().into_iter().filter(|server| downloads(server));
+    let names: Vec<&str> = downloads.map(|server| server.definition.name.as_str()).collect();
+    let Some(first) = names.first() else { return };
+    let verb = if names.len() == 1 { "downloads" } else { "download" };
+    let mut left_out = catalog.settings.list("discovery.disabled").to_vec();
+    left_out.push("defaults".to_owned());
+    ui.notice(&format!(
+        "{} {verb} a package from the npm registry when started (npx).",
+        phrase::quoted_list(names.iter().copied())
+    ));
+    ui.hint(&format!(
+        "to turn one off: wharf disable {}; all of them: wharf config set discovery.disabled {}",
+        phrase::word(first),
+        phrase::word(&left_out.join(","))
+    ));
+}
+
+fn downloads(server: &Server) -> bool {
+    let command = server.definition.fields.command.as_ref();
+    server.state == State::Enabled
+        && server.definition.source.level == Level::Builtin
+        && command.is_some_and(|command| command.text == "npx")
+}
