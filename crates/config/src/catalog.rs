@@ -14,7 +14,7 @@ use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{Definition, ServerName, ServerSpec, TransportKind};
-use crate::settings::Settings;
+use crate::settings::{Files, Settings};
 use crate::source::{Level, Source};
 use crate::spec::FieldUse;
 use crate::switches::Switches;
@@ -157,7 +157,8 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     if !env.cwd.is_dir() {
         return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
     }
-    let (settings, mut problems) = Settings::load(env);
+    let files = if options.without_project { Files::Own } else { Files::WithProject };
+    let (settings, mut problems) = Settings::load_from(env, files);
     let (trust_store, trust_problem) = TrustStore::load(env);
     problems.extend(trust_problem);
     let found = find(env, options, &settings)?;
@@ -202,25 +203,32 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     })
 }
 
-/// Tells whether a machine without servers gets the defaults. A project may leave the person's
-/// servers out, but not put others in their place.
+/// Tells whether a machine without servers gets the defaults. Who sets the variable that replaces
+/// all files has said which servers there are, also when there are none.
 fn gets_defaults(env: &Env, settings: &Settings) -> bool {
-    let left_out = settings.list("discovery.disabled");
-    if left_out.iter().any(|id| id == "defaults") {
-        return false;
-    }
-    let own = &settings.own_left_out;
-    own.len() == left_out.len() || discover::discover(env, true, own).definitions.is_empty()
+    let is_left_out = settings.list("discovery.disabled").iter().any(|id| id == "defaults");
+    !is_left_out && servers_variable(env).is_none()
+}
+
+/// Returns the variable that replaces all files, if it says anything.
+fn servers_variable(env: &Env) -> Option<&str> {
+    env.variable("WHARF_MCP_SERVERS").filter(|text| !text.trim().is_empty())
 }
 
 fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, DiscoveryError> {
-    let variable = env.variable("WHARF_MCP_SERVERS");
-    let variable = variable.filter(|text| !text.trim().is_empty() && !options.for_editing);
+    let variable = servers_variable(env).filter(|_| !options.for_editing);
     let (Some(text), Some(program)) = (variable, formats::program("env")) else {
         let wanted = settings.is_on("discovery.project") || options.for_editing;
-        let mut left_out = settings.list("discovery.disabled").to_vec();
-        left_out.retain(|id| id != "wharf" || !options.for_editing);
-        return Ok(discover::discover(env, wanted && !options.without_project, &left_out));
+        let for_editing = |ids: &[String]| {
+            let ids = ids.iter().filter(|id| *id != "wharf" || !options.for_editing);
+            ids.cloned().collect::<Vec<_>>()
+        };
+        let wanted = discover::Wanted {
+            with_projects: wanted && !options.without_project,
+            left_out: &for_editing(settings.list("discovery.disabled")),
+            left_out_by_project: &for_editing(&settings.left_out_by_project),
+        };
+        return Ok(discover::discover(env, wanted));
     };
     let failed = |reason: String, line, column| DiscoveryError::Variable { reason, line, column };
     let found = discover::read_variable(env, program, "WHARF_MCP_SERVERS", text)

@@ -107,10 +107,27 @@ impl Env {
 
     /// Returns the folder for Wharf's own files: `WHARF_HOME`, else `~/.wharf`.
     pub fn wharf_home(&self) -> Option<PathBuf> {
-        match self.filled_variable("WHARF_HOME") {
-            Some(folder) => Some(self.path_from(folder, &self.cwd)),
-            None => self.home.as_ref().map(|home| home.join(".wharf")),
-        }
+        self.folder_variable("WHARF_HOME")
+            .or_else(|| self.home.as_ref().map(|home| home.join(".wharf")))
+    }
+
+    /// Returns the folder or file that a variable names. A relative path does not count: it would
+    /// lead into whatever project the working folder belongs to.
+    pub fn folder_variable(&self, name: &str) -> Option<PathBuf> {
+        let path = self.path_from(self.filled_variable(name)?, Path::new(""));
+        self.is_absolute(&path).then_some(path)
+    }
+
+    /// Tells whether a path leads to the same place from every folder, on the platform whose habits
+    /// count.
+    pub(crate) fn is_absolute(&self, path: &Path) -> bool {
+        let text = path.to_string_lossy();
+        let mut letters = text.chars();
+        let is_drive = letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+            && letters.next() == Some(':')
+            && letters.next().is_some_and(|c| matches!(c, '/' | '\\'));
+        let is_share = text.starts_with("\\\\");
+        path.is_absolute() || (self.platform == Platform::Windows && (is_drive || is_share))
     }
 
     /// Replaces a leading `~` by the home folder; other relative paths start at `base`.

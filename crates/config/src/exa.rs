@@ -29,7 +29,7 @@ pub(crate) fn key_of(spec: &ServerSpec, env: &Env) -> Option<Secret> {
                 let variable = env.filled_variable(text.expose());
                 Some(variable.map_or_else(|| text.clone(), Secret::new))
             }
-            ConfigValue::Command(_) | ConfigValue::Unset(_) => None,
+            ConfigValue::Command(_) | ConfigValue::Unset(_) | ConfigValue::LeftOut(_) => None,
         }
     };
     match &spec.transport {

@@ -73,6 +73,12 @@ impl Problem {
         }
     }
 
+    /// Tells whether every verb has to say it: what a project's settings did, and variables of the
+    /// person's that do not count. Both change what a verb finds without a trace in its answer.
+    pub fn concerns_every_verb(&self) -> bool {
+        [crate::settings::BY_PROJECT, crate::discover::RELATIVE_FOLDER].contains(&self.code)
+    }
+
     /// Says in which file it is.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {

@@ -448,6 +448,8 @@ pub enum ConfigValue {
     NameOrLiteral(Secret),
     /// It needs a variable that is not set; the text keeps its placeholder.
     Unset(Secret),
+    /// The file names a variable that is not set, so there is nothing to send.
+    LeftOut(Secret),
 }
 
 impl ConfigValue {
@@ -457,7 +459,8 @@ impl ConfigValue {
             Self::Literal(text)
             | Self::Command(text)
             | Self::NameOrLiteral(text)
-            | Self::Unset(text) => text,
+            | Self::Unset(text)
+            | Self::LeftOut(text) => text,
         }
     }
 }

@@ -60,6 +60,8 @@ impl Switches {
     }
 }
 
+/// Reads a list of names. What is not a name is reported, and the others count all the same: one
+/// mistake must not switch on what somebody switched off.
 fn names_in(
     node: Option<&Node>,
     key: &str,
@@ -67,16 +69,22 @@ fn names_in(
     problems: &mut Vec<Problem>,
 ) -> BTreeSet<String> {
     let Some(node) = node else { return BTreeSet::new() };
-    let names: Option<BTreeSet<String>> = node
-        .as_list()
-        .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
-    names.unwrap_or_else(|| {
-        problems.push(
-            Problem::error("wrong-type", format!("\"{key}\" must be a list of names"))
-                .in_file(path)
-                .on_line(node.line)
-                .hint(format!("write \"{key}\": [\"name\"]")),
-        );
-        BTreeSet::new()
-    })
+    let at = |problem: Problem, node: &Node| {
+        let hint = format!("write \"{key}\": [\"name\"]");
+        problem.in_file(path).on_line(node.line).of_field(key).hint(hint)
+    };
+    let Some(list) = node.as_list() else {
+        let name = node.as_str().map(str::to_owned);
+        let message = format!("\"{key}\" must be a list of names, not {}", node.kind());
+        problems.push(match &name {
+            Some(_) => at(Problem::warning("wrong-type", message + "; read as one name"), node),
+            None => at(Problem::error("wrong-type", message), node),
+        });
+        return name.into_iter().collect();
+    };
+    for wrong in list.iter().filter(|item| item.as_str().is_none()) {
+        let message = format!("\"{key}\" has {} among its names; ignored", wrong.kind());
+        problems.push(at(Problem::warning("wrong-type", message), wrong));
+    }
+    list.iter().filter_map(Node::as_str).map(str::to_owned).collect()
 }

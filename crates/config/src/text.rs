@@ -148,12 +148,28 @@ fn joins(before: Option<char>, after: Option<char>) -> bool {
     before.is_some_and(is_joined) && after.is_some_and(is_joined)
 }
 
-/// Finds the word that was probably meant.
+/// Finds the word that was probably meant: one that is at most a third of its letters away.
+///
+/// ```
+/// use wharf_config::text::nearest;
+///
+/// assert_eq!(nearest("curser", ["cursor", "claude"]), Some("cursor"));
+/// assert_eq!(nearest("clod", ["cursor", "claude"]), None);
+/// ```
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
-    let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (score > 0.85).then_some(best)
+    let word = word.to_lowercase();
+    let length = word.chars().count();
+    // Comparing takes time by the product of the lengths, and names come from anywhere.
+    let is_near = |other: &&str| length <= LONGEST && other.chars().count().abs_diff(length) <= 3;
+    let distance = |other: &str| strsim::osa_distance(&word, &other.to_lowercase());
+    let scored = known.into_iter().filter(is_near).map(|other| (distance(other), other));
+    let (distance, best) = scored.min_by_key(|(distance, _)| *distance)?;
+    let longer = length.max(best.chars().count());
+    (distance <= (longer / 3).min(3)).then_some(best)
 }
+
+/// Longer words are no names that somebody mistyped.
+const LONGEST: usize = 100;
 
 #[cfg(test)]
 mod tests {

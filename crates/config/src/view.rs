@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Server};
 use crate::env::Env;
 use crate::problem::Problem;
 use crate::secret::{MASK, mask_args, mask_command};
-use crate::server::{Approval, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
+use crate::server::{Approval, ConfigValue, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
 use crate::source::Source;
 
 /// A server in a listing.
@@ -148,8 +148,9 @@ impl<'a> ServerView<'a> {
     /// yield stays hidden.
     pub fn revealed(server: &'a Server, env: &Env) -> Self {
         let mut view = Self::of(server);
-        let revealed = |pairs: &[(String, crate::ConfigValue)]| -> Option<Pairs> {
-            let shown = pairs.iter().map(|(name, value)| (name.clone(), reveal(value, env).into()));
+        let revealed = |pairs: &[(String, ConfigValue)]| -> Option<Pairs> {
+            let sent = pairs.iter().filter(|(_, value)| !matches!(value, ConfigValue::LeftOut(_)));
+            let shown = sent.map(|(name, value)| (name.clone(), reveal(value, env).into()));
             (!pairs.is_empty()).then(|| shown.collect())
         };
         match server.spec.as_ref().map(|spec| &spec.transport) {
@@ -169,12 +170,13 @@ impl<'a> ServerView<'a> {
     }
 }
 
-fn reveal(value: &crate::ConfigValue, env: &Env) -> String {
+fn reveal(value: &ConfigValue, env: &Env) -> String {
     let text = value.text().expose();
     match value {
-        crate::ConfigValue::Command(_) => MASK,
-        crate::ConfigValue::NameOrLiteral(_) => env.filled_variable(text).unwrap_or(text),
-        crate::ConfigValue::Literal(_) | crate::ConfigValue::Unset(_) => text,
+        ConfigValue::Command(_) => MASK,
+        ConfigValue::NameOrLiteral(_) => env.filled_variable(text).unwrap_or(text),
+        ConfigValue::Literal(_) | ConfigValue::Unset(_) => text,
+        ConfigValue::LeftOut(_) => "",
     }
     .to_owned()
 }

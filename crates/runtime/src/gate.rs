@@ -317,6 +317,7 @@ impl Identity {
                     self.part("=").part(env.filled_variable(text).unwrap_or(text))
                 }
                 ConfigValue::Literal(_) | ConfigValue::Unset(_) => self.part("=").part(text),
+                ConfigValue::LeftOut(_) => self.part("-").part(""),
             };
         }
     }

@@ -1,7 +1,9 @@
 //! Bounds what a project can make us read: its files come from a stranger, and looking at them must
 //! stay quick whatever is in them. The person's own files only have the general limit of `store`.
 
+use std::cell::Cell;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::document::Notation;
 use crate::problem::Problem;
@@ -11,28 +13,28 @@ use super::scan::notation_of;
 /// What all files of a project may take together.
 const TOTAL: u64 = 16 * 1024 * 1024;
 
-/// How much of a project has been read.
-#[derive(Debug, Default)]
-pub(super) struct Budget {
-    used: u64,
+/// How much of a project has been read. Clones share it, so that every reader of one look counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Budget {
+    used: Rc<Cell<u64>>,
 }
 
 impl Budget {
     /// Takes a file into account, or says why it is not read.
-    pub(super) fn take(&mut self, path: &Path) -> Result<(), Box<Problem>> {
+    pub(crate) fn take(&self, path: &Path) -> Result<(), Box<Problem>> {
         let size = path.metadata().map_or(0, |about| about.len());
         let message = if size > limit(path) {
             format!(
                 "larger than {} KiB; a project's file of this size is not read",
                 limit(path) / 1024
             )
-        } else if self.used + size > TOTAL {
+        } else if self.used.get() + size > TOTAL {
             format!(
                 "the files of this project take more than {} MiB; this one is not read",
                 TOTAL >> 20
             )
         } else {
-            self.used += size;
+            self.used.set(self.used.get() + size);
             return Ok(());
         };
         let hint = "move what is not about servers to another file";

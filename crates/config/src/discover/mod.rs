@@ -19,11 +19,11 @@ use crate::problem::Problem;
 use crate::server::Definition;
 use crate::source::{Level, Rank, Source, Standing};
 
-pub(crate) use budget::is_too_large;
+pub(crate) use budget::{Budget, is_too_large};
 pub(crate) use folders::project_folders;
 pub(crate) use folders::repository_root;
-pub(crate) use place::paths;
 use place::{FileId, Shelves};
+pub(crate) use place::{RELATIVE_FOLDER, paths, relative_folders};
 pub(crate) use scan::{Documents, Scan, notation_of};
 
 /// Everything that the files of this machine define, unsorted.
@@ -48,18 +48,33 @@ struct Located {
     rank: Rank,
 }
 
+/// Which files are looked at.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    /// Whether projects count at all.
+    pub(crate) with_projects: bool,
+    /// Programs none of whose files are read.
+    pub(crate) left_out: &'a [String],
+    /// Programs whose project files are not read.
+    pub(crate) left_out_by_project: &'a [String],
+}
+
 /// Reads the files of all programs but the ones left out.
-pub(crate) fn discover(env: &Env, with_projects: bool, left_out: &[String]) -> Found {
-    let folders = if with_projects { project_folders(env) } else { Vec::new() };
+pub(crate) fn discover(env: &Env, wanted: Wanted<'_>) -> Found {
+    let folders = if wanted.with_projects { project_folders(env) } else { Vec::new() };
     let mut scan = Scan::new(env, folders);
     let mut found = Found::default();
     let mut located: Vec<Located> = Vec::new();
     let shelves = Shelves::look(env, &scan.folders);
     for (index, program) in formats::PROGRAMS.iter().copied().enumerate() {
-        if !left_out.iter().any(|id| id == program.id) {
+        if !wanted.left_out.iter().any(|id| id == program.id) {
             locate(&scan, &shelves, (index, program), &mut located);
         }
     }
+    located.retain(|file| {
+        let is_named = wanted.left_out_by_project.iter().any(|id| id == file.program.id);
+        file.file.level != Level::Project || !is_named
+    });
     drop_user_files_seen_as_project(&mut located);
     let mut located = located.into_iter().peekable();
     while let Some(program) = located.peek().map(|next| next.program) {
@@ -220,6 +235,7 @@ fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>
         name_prefix: String::new(),
         rank,
         is_full: false,
+        budget: (file.level == Level::Project).then(|| scan.budget()),
         definitions: Vec::new(),
         problems: Vec::new(),
     };

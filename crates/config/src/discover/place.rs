@@ -10,13 +10,15 @@
 //!
 //! and in which `*` stands for any part of a name, `**` for up to four folders.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::env::{Env, Platform};
-use crate::formats::Place;
+use crate::formats::{self, Place};
+use crate::problem::Problem;
+use crate::source::Level;
 
 /// How many files one place may match; a folder with more is not a plugin folder.
 const MOST_MATCHES: usize = 1_000;
@@ -133,8 +135,8 @@ fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a 
             Some((name, otherwise)) => (name, Some(otherwise)),
             None => (variable, None),
         };
-        let folder = match (env.filled_variable(name), otherwise) {
-            (Some(value), _) => env.path_from(value, &env.cwd),
+        let folder = match (env.folder_variable(name), otherwise) {
+            (Some(folder), _) => folder,
             (None, Some(place)) => {
                 let (folder, below) = start(place, env, base)?;
                 below
@@ -158,9 +160,38 @@ fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a 
     Some((base.to_owned(), template))
 }
 
+/// The code of problems with variables that name a folder by a relative path.
+pub(crate) const RELATIVE_FOLDER: &str = "relative-folder";
+
+/// Variables for folders and files that no place of a program names.
+const OF_FOLDERS: [&str; 5] =
+    ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "WHARF_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+
+/// Reports the variables for folders that do not count, because their paths are relative.
+pub(crate) fn relative_folders(env: &Env) -> Vec<Problem> {
+    let mut names: BTreeSet<&str> = OF_FOLDERS.into();
+    if env.platform == Platform::Windows {
+        names.extend(["USERPROFILE", "APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles"]);
+    } else {
+        names.insert("HOME");
+    }
+    let files = formats::PROGRAMS.iter().flat_map(|program| program.files);
+    for file in files.filter(|file| file.level != Level::Env) {
+        let rest = template(&file.place, env).strip_prefix("${");
+        names.extend(rest.and_then(|rest| rest.split([':', '}']).next()));
+    }
+    let is_ignored =
+        |name: &&str| env.filled_variable(name).is_some() && env.folder_variable(name).is_none();
+    let report = |name: &str| {
+        Problem::warning(RELATIVE_FOLDER, format!("{name} is a relative path; ignored"))
+            .hint(format!("set {name} to a path that begins with / or ~, or unset it"))
+    };
+    names.into_iter().filter(is_ignored).map(report).collect()
+}
+
 fn known_folder(word: &str, env: &Env) -> Option<PathBuf> {
     let home = |below: &str| env.home.as_ref().map(|home| home.join(below));
-    let variable = |name: &str| env.filled_variable(name).map(PathBuf::from);
+    let variable = |name: &str| env.folder_variable(name);
     match word {
         "xdg" => variable("XDG_CONFIG_HOME").or_else(|| home(".config")),
         "data" => variable("XDG_DATA_HOME").or_else(|| home(".local/share")),

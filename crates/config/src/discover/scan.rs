@@ -54,6 +54,11 @@ impl<'a> Scan<'a> {
         root
     }
 
+    /// Returns what counts how much of a project has been read.
+    pub(super) fn budget(&self) -> Budget {
+        self.budget.clone()
+    }
+
     fn read(&mut self, path: &Path) -> Result<Option<String>, Box<Problem>> {
         if self.folders.iter().any(|folder| path.starts_with(folder.as_path())) {
             self.budget.take(path)?;

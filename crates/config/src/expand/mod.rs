@@ -4,6 +4,8 @@
 //! stays as written and is reported; the result of a replacement is final and is never looked at
 //! again, so a variable cannot smuggle in a placeholder or a `!command`.
 
+mod closers;
+
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, Platform};
@@ -11,7 +13,9 @@ use crate::named_files::NamedFiles;
 use crate::server::{Definition, Written};
 use crate::source::Level;
 
-/// No placeholder is longer; looking further would make a text of opening braces take forever.
+use closers::Closers;
+
+/// No placeholder is longer.
 const LONGEST: usize = 4_096;
 
 bitflags::bitflags! {
@@ -42,6 +46,8 @@ bitflags::bitflags! {
         const RESOLVED = 1 << 10;
         /// `${{ secrets.NAME }}`.
         const SECRETS = 1 << 11;
+        /// The file names a variable and has no placeholder: without a value the field is left out.
+        const NAMED = 1 << 12;
     }
 }
 
@@ -162,29 +168,41 @@ pub(crate) fn pieces<'a>(
     written: &'a Written,
     scope: Scope<'a>,
 ) -> impl Iterator<Item = Piece<'a>> {
-    let mut rest = written.text.as_str();
+    let text = written.text.as_str();
+    let mut closers = Closers::new(text);
+    // Where the next piece begins.
+    let mut next = 0;
     std::iter::from_fn(move || {
-        if rest.is_empty() {
+        if next == text.len() {
             return None;
         }
-        let mut from = 0;
-        while let Some(found) = memchr::memchr3(b'$', b'{', b'%', &rest.as_bytes()[from..]) {
+        let begin = next;
+        let mut from = begin;
+        while let Some(found) = memchr::memchr3(b'$', b'{', b'%', &text.as_bytes()[from..]) {
             let start = from + found;
-            if let Some((length, placeholder)) = placeholder(&rest[start..], written.syntax, scope)
-            {
-                if start > 0 {
-                    let text = &rest[..start];
-                    rest = &rest[start..];
-                    return Some(Piece::Text(text));
+            let at = At { text: &text[start..], start, closers: &mut closers };
+            if let Some((length, placeholder)) = placeholder(at, written.syntax, scope) {
+                if start > begin {
+                    next = start;
+                    return Some(Piece::Text(&text[begin..start]));
                 }
-                let whole = &rest[..length];
-                rest = &rest[length..];
-                return Some(Piece::Placeholder(whole, placeholder));
+                next = start + length;
+                return Some(Piece::Placeholder(&text[start..next], placeholder));
             }
             from = start + 1;
         }
-        Some(Piece::Text(std::mem::take(&mut rest)))
+        next = text.len();
+        Some(Piece::Text(&text[begin..]))
     })
+}
+
+/// A place in a text where a placeholder may begin.
+struct At<'a, 'c> {
+    /// The text from there on.
+    text: &'a str,
+    /// Where that is.
+    start: usize,
+    closers: &'c mut Closers<'a>,
 }
 
 /// What stands for something else.
@@ -201,12 +219,13 @@ pub(crate) enum Placeholder<'a> {
 
 /// Reads the placeholder at the start of a text, with its length.
 fn placeholder<'a>(
-    text: &'a str,
+    at: At<'a, '_>,
     syntax: Syntax,
     scope: Scope<'_>,
 ) -> Option<(usize, Placeholder<'a>)> {
+    let At { text, start, closers } = at;
     if let Some(rest) = text.strip_prefix("${") {
-        let length = closing_brace(rest)?;
+        let length = closers.of_brace(start + 1)? - (start + 2);
         return Some((length + 3, braced(&rest[..length], syntax, scope)?));
     }
     if syntax.contains(Syntax::POWERSHELL)
@@ -215,10 +234,8 @@ fn placeholder<'a>(
         let name = identifier(rest)?;
         return Some((name.len() + 5, Placeholder::Variable { name, default: None }));
     }
-    if syntax.contains(Syntax::SHELL)
-        && let Some(rest) = text.strip_prefix("$(")
-    {
-        let end = rest.bytes().take(LONGEST).position(|byte| byte == b')')?;
+    if syntax.contains(Syntax::SHELL) && text.starts_with("$(") {
+        let end = closers.next(b')', start + 2)? - (start + 2);
         let why = Missing::Command;
         return Some((end + 3, Placeholder::Unknown { name: "$(…)", why }));
     }
@@ -231,7 +248,7 @@ fn placeholder<'a>(
     if syntax.contains(Syntax::CURLY)
         && let Some(rest) = text.strip_prefix('{')
     {
-        let end = rest.bytes().take(LONGEST).position(|byte| byte == b'}')?;
+        let end = closers.next(b'}', start + 1)? - (start + 1);
         let inner = match rest[..end].split_once(':')? {
             ("env", name) => Placeholder::Variable { name, default: None },
             ("file", path) => Placeholder::File(path),
@@ -274,12 +291,14 @@ fn braced<'a>(inner: &'a str, syntax: Syntax, scope: Scope<'_>) -> Option<Placeh
         Some(name) if syntax.contains(Syntax::ENV_COLON) => name.strip_prefix("//").unwrap_or(name),
         _ => inner,
     };
-    let (name, default) = match inner.split_once(":-") {
-        Some((name, default)) => (name, Some(default)),
-        None => (inner, None),
+    let name = identifier(inner)?;
+    // Only the beginning is looked at: what follows may be long, and may be looked at again.
+    let default = match &inner[name.len()..] {
+        "" => None,
+        rest => Some(rest.strip_prefix(":-")?),
     };
     let counts = syntax.intersects(Syntax::BRACED | Syntax::ENV_COLON);
-    (counts && identifier(name) == Some(name)).then_some(Placeholder::Variable { name, default })
+    counts.then_some(Placeholder::Variable { name, default })
 }
 
 /// Returns the value of a placeholder that stands for a folder or the like.
@@ -349,7 +368,8 @@ fn replace(whole: &str, placeholder: &Placeholder<'_>, scope: Scope<'_>, expande
     expanded.uses.push(Use { variable: variable.to_owned(), from });
 }
 
-/// Finds the `}` that belongs to an opening one, so that a default may hold a pair of its own.
+/// Finds the `}` that belongs to an opening one before the text, so that a default may hold a pair
+/// of its own.
 pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().take(LONGEST) {

@@ -23,7 +23,7 @@ const READERS: &[&str] = &["VS Code", "Copilot CLI", "oh-my-pi", "Pi"];
 fn read(root: &Node, reading: &mut Reading<'_>) {
     let path = reading.source.path.clone();
     let Some(folder) = path.parent() else { return };
-    let name = plugin::name_in(&folder.join("plugin.json"));
+    let name = plugin::name_in(&folder.join("plugin.json"), reading);
     if name.is_none() {
         let message = "no \"plugin.json\" with a name beside this file; the folder's name is used";
         let problem = crate::Problem::warning("no-manifest", message).in_file(&path);

@@ -38,14 +38,17 @@ pub(super) const PROGRAM: Program = Program {
 fn read_servers(root: &Node, reading: &mut Reading<'_>) {
     let path = reading.source.path.clone();
     let Some(folder) = path.parent() else { return };
-    plugin::enter(reading, folder, &name_of(folder));
+    let name = plugin::name_in(&folder.join(MANIFEST), reading);
+    plugin::enter(reading, folder, &name.unwrap_or_else(|| folder_of_plugin(folder)));
     reading.servers_or_whole(root);
 }
 
 fn read_manifest(root: &Node, reading: &mut Reading<'_>) {
     let path = reading.source.path.clone();
     let Some(folder) = path.parent().and_then(Path::parent) else { return };
-    plugin::enter(reading, folder, &name_of(folder));
+    let name = root.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
+    let name = name.map_or_else(|| folder_of_plugin(folder), str::to_owned);
+    plugin::enter(reading, folder, &name);
     let Some(servers) = root.get("mcpServers") else { return };
     // Servers, the name of a file with servers, or a list of such things.
     let mut files = BTreeSet::new();
@@ -60,13 +63,10 @@ fn read_manifest(root: &Node, reading: &mut Reading<'_>) {
     }
 }
 
-/// The manifest names the plugin; without one it is the folder above that of the version.
-fn name_of(folder: &Path) -> String {
-    plugin::name_in(&folder.join(MANIFEST)).unwrap_or_else(|| {
-        let is_version = |path: &Path| plugin::version(path).is_some();
-        let named = if is_version(folder) { folder.parent().unwrap_or(folder) } else { folder };
-        plugin::folder_name(named)
-    })
+/// Without a name in its manifest a plugin is called like the folder above that of the version.
+fn folder_of_plugin(folder: &Path) -> String {
+    let is_version = plugin::version(folder).is_some();
+    plugin::folder_name(if is_version { folder.parent().unwrap_or(folder) } else { folder })
 }
 
 fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {

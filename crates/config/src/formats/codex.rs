@@ -77,7 +77,7 @@ pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
                     "Codex starts it in another environment",
                 );
             }
-            "required" => entry.policy().required = node.as_bool() == Some(true),
+            "required" => entry.policy().required = entry.flag("required", node) == Some(true),
             "scopes" => {
                 let scopes = entry.texts("scopes", node).join(" ");
                 entry.fields.oauth.get_or_insert_default().scope = Some(scopes);
@@ -107,7 +107,7 @@ fn pass_variable(item: &Node, entry: &mut Entry<'_>) {
 }
 
 fn header_from(entry: &mut Entry<'_>, header: &str, text: &str) {
-    let value = Written { text: text.to_owned(), syntax: Syntax::BRACED };
+    let value = Written { text: text.to_owned(), syntax: Syntax::BRACED | Syntax::NAMED };
     entry.fields.headers.push((header.to_owned(), value));
 }
 

@@ -86,15 +86,13 @@ impl<'a> Entry<'a> {
     pub(super) fn read(&mut self, map: &Map) {
         self.fields.url_kind = Some(self.dialect.url);
         self.fields.syntax = self.dialect.syntax;
-        for (key, node) in map.iter().filter(|(_, node)| !node.is_null()) {
+        for (key, node) in map.iter() {
             let word = key.text.as_str();
-            let _known = self.launch(word, node)
-                || self.remote(word, node)
-                || self.switches(word, node)
-                || self.limits(word, node)
-                || self.tools(word, node)
-                || (self.dialect.native && self.native(word, node))
-                || self.unknown(word, node);
+            if node.is_null() {
+                self.null(word, node);
+            } else {
+                let _known = self.field(word, node) || self.unknown(word, node);
+            }
         }
         (self.own_fields)(map, self);
         self.whole_command_line();
@@ -102,6 +100,30 @@ impl<'a> Entry<'a> {
             let message =
                 format!("{} wants a \"type\" beside \"url\"; read as http", self.program_name);
             self.warn("no-type", self.line, "type", (message, "add \"type\": \"http\""));
+        }
+    }
+
+    /// Reads a field, if it is one of ours.
+    fn field(&mut self, word: &str, node: &Node) -> bool {
+        self.launch(word, node)
+            || self.remote(word, node)
+            || self.switches(word, node)
+            || self.limits(word, node)
+            || self.tools(word, node)
+            || (self.dialect.native && self.native(word, node))
+    }
+
+    /// Reports a field of ours that has no value. It is read for once, to see whether it is ours.
+    fn null(&mut self, word: &str, node: &Node) {
+        let before = (self.fields.clone(), self.off.clone());
+        let (hints, problems) = (self.hints.len(), self.problems.len());
+        let is_ours = self.field(word, node);
+        (self.fields, self.off) = before;
+        self.hints.truncate(hints);
+        self.problems.truncate(problems);
+        if is_ours {
+            let message = format!("\"{word}\" is null; ignored");
+            self.warn("wrong-type", node.line, word, (message, "give it a value, or remove it"));
         }
     }
 
@@ -357,19 +379,27 @@ impl<'a> Entry<'a> {
     }
 
     fn auth(&mut self, node: &Node) {
-        let get = |key| node.get(key).and_then(Node::as_str);
-        let kind = match get("type") {
-            Some("oauth") => Some(AuthKind::Oauth),
-            Some("bearer") => Some(AuthKind::Bearer),
-            _ => None,
-        };
-        if let Some(kind) = kind.filter(|_| self.dialect.native) {
-            let credential_id = get("credentialId").map(str::to_owned);
-            self.fields.auth = Some(Auth { kind, credential_id });
-        } else if node.get("CLIENT_ID").is_some() || node.get("redirectPort").is_some() {
-            // Cursor's and Copilot's form of a client registered beforehand.
-            self.oauth(node);
+        if !self.dialect.native {
+            if node.get("CLIENT_ID").is_some() || node.get("redirectPort").is_some() {
+                // Cursor's and Copilot's form of a client registered beforehand.
+                self.oauth(node);
+            }
+            return;
         }
+        let kind = match node.get("type").and_then(Node::as_str) {
+            Some("oauth") => AuthKind::Oauth,
+            Some("bearer") => AuthKind::Bearer,
+            _ => {
+                let at = node.get("type").unwrap_or(node);
+                let message = "\"auth.type\" must be \"oauth\" or \"bearer\"; ignored".to_owned();
+                let hint = "write \"auth\": { \"type\": \"bearer\", \"credentialId\": \"…\" }";
+                self.warn("wrong-type", at.line, "auth.type", (message, hint));
+                return;
+            }
+        };
+        let credential_id =
+            node.get("credentialId").and_then(|id| self.word("auth.credentialId", id));
+        self.fields.auth = Some(Auth { kind, credential_id });
     }
 
     fn oauth(&mut self, node: &Node) {
@@ -377,24 +407,51 @@ impl<'a> Entry<'a> {
             self.fields.oauth = Some(OAuth { off: !on, ..OAuth::default() });
             return;
         }
-        let get = |keys: &[&str]| keys.iter().find_map(|key| node.get(key));
-        let text = |keys: &[&str]| get(keys).and_then(Node::as_str).map(str::to_owned);
-        let scopes = get(&["scopes"]).and_then(Node::as_list);
-        let scope = scopes
-            .map(|list| list.iter().filter_map(Node::as_str).collect::<Vec<_>>().join(" "))
-            .or_else(|| text(&["scope", "scopes"]));
-        let port = get(&["callbackPort", "callback_port", "redirectPort"]).and_then(Node::as_f64);
+        if node.as_map().is_none() {
+            let message = format!("\"oauth\" must be an object, not {}; ignored", node.kind());
+            self.warn("wrong-type", node.line, "oauth", (message, "write \"oauth\": { … }"));
+            return;
+        }
+        let get = |keys: &[&'static str]| {
+            keys.iter().find_map(|key| Some((*key, node.get(key).filter(|node| !node.is_null())?)))
+        };
+        let mut text = |keys: &[&'static str]| {
+            get(keys).and_then(|(key, node)| self.word(&format!("oauth.{key}"), node))
+        };
+        let scopes = get(&["scopes"]).and_then(|(_, node)| node.as_list());
+        let scope = match scopes {
+            Some(list) => Some(list.iter().filter_map(Node::as_str).collect::<Vec<_>>().join(" ")),
+            None => text(&["scope", "scopes"]),
+        };
+        let client_id = text(&["clientId", "client_id", "CLIENT_ID"]);
+        let client_secret = text(&["clientSecret", "client_secret", "CLIENT_SECRET"]);
+        let redirect_uri = text(&["redirectUri", "redirect_uri"]);
+        let port = get(&["callbackPort", "callback_port", "redirectPort"]);
+        let callback_port = port.and_then(|(key, node)| self.port(&format!("oauth.{key}"), node));
+        let grant = get(&["grant"]).and_then(|(_, node)| self.grant_type(node));
+        let enabled = get(&["enabled"]).and_then(|(_, node)| self.flag("oauth.enabled", node));
         let syntax = self.dialect.syntax;
-        let written = |keys: &[&str]| text(keys).map(|text| Written { text, syntax });
+        let written = |text: Option<String>| text.map(|text| Written { text, syntax });
         self.fields.oauth = Some(OAuth {
-            client_id: written(&["clientId", "client_id", "CLIENT_ID"]),
-            client_secret: written(&["clientSecret", "client_secret", "CLIENT_SECRET"]),
+            client_id: written(client_id),
+            client_secret: written(client_secret),
             scope,
-            callback_port: port.and_then(super::scalars::port),
-            redirect_uri: text(&["redirectUri", "redirect_uri"]),
-            grant: text(&["grant"]),
-            off: get(&["enabled"]).and_then(Node::as_bool) == Some(false),
+            callback_port,
+            redirect_uri,
+            grant,
+            off: enabled == Some(false),
         });
+    }
+
+    fn grant_type(&mut self, node: &Node) -> Option<String> {
+        let known = ["authorization_code", "client_credentials", "device_code"];
+        let grant = node.as_str().filter(|word| known.contains(word)).map(str::to_owned);
+        if grant.is_none() {
+            let message = format!("\"oauth.grant\" must be one of {}; ignored", known.join(", "));
+            let hint = "remove it to sign in with a browser";
+            self.warn("wrong-type", node.line, "oauth.grant", (message, hint));
+        }
+        grant
     }
 
     fn approval(&mut self, word: &str, node: &Node) -> Option<Approval> {

@@ -36,10 +36,12 @@ pub(super) const PROGRAM: Program = Program {
 /// Adds the header for a token that stands in the entry or in a variable.
 pub(super) fn bearer_token(map: &Map, entry: &mut Entry<'_>) {
     let get = |keys: [&str; 2]| keys.iter().find_map(|key| map.get(key)).and_then(Node::as_str);
-    let token = get(["bearerToken", "bearer_token"]).map(str::to_owned);
-    let variable = get(["bearerTokenEnv", "bearer_token_env"]).map(|name| format!("${{{name}}}"));
-    if let Some(token) = token.or(variable) {
-        let value = Written { text: format!("Bearer {token}"), syntax: entry.dialect.syntax };
+    let token = get(["bearerToken", "bearer_token"]);
+    let token = token.map(|token| (token.to_owned(), entry.dialect.syntax));
+    let variable = get(["bearerTokenEnv", "bearer_token_env"])
+        .map(|name| (format!("${{{name}}}"), Syntax::BRACED | Syntax::NAMED));
+    if let Some((token, syntax)) = token.or(variable) {
+        let value = Written { text: format!("Bearer {token}"), syntax };
         entry.fields.headers.push(("Authorization".to_owned(), value));
     }
 }

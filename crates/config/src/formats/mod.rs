@@ -143,6 +143,12 @@ pub(crate) fn program(id: &str) -> Option<&'static Program> {
     PROGRAMS.iter().copied().find(|program| program.id == id)
 }
 
+/// Finds a program by its short name, or by its name as one word: `claude-code`, `vs-code`.
+pub(crate) fn program_called(word: &str) -> Option<&'static Program> {
+    let is_name = |program: &&Program| program.name.to_ascii_lowercase().replace(' ', "-") == word;
+    program(word).or_else(|| PROGRAMS.iter().copied().find(is_name))
+}
+
 /// Goes through the programs that Wharf knows, as id and name.
 pub fn providers() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROGRAMS.iter().map(|program| (program.id, program.name))

@@ -6,11 +6,8 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::discover::is_too_large;
 use crate::document;
 use crate::expand::Syntax;
-use crate::source::Level;
-use crate::store;
 
 use super::reading::Reading;
 
@@ -29,12 +26,7 @@ pub(super) fn servers_in(file: &str, folder: &Path, line: u32, reading: &mut Rea
         reading.error("outside-plugin", line, (message, "move the file into the plugin's folder"));
         return;
     };
-    if reading.source.level == Level::Project && is_too_large(&path) {
-        let message = "the file that \"mcpServers\" names is too large; not read".to_owned();
-        reading.error("too-large", line, (message, "keep nothing but servers in it"));
-        return;
-    }
-    match store::read(&path) {
+    match reading.further_file(&path) {
         Ok(Some(text)) => match document::parse(&text, crate::discover::notation_of(&path)) {
             Ok(parsed) => reading.servers_or_whole(&parsed.root),
             Err(error) => reading.error(
@@ -57,13 +49,19 @@ pub(super) fn servers_in(file: &str, folder: &Path, line: u32, reading: &mut Rea
                 "correct \"mcpServers\", or update the plugin",
             ),
         ),
-        Err(error) => reading.problems.push(error.as_problem()),
+        Err(problem) => reading.problems.push(*problem),
     }
 }
 
 /// Returns the name that a manifest gives.
-pub(super) fn name_in(manifest: &Path) -> Option<String> {
-    let text = store::read(manifest).ok()??;
+pub(super) fn name_in(manifest: &Path, reading: &mut Reading<'_>) -> Option<String> {
+    let text = match reading.further_file(manifest) {
+        Ok(text) => text?,
+        Err(problem) => {
+            reading.problems.push(*problem);
+            return None;
+        }
+    };
     let root = document::parse(&text, document::Notation::Json).ok()?.root;
     root.get("name")?.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }

@@ -2,14 +2,16 @@
 //!
 //! Whatever is odd becomes a problem with file and line, and reading goes on with the next entry.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::discover::Budget;
 use crate::document::{Key, Map, Node};
 use crate::env::Env;
 use crate::problem::Problem;
 use crate::server::{Definition, ServerName};
 use crate::source::{Level, Rank, Source};
+use crate::store;
 
 use super::entry::Entry;
 use super::program::{Dialect, Program, Shape};
@@ -39,11 +41,21 @@ pub(crate) struct Reading<'a> {
     pub(crate) rank: Rank,
     /// There are more servers than are read, and it has been said.
     pub(crate) is_full: bool,
+    /// Limits what further files of a project may take; none for the person's own.
+    pub(crate) budget: Option<Budget>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl Reading<'_> {
+    /// Reads a further file that belongs to this one.
+    pub(crate) fn further_file(&self, path: &Path) -> Result<Option<String>, Box<Problem>> {
+        if let Some(budget) = &self.budget {
+            budget.take(path)?;
+        }
+        store::read(path).map_err(|error| Box::new(error.as_problem()))
+    }
+
     /// Reads a whole file.
     pub(crate) fn file(&mut self, root: &Node, shape: &Shape) {
         // A file may be empty, a variable that is set may not.

@@ -94,7 +94,12 @@ impl Entry<'_> {
             let pairs = map.iter().filter_map(|(key, value)| {
                 let field = format!("{ours}.{}", key.text);
                 let text = match &value.value {
-                    Value::Null => return None,
+                    Value::Null => {
+                        let message = format!("\"{field}\" is null; ignored");
+                        let hint = "give it a value, or remove it";
+                        self.warn("wrong-type", value.line, &field, (message, hint));
+                        return None;
+                    }
                     // A line end is not allowed in a header at all.
                     _ if ours == "headers" => self.trimmed(&field, value)?,
                     _ => self.text(&field, value)?,
@@ -129,6 +134,27 @@ impl Entry<'_> {
                 Vec::new()
             }
         }
+    }
+
+    /// Reads a text whose absence does not make the entry useless; anything else is reported and
+    /// ignored.
+    pub(super) fn word(&mut self, word: &str, node: &Node) -> Option<String> {
+        let text = node.as_str().map(str::to_owned);
+        if text.is_none() {
+            let message = format!("\"{word}\" must be a string, not {}; ignored", node.kind());
+            self.warn("wrong-type", node.line, word, (message, "write one text in quotes"));
+        }
+        text
+    }
+
+    /// Reads the number of a port; anything else is reported and ignored.
+    pub(super) fn port(&mut self, word: &str, node: &Node) -> Option<u16> {
+        let port = node.as_f64().and_then(port);
+        if port.is_none() {
+            let message = format!("\"{word}\" must be a port, 1 to 65535; ignored");
+            self.warn("wrong-type", node.line, word, (message, "write a number such as 8080"));
+        }
+        port
     }
 
     /// Reads a truth value; anything else is reported and ignored.

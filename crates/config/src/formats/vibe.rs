@@ -52,7 +52,7 @@ fn key_header(map: &Map, entry: &mut Entry<'_>) {
     }
     let format = get("api_key_format").unwrap_or("Bearer {token}");
     let text = format.replace("{token}", &format!("${{{variable}}}"));
-    let value = Written { text, syntax: Syntax::BRACED };
+    let value = Written { text, syntax: Syntax::BRACED | Syntax::NAMED };
     entry.fields.headers.push((header.to_owned(), value));
 }
 

@@ -90,6 +90,8 @@ pub enum ManageError {
     UnknownProgram {
         /// What was asked for.
         name: String,
+        /// What was probably meant.
+        nearest: Option<&'static str>,
         /// What there is.
         known: Vec<&'static str>,
     },
@@ -152,6 +154,9 @@ impl ManageError {
             }
             Self::OtherScope { scope, .. } => {
                 Some(format!("it is in the {scope} file: use --scope {scope}"))
+            }
+            Self::UnknownProgram { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean \"{nearest}\"?"))
             }
             Self::UnknownProgram { known, .. } => Some(format!("one of: {}", known.join(", "))),
             Self::NoSuchFile { scope, .. } => {

@@ -51,6 +51,9 @@ pub struct Transfer {
     pub added: Vec<String>,
     /// Entries that were replaced.
     pub changed: Vec<String>,
+    /// Entries that are there already, the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unchanged: Vec<String>,
     /// Servers that were not copied.
     pub skipped: Vec<Skipped>,
     /// What could not be written for a server that was copied.
@@ -115,11 +118,8 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
 /// Copies the servers that Wharf would connect into another program's file.
 pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
     let catalog = see(env, request)?;
-    let unknown = || ManageError::UnknownProgram {
-        name: request.program.clone(),
-        known: export_targets().map(|(id, _)| id).collect(),
-    };
-    let program = formats::program(&request.program).ok_or_else(unknown)?;
+    let unknown = || unknown_program(&request.program, export_targets().map(|(id, _)| id));
+    let program = formats::program_called(&request.program).ok_or_else(unknown)?;
     let style = program.export.ok_or_else(unknown)?;
     let path = target_file(env, program, style, request.scope)?;
     let mut batch = Batch::new(env, path, style.keys, request)?;
@@ -229,12 +229,13 @@ fn origin(
 ) -> Result<Vec<(Definition, bool)>, ManageError> {
     let known = formats::PROGRAMS.iter().filter(|program| !program.files.is_empty());
     let path = env.path_from(&request.program, &env.cwd);
-    let is_program = known.clone().any(|program| program.id == request.program);
+    let program = formats::program_called(&request.program);
+    let program = program.filter(|own| known.clone().any(|program| program.id == own.id));
     let is_known_file = catalog.files.iter().any(|file| file.path == path);
-    if is_program || is_known_file {
+    if program.is_some() || is_known_file {
         let wanted = |server: &&Server| {
             let source = &server.definition.source;
-            if is_program { source.provider == request.program } else { source.path == path }
+            program.map_or(source.path == path, |program| source.provider == program.id)
         };
         let found = catalog.servers.iter().filter(wanted);
         return Ok(found.map(|own| (own.definition.clone(), own.trust.is_enough())).collect());
@@ -246,11 +247,14 @@ fn origin(
             None => Ok(found.definitions.into_iter().map(|own| (own, true)).collect()),
         },
         None if looks_like_a_file(&request.program) => Err(ManageError::MissingFile { path }),
-        None => Err(ManageError::UnknownProgram {
-            name: request.program.clone(),
-            known: known.map(|program| program.id).collect(),
-        }),
+        None => Err(unknown_program(&request.program, known.map(|program| program.id))),
     }
+}
+
+fn unknown_program(name: &str, known: impl Iterator<Item = &'static str>) -> ManageError {
+    let known: Vec<&'static str> = known.collect();
+    let nearest = crate::text::nearest(name, known.iter().copied());
+    ManageError::UnknownProgram { name: name.to_owned(), nearest, known }
 }
 
 fn looks_like_a_file(text: &str) -> bool {
@@ -265,10 +269,11 @@ struct Batch<'a> {
     path: PathBuf,
     keys: &'static [&'static str],
     request: &'a TransferRequest,
-    existing: Vec<String>,
+    existing: Vec<(String, serde_json::Value)>,
     changes: Vec<Change>,
     added: Vec<String>,
     changed: Vec<String>,
+    unchanged: Vec<String>,
     skipped: Vec<Skipped>,
     notes: Vec<Note>,
 }
@@ -287,7 +292,8 @@ impl<'a> Batch<'a> {
         })?;
         let servers = root.root.pointer(keys).and_then(document::Node::as_map);
         let existing = servers.into_iter().flat_map(document::Map::iter);
-        let existing = existing.map(|(key, _)| key.text.clone()).collect();
+        let existing = existing.map(|(key, node)| (key.text.clone(), native::json_of(node)));
+        let existing = existing.collect();
         Ok(Self {
             _lock: lock,
             before,
@@ -298,6 +304,7 @@ impl<'a> Batch<'a> {
             changes: Vec::new(),
             added: Vec::new(),
             changed: Vec::new(),
+            unchanged: Vec::new(),
             skipped: Vec::new(),
             notes: Vec::new(),
         })
@@ -309,8 +316,12 @@ impl<'a> Batch<'a> {
 
     /// Puts a server in, or notes why not; says whether it is in.
     fn put(&mut self, name: &str, entry: Result<serde_json::Value, String>) -> bool {
-        let exists = self.existing.iter().any(|own| own == name);
+        let exists = self.existing.iter().any(|(own, _)| own == name);
         let entry = match entry {
+            Ok(value) if exists && self.holds(name, &value) => {
+                self.unchanged.push(name.to_owned());
+                return false;
+            }
             Ok(_) if exists && !self.request.replace => {
                 Err("it exists there; use --force to replace it".to_owned())
             }
@@ -329,6 +340,11 @@ impl<'a> Batch<'a> {
                 false
             }
         }
+    }
+
+    /// Tells whether the file has this very entry.
+    fn holds(&self, name: &str, entry: &serde_json::Value) -> bool {
+        self.existing.iter().any(|(own, value)| own == name && value == entry)
     }
 
     /// Notes limits of the server that the other program cannot be told about.
@@ -356,7 +372,7 @@ impl<'a> Batch<'a> {
         let label = self.path.to_string_lossy();
         let diff = edit::diff(&self.before, &after, notation_of(&self.path), &label);
         let mut backup = None;
-        if !self.request.dry_run && !self.changes.is_empty() {
+        if !self.request.dry_run && after != self.before {
             backup = store::back_up(&self.path)?;
             store::write(&self.path, &after)?;
         }
@@ -365,6 +381,7 @@ impl<'a> Batch<'a> {
             backup,
             added: self.added,
             changed: self.changed,
+            unchanged: self.unchanged,
             skipped: self.skipped,
             notes: self.notes,
             diff,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::discover::{is_too_large, project_folders};
+use crate::discover::{is_too_large, project_folders, relative_folders};
 use crate::document::{self, Node, Notation, Value};
 use crate::edit::{self, Change};
 use crate::env::Env;
@@ -24,8 +24,8 @@ pub use table::{KEYS, Kind, Setting};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     values: BTreeMap<&'static str, SettingValue>,
-    /// The programs that the person leaves out, without those that a project does.
-    pub(crate) own_left_out: Vec<String>,
+    /// The programs whose project files a project leaves out. The person's own files stay.
+    pub(crate) left_out_by_project: Vec<String>,
 }
 
 /// The value of a setting.
@@ -42,17 +42,32 @@ pub enum SettingValue {
 }
 
 impl Settings {
-    /// Reads the settings. What is wrong in them is ignored and reported.
+    /// Reads the settings of the person and of the project. What is wrong in them is ignored and
+    /// reported.
     pub fn load(env: &Env) -> (Self, Vec<Problem>) {
+        Self::load_from(env, Files::WithProject)
+    }
+
+    /// Reads the settings of these files.
+    pub fn load_from(env: &Env, files: Files) -> (Self, Vec<Problem>) {
         let defaults = KEYS.iter().map(|setting| (setting.key, setting.default_value()));
-        let mut settings = Self { values: defaults.collect(), own_left_out: Vec::new() };
+        let mut settings = Self { values: defaults.collect(), left_out_by_project: Vec::new() };
         let mut problems = Vec::new();
         if let Some(path) = Self::path(env) {
             for (setting, value, _) in read(&path, &mut problems) {
                 settings.values.insert(setting.key, value);
             }
         }
-        settings.own_left_out = settings.list("discovery.disabled").to_vec();
+        // Who wants nothing of a project does not want its settings, either.
+        if files == Files::WithProject && settings.is_on("discovery.project") {
+            settings.read_project(env, &mut problems);
+        }
+        settings.read_variable(env, &mut problems);
+        problems.extend(relative_folders(env));
+        (settings, problems)
+    }
+
+    fn read_project(&mut self, env: &Env, problems: &mut Vec<Problem>) {
         for folder in project_folders(env) {
             let path = folder.join(".wharf/config.toml");
             // A person may keep their own files inside a project.
@@ -65,15 +80,22 @@ impl Settings {
                 problems.push(problem.hint("keep nothing but settings in it"));
                 continue;
             }
-            for (setting, value, line) in read(&path, &mut problems) {
-                settings.tighten(setting, value, (&path, line), &mut problems);
+            for (setting, value, line) in read(&path, problems) {
+                self.tighten(setting, value, (&path, line), problems);
             }
         }
-        let variable = env.filled_variable("WHARF_STARTUP_TIMEOUT_MS");
-        if let Some(limit) = variable.and_then(|text| text.parse().ok()) {
-            settings.values.insert("startup.timeout_ms", SettingValue::Number(limit));
+    }
+
+    fn read_variable(&mut self, env: &Env, problems: &mut Vec<Problem>) {
+        let name = "WHARF_STARTUP_TIMEOUT_MS";
+        let Some(text) = env.filled_variable(name) else { return };
+        if let Ok(limit) = text.trim().parse() {
+            self.values.insert("startup.timeout_ms", SettingValue::Number(limit));
+        } else {
+            let message = format!("{name} must be a whole number; ignored");
+            let problem = Problem::warning("wrong-type", message);
+            problems.push(problem.hint("write milliseconds, such as 250"));
         }
-        (settings, problems)
     }
 
     /// Returns where the person's settings are kept.
@@ -109,7 +131,7 @@ impl Settings {
         }
     }
 
-    /// Takes over what a project says, if that makes things stricter.
+    /// Takes over what a project says, if that makes things stricter for what the project brings.
     fn tighten(
         &mut self,
         setting: &Setting,
@@ -117,35 +139,49 @@ impl Settings {
         (path, line): (&Path, u32),
         problems: &mut Vec<Problem>,
     ) {
+        let at = |problem: Problem| problem.in_file(path).on_line(line);
         let strict = setting.strict.is_some_and(|strict| strict == value.to_string());
         match (&value, self.values.get_mut(setting.key)) {
-            (SettingValue::List(more), Some(SettingValue::List(list))) if setting.adds => {
-                let new = more.iter().filter(|word| !list.contains(word));
-                let new: Vec<String> = new.cloned().collect();
+            (SettingValue::List(more), Some(SettingValue::List(own))) if setting.adds => {
+                let known = &mut self.left_out_by_project;
+                let is_new = |word: &&String| !own.contains(word) && !known.contains(word);
+                let new: Vec<String> = more.iter().filter(is_new).cloned().collect();
                 if !new.is_empty() {
-                    let message =
-                        format!("this project leaves out the servers of {}", new.join(", "));
-                    problems.push(
-                        Problem::warning("left-out", message)
-                            .in_file(path)
-                            .on_line(line)
-                            .hint("remove the setting to see them here"),
+                    let message = format!(
+                        "this project's settings leave out what it has for {}; your own servers stay",
+                        new.join(", ")
                     );
+                    let problem = Problem::warning(BY_PROJECT, message);
+                    problems.push(at(problem.hint("remove the setting to see them here")));
                 }
-                list.extend(new);
+                known.extend(new);
             }
-            (_, Some(own)) if strict => *own = value,
-            _ => problems.push(
-                Problem::warning(
-                    "not-for-projects",
-                    format!("\"{}\" does not count in a project's file", setting.key),
-                )
-                .in_file(path)
-                .on_line(line)
-                .hint(format!("set it for yourself: wharf config set {} …", setting.key)),
-            ),
+            (_, Some(own)) if strict && *own != value => {
+                let message = format!("this project's settings say {} = {value}", setting.key);
+                problems.push(at(Problem::warning(BY_PROJECT, message)
+                    .hint("remove the setting if you do not want it here")));
+                *own = value;
+            }
+            _ if strict => {}
+            _ => problems.push(at(Problem::warning(
+                "not-for-projects",
+                format!("\"{}\" does not count in a project's file", setting.key),
+            )
+            .hint(format!("set it for yourself: wharf config set {} …", setting.key)))),
         }
     }
+}
+
+/// The code of problems that tell what a project's settings did.
+pub(crate) const BY_PROJECT: &str = "project-settings";
+
+/// Whose settings are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Files {
+    /// The person's and those of the project.
+    WithProject,
+    /// The person's alone.
+    Own,
 }
 
 /// Why a setting cannot be changed.
@@ -174,6 +210,16 @@ pub enum SettingError {
         /// The key.
         key: &'static str,
         /// What it takes.
+        wanted: String,
+    },
+    /// The value is planned, but nothing acts on it yet.
+    #[error("\"{key}\" cannot be \"{word}\" yet: Wharf does not support it")]
+    Later {
+        /// The key.
+        key: &'static str,
+        /// The value.
+        word: &'static str,
+        /// What it takes now.
         wanted: String,
     },
     /// There is no home to keep settings in.
@@ -210,9 +256,7 @@ pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
 /// Changes a setting in the person's file and returns that file.
 pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
     let setting = find(key)?;
-    let value = setting
-        .parse(text)
-        .ok_or_else(|| SettingError::Value { key: setting.key, wanted: setting.kind.describe() })?;
+    let value = setting.parse(text).ok_or_else(|| refused(setting, text))?;
     if let Some(problem) = unknown_programs(setting, &value).next() {
         let wanted = format!("names of programs; {}", problem.message);
         return Err(SettingError::Value { key: setting.key, wanted });
@@ -227,6 +271,15 @@ pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
         .map_err(|source| SettingError::Edit { path: path.clone(), source })?;
     store::write(&path, &after)?;
     Ok(path)
+}
+
+/// Says why a value does not fit.
+fn refused(setting: &'static Setting, text: &str) -> SettingError {
+    let (key, wanted) = (setting.key, setting.describe());
+    match setting.later.iter().find(|word| **word == text) {
+        Some(word) => SettingError::Later { key, word, wanted },
+        None => SettingError::Value { key, wanted },
+    }
 }
 
 impl SettingValue {
@@ -282,17 +335,14 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
                         unknown_programs(setting, &value)
                             .map(|problem| problem.in_file(path).on_line(node.line)),
                     );
+                    problems.extend(setting.not_words(node).into_iter().map(|line| {
+                        let message = format!("\"{key}\" must be a list of words");
+                        let problem = Problem::warning("wrong-type", message);
+                        problem.in_file(path).on_line(line).hint("put each word in quotes")
+                    }));
                     known.push((setting, value, node.line));
                 }
-                None => problems.push(
-                    Problem::warning(
-                        "wrong-type",
-                        format!("\"{key}\" must be {}; ignored", setting.kind.describe()),
-                    )
-                    .in_file(path)
-                    .on_line(node.line)
-                    .hint("correct the value, or remove it"),
-                ),
+                None => problems.push(unusable(setting, node).in_file(path).on_line(node.line)),
             },
             Err(error) => {
                 let code = match error {
@@ -308,6 +358,17 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
         }
     }
     known
+}
+
+/// Says why the value of a file does not count.
+fn unusable(setting: &'static Setting, node: &Node) -> Problem {
+    match refused(setting, node.as_str().unwrap_or_default()) {
+        // Somebody relies on it, so this is more than an oddity.
+        error @ SettingError::Later { .. } => Problem::error("not-available", error.to_string())
+            .hint(format!("write one of {}", setting.describe().trim_start_matches("one of "))),
+        error => Problem::warning("wrong-type", format!("{error}; ignored"))
+            .hint("correct the value, or remove it"),
+    }
 }
 
 /// Reports names in the list of left-out programs that no program has.

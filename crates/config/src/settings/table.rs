@@ -17,6 +17,10 @@ pub struct Setting {
     pub strict: Option<&'static str>,
     /// Whether a project may add to it.
     pub adds: bool,
+    /// The smallest number that makes sense.
+    pub least: u64,
+    /// Words that are planned and not available yet.
+    pub later: &'static [&'static str],
     /// What it does.
     pub about: &'static str,
 }
@@ -40,24 +44,38 @@ const fn setting(
     default: &'static str,
     about: &'static str,
 ) -> Setting {
-    Setting { key, kind, default, strict: None, adds: false, about }
+    Setting { key, kind, default, strict: None, adds: false, least: 0, later: &[], about }
 }
 
 /// All settings, by key.
 pub const KEYS: &[Setting] = &[
-    setting(
-        "call.max_ms",
-        Kind::Number,
-        "3600000",
-        "longest time a call may take, in milliseconds",
-    ),
-    setting("call.max_result_chars", Kind::Number, "50000", "longest result that a model is shown"),
-    setting(
-        "credentials.store",
-        Kind::Word(&["auto", "keychain", "file"]),
-        "auto",
-        "where sign-ins are kept",
-    ),
+    Setting {
+        least: 1,
+        ..setting(
+            "call.max_ms",
+            Kind::Number,
+            "3600000",
+            "longest time a call may take, in milliseconds",
+        )
+    },
+    Setting {
+        least: 1,
+        ..setting(
+            "call.max_result_chars",
+            Kind::Number,
+            "50000",
+            "longest result that a model is shown",
+        )
+    },
+    Setting {
+        later: &["keychain"],
+        ..setting(
+            "credentials.store",
+            Kind::Word(&["auto", "file"]),
+            "auto",
+            "where sign-ins are kept",
+        )
+    },
     Setting {
         adds: true,
         ..setting(
@@ -126,7 +144,10 @@ impl Setting {
     pub fn parse(&self, text: &str) -> Option<SettingValue> {
         match self.kind {
             Kind::Bool => text.parse().ok().map(SettingValue::Bool),
-            Kind::Number => text.parse().ok().map(SettingValue::Number),
+            Kind::Number => {
+                let number = text.parse().ok().filter(|number| *number >= self.least);
+                number.map(SettingValue::Number)
+            }
             Kind::Word(words) => words.contains(&text).then(|| SettingValue::Text(text.to_owned())),
             Kind::List => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
@@ -139,18 +160,39 @@ impl Setting {
         self.parse(self.default).unwrap_or_else(|| SettingValue::Text(self.default.to_owned()))
     }
 
-    /// Reads the value of a file, which has types.
+    /// Reads the value of a file, which has types. Of a list, every word that is one counts.
     pub(super) fn accept(&self, node: &Node) -> Option<SettingValue> {
         match (&node.value, self.kind) {
             (Value::Bool(truth), Kind::Bool) => Some(SettingValue::Bool(*truth)),
             (Value::Number(digits), Kind::Number) => self.parse(&digits.replace('_', "")),
             (Value::String(text), Kind::Word(_)) => self.parse(text),
+            // What leaves something out must not let it in because of one mistake.
+            (Value::String(text), Kind::List) => Some(SettingValue::List(vec![text.clone()])),
             (Value::List(list), Kind::List) => {
-                let words: Option<Vec<String>> =
-                    list.iter().map(|item| item.as_str().map(str::to_owned)).collect();
-                words.map(SettingValue::List)
+                let words = list.iter().filter_map(Node::as_str);
+                Some(SettingValue::List(words.map(str::to_owned).collect()))
             }
             _ => None,
+        }
+    }
+
+    /// Returns where a list has something that is not a word, or where it is not a list.
+    pub(super) fn not_words(&self, node: &Node) -> Vec<u32> {
+        match (&node.value, self.kind) {
+            (Value::List(list), Kind::List) => {
+                let wrong = list.iter().filter(|item| item.as_str().is_none());
+                wrong.map(|item| item.line).collect()
+            }
+            (Value::String(_), Kind::List) => vec![node.line],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says what it takes, after "must be".
+    pub fn describe(&self) -> String {
+        match self.kind {
+            Kind::Number if self.least == 1 => "a whole number greater than zero".to_owned(),
+            kind => kind.describe(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Only for definitions that may be looked at so closely: an untrusted one is never expanded.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use crate::env::Env;
@@ -177,6 +178,11 @@ impl Work<'_> {
             }
             return ConfigValue::NameOrLiteral(Secret::new(name));
         }
+        if written.syntax.contains(Syntax::NAMED)
+            && let Some(name) = self.unset_name(written)
+        {
+            return self.left_out(field, written, name);
+        }
         let expanded = self.expand(field, written);
         if expanded.is_incomplete() {
             ConfigValue::Unset(Secret::new(expanded.text))
@@ -185,14 +191,35 @@ impl Work<'_> {
         }
     }
 
+    /// Returns the variable that a file names and that says nothing.
+    fn unset_name(&self, written: &Written) -> Option<String> {
+        let uses = expand::expand(written, self.scope()).uses;
+        let is_unset = |used: &Use| self.env.filled_variable(&used.variable).is_none();
+        uses.into_iter().find(is_unset).map(|used| used.variable)
+    }
+
+    /// Leaves a value out: nobody wrote the placeholder that stands for the variable here.
+    fn left_out(&mut self, field: &dyn Display, written: &Written, name: String) -> ConfigValue {
+        let shown = crate::text::clip(&name, 100);
+        let message = format!("\"{field}\" is left out: variable \"{shown}\" is not set");
+        let hint = format!("set {shown}");
+        self.note(field, Problem::warning("unset-variable", message).hint(hint));
+        let used = Use { variable: name, from: Origin::Missing(Missing::Variable) };
+        self.done.uses.push(FieldUse { field: field.to_string(), used });
+        ConfigValue::LeftOut(Secret::new(&*written.text))
+    }
+
     fn text(&mut self, field: &dyn Display, written: &Written) -> Secret {
         Secret::new(self.expand(field, written).text)
     }
 
     fn expand(&mut self, field: &dyn Display, written: &Written) -> Expanded {
         let expanded = expand::expand(written, self.scope());
+        let mut reported = BTreeSet::new();
         for used in &expanded.uses {
-            if let Origin::Missing(why) = used.from {
+            if let Origin::Missing(why) = used.from
+                && reported.insert(&used.variable)
+            {
                 self.missing(field, &used.variable, why);
             }
             let used = used.clone();

@@ -15,7 +15,10 @@ fn a_project_cannot_put_the_defaults_in_place_of_the_persons_servers() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "mine": { "command": "x" } } }"#)
         .with(".wharf/config.toml", "[discovery]\ndisabled = [\"cursor\"]\n");
-    assert_snapshot!(world.show(), @"warning left-out [project]/.wharf/config.toml:2: this project leaves out the servers of cursor (remove the setting to see them here)");
+    assert_snapshot!(world.show(), @"
+    mine: enabled stdio, cursor user ~/.cursor/mcp.json:1
+    warning project-settings [project]/.wharf/config.toml:2: this project's settings leave out what it has for cursor; your own servers stay (remove the setting to see them here)
+    ");
 }
 
 #[test]
@@ -98,4 +101,59 @@ fn every_text_of_an_entry_is_expanded() {
         (Some("core"), Some("core_x"), Some("core read"))
     );
     assert_eq!(server.problems.len(), 1, "{:?}", server.problems);
+}
+
+#[test]
+fn the_manifests_of_plugins_count_in_the_budget_of_a_project() {
+    let mut world = World::new();
+    for number in 0..60 {
+        world = world
+            .with(&format!(".agents/plugins/p{number}/mcp.json"), r#"{ "mcpServers": {} }"#)
+            .with(&format!(".agents/plugins/p{number}/plugin.json"), "");
+        let manifest = world.path(&format!(".agents/plugins/p{number}/plugin.json"));
+        let file = std::fs::OpenOptions::new().write(true).open(manifest).expect("a file");
+        file.set_len(15 * 1024 * 1024).expect("a long file");
+    }
+    let started = Instant::now();
+    let catalog = world.load();
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    let too_large = catalog.problems.iter().filter(|problem| problem.code == "too-large").count();
+    assert_eq!(too_large, 60);
+}
+
+#[test]
+fn the_files_that_manifests_name_count_in_the_budget_of_a_project() {
+    let much = format!("{{ \"s\": {{ \"command\": \"x\" }} }}{}", " ".repeat(3 * 1024 * 1024));
+    let mut world = World::new();
+    for number in 0..10 {
+        world = world.with(&format!("f{number}.json"), &much);
+    }
+    let names: Vec<String> = (0..10).map(|number| format!("\"f{number}.json\"")).collect();
+    let world = world.with(
+        ".claude-plugin/plugin.json",
+        format!("{{ \"name\": \"p\", \"mcpServers\": [{}] }}", names.join(",")),
+    );
+    let problems = world.load().problems;
+    let refused = problems.iter().filter(|problem| problem.code == "too-large").count();
+    assert_eq!(refused, 5, "{problems:?}");
+}
+
+#[test]
+fn a_million_opening_braces_are_expanded_in_linear_time() {
+    // In a file of the person's own, so that the size of a project's files is not what bounds it.
+    let mut values: Vec<String> =
+        ["${", "{", "$(", "${A:-"].iter().map(|text| text.repeat(1_000_000)).collect();
+    values.push(format!("{}{}", "${A:-".repeat(1_500), "}".repeat(1_500)).repeat(200));
+    for value in values {
+        let world = World::new().with(
+            "~/.config/opencode/opencode.json",
+            format!(
+                r#"{{ "mcp": {{ "a": {{ "type": "local", "command": ["x", "{value}"] }} }} }}"#
+            ),
+        );
+        let started = Instant::now();
+        assert!(world.load().winner("a").is_some());
+        let (taken, start) = (started.elapsed(), &value[..8]);
+        assert!(taken < Duration::from_secs(10), "{start}: {taken:?}");
+    }
 }

@@ -91,6 +91,7 @@ fn left_for_later(server: &Server) -> Map<String, Value> {
         ConfigValue::Command(_) => Some("command"),
         ConfigValue::NameOrLiteral(_) => Some("name or literal"),
         ConfigValue::Unset(_) => Some("unset"),
+        ConfigValue::LeftOut(_) => Some("left out"),
     };
     let named = values.iter().filter_map(|(name, value)| Some((name, word(value)?)));
     named.map(|(name, word)| (format!("{field}.{name}"), json!(word))).collect()

@@ -1,7 +1,8 @@
 //! Turns one environment or header value into its text.
 //!
 //! A placeholder whose variable is not set stays in the text, as the catalog has warned already
-//! (a server may know what to do with it); only for a strict entry is it a value that is missing.
+//! (a server may know what to do with it); only for a strict entry is it a value that is missing. A
+//! variable that the file names without a placeholder is missing for every entry.
 
 use wharf_config::{ConfigValue, Env, Secret};
 
@@ -16,6 +17,8 @@ pub(super) enum Unresolved {
     Command(#[from] CommandFailure),
     #[error("a placeholder in it has no value")]
     Placeholder,
+    #[error("the variable that it comes from is not set")]
+    Variable,
 }
 
 impl Unresolved {
@@ -26,7 +29,7 @@ impl Unresolved {
                 "a command has 10 s and nobody to ask; run it by hand to see what it waits for"
             }
             Self::Command(_) => "run the command by hand to see what it says",
-            Self::Placeholder => "set the variable that it names",
+            Self::Placeholder | Self::Variable => "set the variable that it names",
         }
     }
 }
@@ -44,6 +47,7 @@ pub(super) async fn resolve(
             Ok(variable.map_or_else(|| text.clone(), Secret::new))
         }
         ConfigValue::Unset(_) if server.spec.policy.strict => Err(Unresolved::Placeholder),
+        ConfigValue::LeftOut(_) => Err(Unresolved::Variable),
         ConfigValue::Literal(text) | ConfigValue::Unset(text) => Ok(text.clone()),
         ConfigValue::Command(command) => Ok(commands.value(&key(command, server)).await?),
     }

@@ -129,6 +129,7 @@ fn numbers_and_truths_among_texts_are_read_as_texts() {
       warning wrong-type ~/.cursor/mcp.json:3: "args[1]" must be a string, not a number; read as text (put the value in quotes)
       warning wrong-type ~/.cursor/mcp.json:5: "env.PORT" must be a string, not a number; read as text (put the value in quotes)
       warning wrong-type ~/.cursor/mcp.json:6: "env.DEBUG" must be a string, not true or false; read as text (put the value in quotes)
+      warning wrong-type ~/.cursor/mcp.json:7: "env.NOTHING" is null; ignored (give it a value, or remove it)
     good: enabled stdio, windsurf user ~/.codeium/windsurf/mcp_config.json:1
     "#);
     let catalog = world.load();

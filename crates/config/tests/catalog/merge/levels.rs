@@ -163,13 +163,16 @@ fn without_projects_their_definitions_are_gone_before_merging() {
     let by_project = world().with(".wharf/config.toml", "[discovery]\nproject = false\n");
     assert_snapshot!(by_option.show(), @"a: enabled stdio, lmstudio user ~/.lmstudio/mcp.json:1");
     assert_eq!(by_setting.show(), by_option.show());
-    assert_eq!(by_project.show(), by_option.show());
+    assert_snapshot!(by_project.show(), @"
+    a: enabled stdio, lmstudio user ~/.lmstudio/mcp.json:1
+    warning project-settings [project]/.wharf/config.toml:2: this project's settings say discovery.project = false (remove the setting if you do not want it here)
+    ");
 }
 
 #[test]
 fn a_project_may_only_tighten_settings() {
     let world = World::new()
-        .with("~/.wharf/config.toml", "[discovery]\nproject = false\ndisabled = [\"zed\"]\n")
+        .with("~/.wharf/config.toml", "[discovery]\ndisabled = [\"zed\"]\n")
         .with("~/.cursor/mcp.json", servers(&["cursor"]))
         .with("~/.lmstudio/mcp.json", servers(&["lmstudio"]))
         .with("~/.config/zed/settings.json", super::under("context_servers", &["zed"]))
@@ -179,11 +182,29 @@ fn a_project_may_only_tighten_settings() {
             "[discovery]\nproject = true\ndisabled = [\"cursor\"]\nduplicates = \"keep\"\n\n[tools]\npinning = \"enforce\"\nnaming = \"precise\"\n",
         );
     assert_snapshot!(world.show(), @r#"
+    cursor: enabled stdio, cursor user ~/.cursor/mcp.json:1
     lmstudio: enabled stdio, lmstudio user ~/.lmstudio/mcp.json:1
     warning not-for-projects [project]/.wharf/config.toml:2: "discovery.project" does not count in a project's file (set it for yourself: wharf config set discovery.project …)
-    warning left-out [project]/.wharf/config.toml:3: this project leaves out the servers of cursor (remove the setting to see them here)
+    warning project-settings [project]/.wharf/config.toml:3: this project's settings leave out what it has for cursor; your own servers stay (remove the setting to see them here)
     warning not-for-projects [project]/.wharf/config.toml:4: "discovery.duplicates" does not count in a project's file (set it for yourself: wharf config set discovery.duplicates …)
+    warning project-settings [project]/.wharf/config.toml:7: this project's settings say tools.pinning = enforce (remove the setting if you do not want it here)
     warning not-for-projects [project]/.wharf/config.toml:8: "tools.naming" does not count in a project's file (set it for yourself: wharf config set tools.naming …)
     "#);
     assert!(world.load().settings.says("tools.pinning", "enforce"));
+}
+
+#[test]
+fn who_wants_nothing_of_a_project_does_not_get_its_settings() {
+    let world = || {
+        World::new()
+            .with("~/.cursor/mcp.json", servers(&["cursor"]))
+            .with(".wharf/config.toml", "[tools]\npinning = \"enforce\"\n")
+    };
+    let by_setting = world().with("~/.wharf/config.toml", "[discovery]\nproject = false\n");
+    let mut by_option = world();
+    by_option.options.without_project = true;
+    for world in [by_setting, by_option] {
+        assert_eq!(world.show(), "cursor: enabled stdio, cursor user ~/.cursor/mcp.json:1\n");
+        assert!(world.load().settings.says("tools.pinning", "observe"));
+    }
 }

@@ -119,9 +119,9 @@ fn lists_that_are_no_lists_are_a_problem() {
         .with("~/.wharf/mcp.json", r#"{ "disabledServers": "a", "enabledServers": ["b", 5] }"#)
         .with("~/.cursor/mcp.json", servers(&["a"]));
     assert_snapshot!(world.show(), @r#"
-    a: enabled stdio, cursor user ~/.cursor/mcp.json:1
-    error wrong-type ~/.wharf/mcp.json:1: "disabledServers" must be a list of names (write "disabledServers": ["name"])
-    error wrong-type ~/.wharf/mcp.json:1: "enabledServers" must be a list of names (write "enabledServers": ["name"])
+    a: disabled stdio, cursor user ~/.cursor/mcp.json:1, listed in "disabledServers" of your own file
+    warning wrong-type ~/.wharf/mcp.json:1: "disabledServers" must be a list of names, not a string; read as one name (write "disabledServers": ["name"])
+    warning wrong-type ~/.wharf/mcp.json:1: "enabledServers" has a number among its names; ignored (write "enabledServers": ["name"])
     "#);
 }
 
@@ -142,9 +142,11 @@ fn settings_that_do_not_exist_or_do_not_fit_are_warnings() {
             "[discovery]\nprojekt = true\ndisabled = \"cursor\"\nduplicates = \"both\"\nproject = 1\n[startup]\ntimeout_ms = -1\n",
         );
     assert_snapshot!(world.show(), @r#"
-    a: enabled stdio, cursor user ~/.cursor/mcp.json:1
+    context7: enabled stdio, defaults builtin built-in defaults:3
+    github: enabled stdio, defaults builtin built-in defaults:4
+    thinking: enabled stdio, defaults builtin built-in defaults:2
     warning unknown-setting ~/.wharf/config.toml:2: unknown setting "discovery.projekt" (did you mean "discovery.project"?)
-    warning wrong-type ~/.wharf/config.toml:3: "discovery.disabled" must be a list of words; ignored (correct the value, or remove it)
+    warning wrong-type ~/.wharf/config.toml:3: "discovery.disabled" must be a list of words (put each word in quotes)
     warning wrong-type ~/.wharf/config.toml:4: "discovery.duplicates" must be one of hide, keep; ignored (correct the value, or remove it)
     warning wrong-type ~/.wharf/config.toml:5: "discovery.project" must be true or false; ignored (correct the value, or remove it)
     warning wrong-type ~/.wharf/config.toml:7: "startup.timeout_ms" must be a whole number; ignored (correct the value, or remove it)

@@ -167,8 +167,15 @@ impl<'a> Writer<'a> {
     ) -> Result<String, PairError> {
         let items = schema.and_then(|schema| self.declared.follow(schema).get("items"));
         let types = items.map(|items| self.declared.types_of(items)).unwrap_or_default();
+        // What the schema wants is a list; what is wrong is one of its items.
+        let of_list = |error: PairError| match error {
+            PairError::WrongType { field, expected } => {
+                PairError::WrongType { field, expected: format!("an array, each item {expected}") }
+            }
+            other => other,
+        };
         let items: Result<Vec<String>, PairError> =
-            words.iter().map(|word| typed(key, *word, &types)).collect();
+            words.iter().map(|word| typed(key, *word, &types).map_err(of_list)).collect();
         Ok(format!("[{}]", items?.join(",")))
     }
 
@@ -343,7 +350,7 @@ mod tests {
         insta::assert_snapshot!(rows.join("\n"), @r#"
         "count" must be an integer
         "flag" must be true or false
-        "ids" must be an integer
+        "ids" must be an array, each item an integer
         "optional" must be an integer or null
         "object" must be a JSON object
         there is no argument "cuont" | did you mean "count"?
