@@ -207,6 +207,12 @@ fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
+/// Tells whether a command line asks for JSON, also if it is not understood otherwise.
+pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
+    let words = arguments.iter().skip(1).map_while(|word| (word != "--").then_some(word));
+    words.into_iter().any(|word| word == "--json")
+}
+
 fn color_of(arguments: &[OsString]) -> clap::ColorChoice {
     let mut words = arguments.iter().filter_map(|argument| argument.to_str());
     let mut choice = clap::ColorChoice::Auto;

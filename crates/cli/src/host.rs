@@ -62,8 +62,8 @@ pub(crate) fn look(project: Option<&Path>) -> Host {
     let home = surroundings.filled_variable(home).map(PathBuf::from);
     surroundings.home = home.filter(|home| home.is_absolute());
     // System-wide files such as /etc/… are looked for below this folder: for tests and images.
-    if let Some(root) = surroundings.filled_variable("WHARF_SYSTEM_ROOT") {
-        surroundings.system_root = PathBuf::from(root);
+    if let Some(root) = surroundings.folder_variable("WHARF_SYSTEM_ROOT") {
+        surroundings.system_root = root;
     }
     let terminal = Terminal {
         stdin: io::stdin().is_terminal(),

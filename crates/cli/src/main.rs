@@ -19,14 +19,16 @@ mod ui;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match args::parse(&host::arguments()) {
+    let arguments = host::arguments();
+    let json = args::wants_json(&arguments);
+    match args::parse(&arguments) {
         Ok(cli) => {
             panics::hide_payloads();
             signals::receive();
             let host = host::look(cli.flags.project.as_deref());
             run(&cli, host).into()
         }
-        Err(error) => ui::show_usage(&error),
+        Err(error) => ui::show_usage(&error, json),
     }
 }
 

@@ -9,6 +9,7 @@ use wharf_config::text::clean;
 use wharf_config::{Env, State};
 
 use super::probe::{self, Probe, ProbeArgs};
+use super::report::ErrorReport;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_json};
 
@@ -75,7 +76,8 @@ fn added(done: Done, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, F
     let probe = probe::run(&done, args, invocation);
     if ui.json {
         let path = done.path.map(|path| path.to_string_lossy().into_owned());
-        print_json(&Report { ok: true, name: &done.name, path, message: done.message, probe })?;
+        let (name, message, error) = (done.name.as_str(), done.message, None);
+        print_json(&Report { ok: true, name, path, message, probe, error })?;
         return Ok(Exit::Fine);
     }
     if let Some(found) = probe.as_ref().and_then(Probe::found) {
@@ -122,6 +124,8 @@ struct Report<'a> {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     probe: Option<Probe>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorReport>,
 }
 
 /// Tells what was changed, or why not.
@@ -140,6 +144,7 @@ pub(crate) fn report(
                 path,
                 message: done.message,
                 probe: None,
+                error: None,
             })?;
             Ok(Exit::Fine)
         }
@@ -148,11 +153,12 @@ pub(crate) fn report(
             Ok(Exit::Fine)
         }
         Err(error) => {
+            let failure = Failure::from(error);
             if json {
-                let message = error.to_string();
-                print_json(&Report { ok: false, name, path: None, message, probe: None })?;
+                let (message, error) = (failure.to_string(), Some(ErrorReport::of(&failure)));
+                print_json(&Report { ok: false, name, path: None, message, probe: None, error })?;
             }
-            Err(error.into())
+            Err(failure)
         }
     }
 }

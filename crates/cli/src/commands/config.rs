@@ -60,7 +60,7 @@ fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
     // An unknown key is found out before anything is read.
     let wanted = key.map(settings::find).transpose()?;
     let (ui, env) = (&invocation.ui, &invocation.env);
-    let (settings, problems) = Settings::load(env);
+    let (settings, problems) = Settings::load_from(env, invocation.settings_files());
     let values = settings.iter();
     let values = values.filter(|(key, _)| wanted.is_none_or(|wanted| wanted.key == *key));
     if ui.json {

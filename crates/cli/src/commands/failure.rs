@@ -320,6 +320,7 @@ fn setting_hint(error: &SettingError) -> Option<String> {
         SettingError::Unknown { nearest: None, .. } => {
             Some("`wharf config get` lists all settings".to_owned())
         }
+        SettingError::Later { wanted, .. } => Some(format!("use {wanted}")),
         SettingError::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
         SettingError::Store(error) => Some(error.hint()),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wharf_config::settings::Settings;
+use wharf_config::settings::{Files, Settings};
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, Problem, Server, State, load};
 
 use super::Failure;
@@ -38,6 +38,7 @@ impl Invocation {
     /// Finds every server.
     pub(crate) fn load(&self) -> Result<Catalog, DiscoveryError> {
         let catalog = self.load_quietly()?;
+        self.say_what_concerns_every_verb(&catalog);
         if self.ui.loudness == Loudness::Verbose {
             for file in &catalog.files {
                 let place = phrase::path(&file.path, &self.env);
@@ -55,7 +56,27 @@ impl Invocation {
 
     /// Finds every server, with trust as it is on record: for the verbs that change it.
     pub(crate) fn load_with_recorded_trust(&self) -> Result<Catalog, DiscoveryError> {
-        load(&self.env, LoadOptions { trust_project: false, ..self.options })
+        let catalog = load(&self.env, LoadOptions { trust_project: false, ..self.options })?;
+        self.say_what_concerns_every_verb(&catalog);
+        Ok(catalog)
+    }
+
+    /// Says what the settings of a project do, for a verb that does not look at all servers.
+    pub(crate) fn say_what_settings_do(&self) {
+        let (_, problems) = Settings::load_from(&self.env, self.settings_files());
+        let problems = problems.iter().filter(|problem| problem.concerns_every_verb());
+        self.ui.problems(problems, &self.env);
+    }
+
+    /// Returns whose settings count.
+    pub(crate) fn settings_files(&self) -> Files {
+        if self.options.without_project { Files::Own } else { Files::WithProject }
+    }
+
+    /// Says what a project's settings did, and which variables do not count.
+    fn say_what_concerns_every_verb(&self, catalog: &Catalog) {
+        let problems = catalog.problems.iter().filter(|problem| problem.concerns_every_verb());
+        self.ui.problems(problems, &self.env);
     }
 }
 

@@ -55,7 +55,9 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     ui.table(table(&shown, &known, env))?;
     ui.gap();
     let own = shown.iter().flat_map(|server| &server.problems);
-    ui.problems(catalog.problems.iter().chain(own), env);
+    // What concerns every verb has been said.
+    let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
+    ui.problems(others.chain(own), env);
     ui.notice(&summary(&catalog, args.all));
     defaults::say(&catalog, env, ui);
     if let Some(hint) = trust_hint(&catalog) {

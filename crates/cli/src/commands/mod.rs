@@ -36,6 +36,7 @@ pub(crate) mod prompts;
 pub(crate) mod read;
 pub(crate) mod reconnect;
 pub(crate) mod remove;
+pub(crate) mod report;
 pub(crate) mod resources;
 mod server_words;
 pub(crate) mod status;

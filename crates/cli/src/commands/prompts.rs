@@ -8,7 +8,7 @@ use wharf_config::ServerName;
 use wharf_config::text::clean;
 
 use super::connect::{self, Listed, Trouble};
-use super::{Exit, Failure, Invocation};
+use super::{Exit, Failure, Invocation, report};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
 /// List the prompts of your servers
@@ -84,7 +84,7 @@ fn show(
         prompts: prompts.items.iter().map(prompt).collect(),
     };
     if ui.json {
-        print_json(&answer)?;
+        print_json(&report::beside(&answer, &listed.outcome()))?;
     } else {
         ui.table(table(&answer))?;
         ui.gap();

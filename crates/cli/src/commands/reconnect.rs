@@ -7,6 +7,7 @@ use serde::Serialize;
 use wharf::{Runtime, ServerView, Unavailable};
 use wharf_config::text::clean;
 
+use super::report::ErrorReport;
 use super::test::warn;
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{phrase, print_json};
@@ -35,6 +36,8 @@ struct Answer<'a> {
     hint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorReport>,
 }
 
 /// Reconnects a server.
@@ -56,7 +59,14 @@ fn show(
         Ok(server) => {
             let message = message(&server);
             if invocation.ui.json {
-                print_json(&Answer { ok: true, name, message, hint: None, stderr: None })?;
+                print_json(&Answer {
+                    ok: true,
+                    name,
+                    message,
+                    hint: None,
+                    stderr: None,
+                    error: None,
+                })?;
             } else {
                 invocation.ui.data(&format!("{}\n", clean(&message)))?;
             }
@@ -70,7 +80,8 @@ fn show(
 fn failed(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit, Failure> {
     if invocation.ui.json {
         let (message, hint, stderr) = (failure.to_string(), failure.hint(), failure.stderr());
-        print_json(&Answer { ok: false, name, message, hint, stderr })?;
+        let error = Some(ErrorReport::of(&failure));
+        print_json(&Answer { ok: false, name, message, hint, stderr, error })?;
     }
     Err(failure)
 }

@@ -8,7 +8,7 @@ use wharf_config::ServerName;
 use wharf_config::text::clean;
 
 use super::connect::{self, Listed, Trouble};
-use super::{Exit, Failure, Invocation};
+use super::{Exit, Failure, Invocation, report};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
 /// List the resources of your servers
@@ -87,7 +87,7 @@ fn show(
         templates: templates.items.iter().map(template).collect(),
     };
     if ui.json {
-        print_json(&answer)?;
+        print_json(&report::beside(&answer, &listed.outcome()))?;
     } else {
         ui.table(table(&answer))?;
         ui.gap();

@@ -6,6 +6,7 @@ use wharf_config::manage::{ManageError, Scope, Transfer, TransferRequest};
 use wharf_config::text::clean;
 
 use super::changed::ScopeWord;
+use super::report::ErrorReport;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Answer, phrase, print_json, style};
 
@@ -34,6 +35,8 @@ struct Report<'a> {
     ok: bool,
     #[serde(flatten)]
     transfer: &'a Transfer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorReport>,
 }
 
 /// What a program gets where nothing was copied.
@@ -41,6 +44,7 @@ struct Report<'a> {
 struct Refusal {
     ok: bool,
     message: String,
+    error: ErrorReport,
 }
 
 /// Copies servers: shows the difference, asks where somebody is there, and tells what was done.
@@ -75,15 +79,20 @@ pub(crate) fn run(
     let transfer = match copy(&request) {
         Ok(transfer) => transfer,
         Err(error) => {
+            let failure = Failure::from(error);
             if ui.json {
-                print_json(&Refusal { ok: false, message: error.to_string() })?;
+                let (message, error) = (failure.to_string(), ErrorReport::of(&failure));
+                print_json(&Refusal { ok: false, message, error })?;
             }
-            return Err(error.into());
+            return Err(failure);
         }
     };
     let exit = exit_of(&transfer, args);
     if ui.json {
-        print_json(&Report { ok: exit == Exit::Fine, transfer: &transfer })?;
+        let missed: Vec<&str> = transfer.skipped.iter().map(|it| it.name.as_str()).collect();
+        let message = || format!("not copied: {}", phrase::quoted_list(missed));
+        let error = (exit != Exit::Fine).then(|| ErrorReport::new("not-copied", message()));
+        print_json(&Report { ok: exit == Exit::Fine, transfer: &transfer, error })?;
         return Ok(exit);
     }
     if !asks {
@@ -132,7 +141,13 @@ fn summary(transfer: &Transfer, args: &TransferArgs, invocation: &Invocation) ->
     let path = phrase::path(&transfer.path, &invocation.env);
     let (added, changed) = (transfer.added.len(), transfer.changed.len());
     if added + changed == 0 {
-        return format!("Nothing to write to {path}.");
+        return match transfer.unchanged.len() {
+            0 => format!("Nothing to write to {path}."),
+            1 => format!("Nothing to write to {path}: 1 server is there already, the same."),
+            same => {
+                format!("Nothing to write to {path}: {same} servers are there already, the same.")
+            }
+        };
     }
     let count = |number| phrase::count(number, "server");
     let text = match (args.dry_run, added, changed) {

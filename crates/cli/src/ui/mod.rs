@@ -18,5 +18,7 @@ pub(crate) use json::indented;
 pub(crate) use keyboard::Keyboard;
 pub(crate) use lines::Lines;
 pub(crate) use log::LogLine;
-pub(crate) use screen::{Answer, Loudness, Ui, print_file, print_json, show_bug, show_usage};
+pub(crate) use screen::{
+    Answer, Loudness, Ui, has_printed_document, print_file, print_json, show_bug, show_usage,
+};
 pub(crate) use table::{Cell, Column, Paint, Table};

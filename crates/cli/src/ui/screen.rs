@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::adapter::strip_str;
 use anstream::stream::{AsLockedWrite, RawStream};
@@ -19,6 +20,7 @@ use super::table::Colours;
 use super::{Lines, Table, json, phrase, style, table};
 use crate::args::{ColorWhen, Flags};
 use crate::commands::Failure;
+use crate::commands::report::FailureDocument;
 use crate::host::Terminal;
 
 /// The screen of one run.
@@ -226,9 +228,13 @@ impl Ui {
     }
 }
 
-/// Shows the help or version that was asked for, or why the command line was not understood.
-pub(crate) fn show_usage(error: &clap::Error) -> ExitCode {
+/// Shows the help or version that was asked for, or why the command line was not understood. The
+/// latter is also a document for a program.
+pub(crate) fn show_usage(error: &clap::Error, json: bool) -> ExitCode {
     let _best_effort = error.print();
+    if json && error.use_stderr() {
+        drop(print_json(&FailureDocument::of_usage(error)));
+    }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
@@ -240,7 +246,16 @@ pub(crate) fn show_bug(place: &str) {
 
 /// Writes the answer for a program: one document and nothing else.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    IS_DOCUMENT_PRINTED.store(true, Ordering::Relaxed);
     json::document(value).and_then(|bytes| write_plain(&bytes)).map_err(Failure::Output)
+}
+
+/// Whether stdout has its document: there must not be a second one.
+static IS_DOCUMENT_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Tells whether a document was written to stdout.
+pub(crate) fn has_printed_document() -> bool {
+    IS_DOCUMENT_PRINTED.load(Ordering::Relaxed)
 }
 
 /// Writes something that is meant to become a file.

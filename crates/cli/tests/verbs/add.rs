@@ -253,7 +253,14 @@ fn an_entry_is_replaced_only_by_force() {
     {
       "ok": false,
       "name": "a",
-      "message": "Server \"a\" already exists in ~/.wharf/mcp.json"
+      "message": "Server \"a\" already exists in ~/.wharf/mcp.json",
+      "error": {
+        "code": "already-exists",
+        "message": "Server \"a\" already exists in ~/.wharf/mcp.json",
+        "hint": "use --force to replace it",
+        "server": "a",
+        "path": "~/.wharf/mcp.json"
+      }
     }
     --- stderr
     error: Server "a" already exists in ~/.wharf/mcp.json
@@ -294,7 +301,14 @@ fn programs_get_json() {
     {
       "ok": false,
       "name": "a",
-      "message": "Server \"a\" already exists in [project]/.wharf/mcp.json"
+      "message": "Server \"a\" already exists in [project]/.wharf/mcp.json",
+      "error": {
+        "code": "already-exists",
+        "message": "Server \"a\" already exists in [project]/.wharf/mcp.json",
+        "hint": "use --force to replace it",
+        "server": "a",
+        "path": "[project]/.wharf/mcp.json"
+      }
     }
     --- stderr
     error: Server "a" already exists in [project]/.wharf/mcp.json
@@ -316,7 +330,11 @@ fn programs_get_json() {
     {
       "ok": false,
       "name": "a b",
-      "message": "Server name can only contain letters, numbers, dash, underscore and dot"
+      "message": "Server name can only contain letters, numbers, dash, underscore and dot",
+      "error": {
+        "code": "invalid",
+        "message": "Server name can only contain letters, numbers, dash, underscore and dot"
+      }
     }
     --- stderr
     error: Server name can only contain letters, numbers, dash, underscore and dot
@@ -327,7 +345,12 @@ fn programs_get_json() {
     {
       "ok": false,
       "name": "b",
-      "message": "Invalid server config: \"url\" must start with http://, https:// or unix://"
+      "message": "Invalid server config: \"url\" must start with http://, https:// or unix://",
+      "error": {
+        "code": "invalid",
+        "message": "Invalid server config: \"url\" must start with http://, https:// or unix://",
+        "hint": "write the whole address, such as https://example.com/mcp"
+      }
     }
     --- stderr
     error: Invalid server config: "url" must start with http://, https:// or unix://

@@ -231,7 +231,11 @@ fn names_and_words_are_checked() {
     {
       "ok": false,
       "name": "a b",
-      "message": "Server name can only contain letters, numbers, dash, underscore and dot"
+      "message": "Server name can only contain letters, numbers, dash, underscore and dot",
+      "error": {
+        "code": "invalid",
+        "message": "Server name can only contain letters, numbers, dash, underscore and dot"
+      }
     }
     --- stderr
     error: Server name can only contain letters, numbers, dash, underscore and dot
@@ -252,7 +256,12 @@ fn names_and_words_are_checked() {
     {
       "ok": false,
       "name": "a",
-      "message": "Invalid server config: the file ends inside the object of line 1 (line 1, column 2)"
+      "message": "Invalid server config: the file ends inside the object of line 1 (line 1, column 2)",
+      "error": {
+        "code": "invalid",
+        "message": "Invalid server config: the file ends inside the object of line 1 (line 1, column 2)",
+        "hint": "give a JSON object such as {\"command\": \"npx\", \"args\": [\"…\"]}"
+      }
     }
     --- stderr
     error: Invalid server config: the file ends inside the object of line 1 (line 1, column 2)

@@ -45,12 +45,21 @@ fn the_words_must_fit_together() {
     error: what to add is missing
       hint: give --url URL for a remote server, or -- COMMAND… for a local one
     ");
-    assert_snapshot!(line("add a --json"), @"
+    assert_snapshot!(line("add a --json"), @r#"
     exit 2
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "usage",
+        "message": "what to add is missing",
+        "hint": "give --url URL for a remote server, or -- COMMAND… for a local one"
+      }
+    }
     --- stderr
     error: what to add is missing
       hint: give --url URL for a remote server, or -- COMMAND… for a local one
-    ");
+    "#);
     assert_snapshot!(line("add a --"), @"
     exit 2
     --- stderr
@@ -220,7 +229,13 @@ fn a_broken_file_is_left_as_it_is() {
     {
       "ok": false,
       "name": "b",
-      "message": "could not edit ~/.wharf/mcp.json"
+      "message": "could not edit ~/.wharf/mcp.json",
+      "error": {
+        "code": "file",
+        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 2): a text must stand in double quotes; only `true`, `false` and `null` need none",
+        "hint": "put line 2, column 8 right first; the file was left as it is",
+        "path": "~/.wharf/mcp.json"
+      }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
@@ -284,14 +299,21 @@ fn a_place_that_cannot_be_written_is_named() {
     "#);
     assert_eq!(world.read("home/.wharf"), "a file");
     assert!(!world.path("project/.wharf").exists());
-    let world = World::new().project("file", "a file").variable("WHARF_HOME", "file/below");
+    let world = World::new().project("file", "a file");
+    let below = world.path("project/file/below").display().to_string();
+    let world = world.variable("WHARF_HOME", &below);
     assert_snapshot!(world.run("add a --json -- npx"), @r#"
     exit 1
     --- stdout
     {
       "ok": false,
       "name": "a",
-      "message": "\"[project]/file/below/run/write.lock\" cannot be locked"
+      "message": "\"[project]/file/below/run/write.lock\" cannot be locked",
+      "error": {
+        "code": "file",
+        "message": "\"[project]/file/below/run/write.lock\" cannot be locked: Not a directory (os error 20)",
+        "hint": "\"[project]/file/below\" must be a folder; move away what is there"
+      }
     }
     --- stderr
     error: "[project]/file/below/run/write.lock" cannot be locked

@@ -169,6 +169,7 @@ fn a_tool_that_is_not_there_is_not_found() {
         "durationMs": 0
       },
       "error": {
+        "code": "not-found",
         "kind": "MISUSE",
         "phase": "send",
         "message": "Tool \"box/ecko\" not found",

@@ -137,6 +137,16 @@ fn an_untrusted_server_is_not_checked() {
     "#);
     assert_snapshot!(troubled().run("doctor --offline theirs --json"), @r#"
     exit 6
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "untrusted",
+        "message": "Server \"theirs\" came with this project and is not trusted",
+        "hint": "wharf trust theirs",
+        "server": "theirs"
+      }
+    }
     --- stderr
     error: Server "theirs" came with this project and is not trusted
       hint: wharf trust theirs
@@ -238,7 +248,11 @@ fn json_has_the_fields_of_the_contract() {
           "message": "variable \"X\" is not set; \"command\" keeps its placeholder",
           "hint": "set X, or write a default: ${X:-…}"
         }
-      ]
+      ],
+      "error": {
+        "code": "checks-failed",
+        "message": "2 problems found"
+      }
     }
     "#);
 }

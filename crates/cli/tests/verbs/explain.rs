@@ -17,22 +17,31 @@ fn the_winner_of_ten_programs_is_explained() {
          first, so it has the name
       2. oh-my-pi · user  ~/.omp/agent/mcp.json:1
          shadowed: Wharf comes before oh-my-pi
+         args differ: omp-own (the one that counts: wharf-own)
       3. Claude Code · user  ~/.claude.json:1
          shadowed: Wharf comes before Claude Code
+         args differ: claude-own (the one that counts: wharf-own)
       4. Codex · user  ~/.codex/config.toml:1
          shadowed: Wharf comes before Codex
+         args differ: codex-own (the one that counts: wharf-own)
       5. Gemini CLI · user  ~/.gemini/settings.json:1
          shadowed: Wharf comes before Gemini CLI
+         args differ: gemini-own (the one that counts: wharf-own)
       6. Cursor · user  ~/.cursor/mcp.json:1
          shadowed: Wharf comes before Cursor
+         args differ: cursor-own (the one that counts: wharf-own)
       7. Windsurf · user  ~/.codeium/windsurf/mcp_config.json:1
          shadowed: Wharf comes before Windsurf
+         args differ: windsurf-own (the one that counts: wharf-own)
       8. Zed · user  ~/.config/zed/settings.json:1
          shadowed: Wharf comes before Zed
+         args differ: zed-own (the one that counts: wharf-own)
       9. VS Code · user  ~/.config/Code/User/mcp.json:1
          shadowed: Wharf comes before VS Code
+         args differ: code-own (the one that counts: wharf-own)
       10. mcp.json · project  [project]/.mcp.json:1
          shadowed: Wharf comes before mcp.json
+         args differ: project-own (the one that counts: wharf-own)
     "#);
 }
 
@@ -88,9 +97,10 @@ fn every_state_has_its_sentence() {
       1. Cursor · project  [project]/.cursor/mcp.json:1
          first, so it has the name
       2. Cursor · user  ~/.cursor/mcp.json:9
-         shadowed: project comes before user
+         shadowed: project comes before user; it says the same
       3. mcp.json · project  [project]/.mcp.json:1
          shadowed: Cursor comes before mcp.json
+         command differs: npx (the one that counts: uvx)
 
     Nothing in it has been expanded: that waits until you trust it.
 
@@ -137,11 +147,11 @@ fn a_nearer_file_wins() {
       1. Cursor · project  [project]/deep/.cursor/mcp.json:1
          first, so it has the name
       2. Cursor · project  [project]/.cursor/mcp.json:1
-         shadowed: same level, and [project]/deep/.cursor/mcp.json is nearer
+         shadowed: same level, and [project]/deep/.cursor/mcp.json is nearer; it says the same
       3. mcp.json · project  [project]/deep/mcp.json:1
-         shadowed: Cursor comes before mcp.json
+         shadowed: Cursor comes before mcp.json; it says the same
       4. mcp.json · project  [project]/deep/.mcp.json:1
-         shadowed: Cursor comes before mcp.json
+         shadowed: Cursor comes before mcp.json; it says the same
     "#);
 }
 
@@ -164,7 +174,7 @@ fn claude_has_a_managed_file_and_a_part_for_the_folder() {
       1. Claude Code · user  ~/.claude.json:2
          first, so it has the name
       2. Claude Code · user  ~/.claude.json:1
-         shadowed: in Claude Code this folder's own part of ~/.claude.json comes before its other files
+         shadowed: in Claude Code this folder's own part of ~/.claude.json comes before its other files; it says the same
     "#);
     let world = world.system(
         "etc/claude-code/managed-mcp.json",
@@ -319,7 +329,11 @@ fn json_says_why_and_what_was_expanded() {
             "path": "~/.cursor/mcp.json"
           },
           "problems": [],
-          "why": "shadowed: Cursor comes before VS Code"
+          "why": "shadowed: Cursor comes before VS Code",
+          "differs": [
+            "command differs: b (the one that counts: '${HOME}/a')",
+            "args differ: none (the one that counts: '${env:KEY}' '${NO}')"
+          ]
         },
         {
           "name": "a",
@@ -342,7 +356,13 @@ fn json_says_why_and_what_was_expanded() {
             "path": "~/.cursor/mcp.json"
           },
           "problems": [],
-          "why": "shadowed: Cursor comes before shared files"
+          "why": "shadowed: Cursor comes before shared files",
+          "differs": [
+            "transport differs: http (the one that counts: stdio)",
+            "command differs: none (the one that counts: '${HOME}/a')",
+            "args differ: none (the one that counts: '${env:KEY}' '${NO}')",
+            "url differs: 'http://h/sse?•••' (the one that counts: none)"
+          ]
         }
       ],
       "expanded": [
@@ -394,7 +414,7 @@ fn a_variable_replaces_a_programs_files() {
       1. variable  CO_CLI_MCP_SERVERS
          first, so it has the name
       2. co-cli · user  ~/.config/co-cli/settings.json:1
-         replaced as a whole by the variable CO_CLI_MCP_SERVERS
+         replaced as a whole by the variable CO_CLI_MCP_SERVERS; it says the same
     "#);
 }
 
@@ -425,5 +445,59 @@ fn what_is_off_and_untrusted_needs_two_steps() {
     It is defined nowhere else.
 
     Next: to use it: wharf enable a, then wharf trust a to see what it would do and agree
+    "#);
+}
+
+#[test]
+fn the_differences_between_candidates_are_told_without_secrets() {
+    let world = World::new()
+        .home(
+            ".wharf/mcp.json",
+            r#"{ "mcpServers": { "fs": { "command": "npx", "args": ["-y", "fs@1", "--token", "s3cret-a"],
+  "env": { "A": "s3cret-b", "B": "x" }, "approval": "never" } } }"#,
+        )
+        .home(
+            ".cursor/mcp.json",
+            r#"{ "mcpServers": { "fs": { "command": "npx", "args": ["-y", "fs@2", "--token", "s3cret-c"],
+  "env": { "A": "s3cret-d", "C": "x" } } } }"#,
+        )
+        .home(
+            ".codeium/windsurf/mcp_config.json",
+            r#"{ "mcpServers": { "fs": { "serverUrl": "https://me:s3cret-e@a.example/mcp" } } }"#,
+        )
+        .home(
+            ".lmstudio/mcp.json",
+            r#"{ "mcpServers": { "fs": { "command": "npx", "args": ["-y", "fs@1", "--token", "s3cret-f"],
+  "env": { "A": "s3cret-b", "B": "x" } } } }"#,
+        );
+    let shown = world.run("explain fs");
+    assert!(!shown.contains("s3cret") && !world.run("explain fs --json").contains("s3cret"));
+    assert_snapshot!(shown, @r#"
+    exit 0
+    --- stdout
+    "fs" would run from your Wharf file ~/.wharf/mcp.json (line 1), but `npx` is not found.
+
+    4 definitions of this name, the first one counts:
+      1. Wharf · user  ~/.wharf/mcp.json:1
+         first, so it has the name
+      2. Cursor · user  ~/.cursor/mcp.json:1
+         shadowed: Wharf comes before Cursor
+         args differ: -y fs@2 --token ••• (the one that counts: -y fs@1 --token •••)
+         env differs: also C; without B; another value of A
+         approval differs: ask (the one that counts: never)
+      3. Windsurf · user  ~/.codeium/windsurf/mcp_config.json:1
+         shadowed: Wharf comes before Windsurf
+         transport differs: http (the one that counts: stdio)
+         command differs: none (the one that counts: npx)
+         args differ: none (the one that counts: -y fs@1 --token •••)
+         env differs: without A, B
+         url differs: https://•••@a.example/mcp (the one that counts: none)
+         approval differs: ask (the one that counts: never)
+      4. LM Studio · user  ~/.lmstudio/mcp.json:1
+         shadowed: Wharf comes before LM Studio
+         args differ: in a part that is not shown
+         approval differs: ask (the one that counts: never)
+
+    Next: install `npx`, or give its full path in "command"
     "#);
 }

@@ -101,13 +101,11 @@ fn cursor_gets_what_is_missing_and_the_rest_by_force() {
     "#);
     assert_eq!(world.read("home/.cursor/mcp.json.wharf-backup"), CURSOR);
     let written = world.read("home/.cursor/mcp.json");
-    assert_snapshot!(world.run("export cursor web"), @r#"
-    exit 1
+    assert_snapshot!(world.run("export cursor web"), @"
+    exit 0
     --- stdout
-    Nothing to write to ~/.cursor/mcp.json.
-    --- stderr
-    warning: "web" is not copied: it exists there; use --force to replace it
-    "#);
+    Nothing to write to ~/.cursor/mcp.json: 1 server is there already, the same.
+    ");
     assert_eq!(world.read("home/.cursor/mcp.json"), written);
     assert_snapshot!(world.run("export cursor fs --force"), @r#"
     exit 0
@@ -190,13 +188,11 @@ fn codex_gets_toml_in_its_own_words() {
     "#);
     assert_eq!(world.read("home/.codex/config.toml.wharf-backup"), CODEX);
     assert_eq!(world.mode("home/.codex/config.toml"), 0o600);
-    assert_snapshot!(run("export codex web"), @r#"
-    exit 1
+    assert_snapshot!(run("export codex web"), @"
+    exit 0
     --- stdout
-    Nothing to write to ~/.codex/config.toml.
-    --- stderr
-    warning: "web" is not copied: it exists there; use --force to replace it
-    "#);
+    Nothing to write to ~/.codex/config.toml: 1 server is there already, the same.
+    ");
     assert_snapshot!(run("export codex fs --force"), @r#"
     exit 0
     --- stdout
@@ -302,7 +298,11 @@ fn programs_get_json() {
           "text": "\"excludeTools\" is not copied: all its tools will be offered there"
         }
       ],
-      "diff": "--- ~/.cursor/mcp.json\n+++ ~/.cursor/mcp.json\n@@ -1,7 +1,7 @@\n {\n   // Cursor's own\n   \"mcpServers\": {\n-    \"fs\": { \"command\": \"theirs\" }, // keep\n+    \"fs\": {\"command\": \"npx\", \"args\": [\"-y\", \"fs\"], \"env\": {\"KEY\": \"•••\", \"B\": \"${env:B}\"}}, // keep\n     \"web\": {\n       \"url\": \"https://w.example/mcp\",\n       \"headers\": {\n"
+      "diff": "--- ~/.cursor/mcp.json\n+++ ~/.cursor/mcp.json\n@@ -1,7 +1,7 @@\n {\n   // Cursor's own\n   \"mcpServers\": {\n-    \"fs\": { \"command\": \"theirs\" }, // keep\n+    \"fs\": {\"command\": \"npx\", \"args\": [\"-y\", \"fs\"], \"env\": {\"KEY\": \"•••\", \"B\": \"${env:B}\"}}, // keep\n     \"web\": {\n       \"url\": \"https://w.example/mcp\",\n       \"headers\": {\n",
+      "error": {
+        "code": "not-copied",
+        "message": "not copied: \"nothing\""
+      }
     }
     "#);
     assert_snapshot!(world.run("export codex web --json"), @r#"
@@ -481,7 +481,13 @@ fn a_broken_file_of_theirs_is_left_as_it_is() {
     --- stdout
     {
       "ok": false,
-      "message": "could not edit ~/.cursor/mcp.json"
+      "message": "could not edit ~/.cursor/mcp.json",
+      "error": {
+        "code": "file",
+        "message": "could not edit ~/.cursor/mcp.json: the file cannot be read as it is (line 1): a text must stand in double quotes; only `true`, `false` and `null` need none",
+        "hint": "put line 1, column 17 right first; the file was left as it is",
+        "path": "~/.cursor/mcp.json"
+      }
     }
     --- stderr
     error: could not edit ~/.cursor/mcp.json
@@ -519,7 +525,13 @@ fn a_refusal_is_a_document_too() {
     --- stdout
     {
       "ok": false,
-      "message": "could not edit ~/.cursor/mcp.json"
+      "message": "could not edit ~/.cursor/mcp.json",
+      "error": {
+        "code": "file",
+        "message": "could not edit ~/.cursor/mcp.json: the file cannot be read as it is (line 1): the file ends inside the object of line 1",
+        "hint": "put line 1, column 2 right first; the file was left as it is",
+        "path": "~/.cursor/mcp.json"
+      }
     }
     --- stderr
     error: could not edit ~/.cursor/mcp.json

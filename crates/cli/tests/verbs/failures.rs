@@ -104,7 +104,13 @@ fn all_of_stderr_is_shown_when_one_server_is_tried() {
       "name": "broken",
       "message": "Failed to connect to \"broken\": the session ended: the server's process ended (exit status: 3)",
       "hint": "run its command by hand to see what it says (wharf logs broken)",
-      "stderr": "starting up\nError: no licence\n    at main (x.js:1:2)\nNode.js v20.10.0\n"
+      "stderr": "starting up\nError: no licence\n    at main (x.js:1:2)\nNode.js v20.10.0\n",
+      "error": {
+        "code": "not-connected",
+        "message": "Failed to connect to \"broken\": the session ended: the server's process ended (exit status: 3)",
+        "hint": "run its command by hand to see what it says (wharf logs broken)",
+        "server": "broken"
+      }
     }
     --- stderr
     error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)

@@ -205,6 +205,16 @@ fn an_untrusted_entry_is_shown_but_not_revealed() {
     "#);
     assert_snapshot!(world.run("get theirs --reveal --json"), @r#"
     exit 6
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "untrusted",
+        "message": "Server \"theirs\" came with this project and is not trusted",
+        "hint": "wharf trust theirs",
+        "server": "theirs"
+      }
+    }
     --- stderr
     error: Server "theirs" came with this project and is not trusted
       hint: wharf trust theirs
@@ -222,6 +232,15 @@ fn an_unknown_name_is_not_found() {
     "#);
     assert_snapshot!(world.run("get nothing-like-it --json"), @r#"
     exit 1
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "not-found",
+        "message": "Server \"nothing-like-it\" not found",
+        "server": "nothing-like-it"
+      }
+    }
     --- stderr
     error: Server "nothing-like-it" not found
     "#);

@@ -106,7 +106,9 @@ fn a_programs_servers_are_copied_and_its_file_is_not_touched() {
       "backup": "~/.wharf/mcp.json.wharf-backup",
       "added": [],
       "changed": [
-        "fs",
+        "fs"
+      ],
+      "unchanged": [
         "off"
       ],
       "skipped": [],
@@ -152,7 +154,11 @@ fn names_choose_and_a_missing_one_is_a_no() {
           "why": "no such server"
         }
       ],
-      "diff": ""
+      "diff": "",
+      "error": {
+        "code": "not-copied",
+        "message": "not copied: \"nothing\""
+      }
     }
     "#);
 }
@@ -231,7 +237,11 @@ fn what_is_not_trusted_is_not_copied() {
           "why": "it is not trusted; run wharf trust theirs"
         }
       ],
-      "diff": ""
+      "diff": "",
+      "error": {
+        "code": "not-copied",
+        "message": "not copied: \"theirs\""
+      }
     }
     "#);
     assert_snapshot!(world.run("import cursor theirs --trust-project --dry-run"), @r#"
@@ -290,12 +300,12 @@ fn a_file_can_be_copied_from() {
     assert_snapshot!(world.run("import servers.json a --force"), @"
     exit 0
     --- stdout
-    Replaced 1 server in ~/.wharf/mcp.json (before: ~/.wharf/mcp.json.wharf-backup).
+    Nothing to write to ~/.wharf/mcp.json: 1 server is there already, the same.
     ");
     assert_snapshot!(world.run("import servers.json --force --dry-run"), @"
     exit 0
     --- stdout
-    Would replace 2 servers in ~/.wharf/mcp.json.
+    Nothing to write to ~/.wharf/mcp.json: 2 servers are there already, the same.
     ");
 }
 
@@ -317,7 +327,13 @@ fn a_file_that_cannot_be_read_is_a_no() {
     --- stdout
     {
       "ok": false,
-      "message": "[project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)"
+      "message": "[project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)",
+      "error": {
+        "code": "file",
+        "message": "[project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)",
+        "hint": "correct the line; until then nothing of this file is used",
+        "path": "[project]/broken.json"
+      }
     }
     --- stderr
     error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
@@ -356,7 +372,12 @@ fn an_unknown_program_is_told_the_known_ones() {
     --- stdout
     {
       "ok": false,
-      "message": "there is no file [project]/./nothing.json"
+      "message": "there is no file [project]/./nothing.json",
+      "error": {
+        "code": "file",
+        "message": "there is no file [project]/./nothing.json",
+        "path": "[project]/./nothing.json"
+      }
     }
     --- stderr
     error: there is no file [project]/./nothing.json
@@ -385,7 +406,13 @@ fn a_broken_file_of_ours_is_left_as_it_is() {
     --- stdout
     {
       "ok": false,
-      "message": "could not edit ~/.wharf/mcp.json"
+      "message": "could not edit ~/.wharf/mcp.json",
+      "error": {
+        "code": "file",
+        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 1): a text must stand in double quotes; only `true`, `false` and `null` need none",
+        "hint": "put line 1, column 17 right first; the file was left as it is",
+        "path": "~/.wharf/mcp.json"
+      }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
@@ -404,7 +431,12 @@ fn a_refusal_is_a_document_too() {
     --- stdout
     {
       "ok": false,
-      "message": "unknown program \"nothing\""
+      "message": "unknown program \"nothing\"",
+      "error": {
+        "code": "unknown-program",
+        "message": "unknown program \"nothing\"",
+        "hint": "one of: wharf, omp, pisces, xcsh, co-cli, claude, agent-plugins, claude-plugins, gemini-extensions, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, cline, roo, kilo, goose, amp, kiro, crush, continue, junie, lmstudio, amazonq, warp, factory, antigravity, claude-desktop, copilot-jetbrains, air, trae, qoder, kimi, vibe, grok, mastra, pi, fx, mcporter, mcp-cli, sema4, tabnine, cortex, abacus, mcphost, hermes, vscode, shared, mcp-json"
+      }
     }
     --- stderr
     error: unknown program "nothing"
@@ -415,7 +447,13 @@ fn a_refusal_is_a_document_too() {
     --- stdout
     {
       "ok": false,
-      "message": "could not edit ~/.wharf/mcp.json"
+      "message": "could not edit ~/.wharf/mcp.json",
+      "error": {
+        "code": "file",
+        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 1): the file ends inside the object of line 1",
+        "hint": "put line 1, column 2 right first; the file was left as it is",
+        "path": "~/.wharf/mcp.json"
+      }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
@@ -423,4 +461,77 @@ fn a_refusal_is_a_document_too() {
       cause: the file ends inside the object of line 1
       hint: put line 1, column 2 right first; the file was left as it is
     "#);
+}
+
+#[test]
+fn importing_the_same_again_changes_nothing() {
+    let world = world();
+    world.run("import cursor fs web");
+    let (before, is_there) = (world.read("home/.wharf/mcp.json"), |world: &World| {
+        world.path("home/.wharf/mcp.json.wharf-backup").exists()
+    });
+    let written = std::fs::metadata(world.path("home/.wharf/mcp.json")).unwrap();
+    assert_snapshot!(world.run("import cursor fs web --force"), @"
+    exit 0
+    --- stdout
+    Nothing to write to ~/.wharf/mcp.json: 2 servers are there already, the same.
+    ");
+    assert_snapshot!(world.run("import cursor fs --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "path": "~/.wharf/mcp.json",
+      "added": [],
+      "changed": [],
+      "unchanged": [
+        "fs"
+      ],
+      "skipped": [],
+      "diff": ""
+    }
+    "#);
+    assert_eq!(world.read("home/.wharf/mcp.json"), before);
+    let now = std::fs::metadata(world.path("home/.wharf/mcp.json")).unwrap();
+    assert_eq!(now.modified().unwrap(), written.modified().unwrap());
+    assert!(!is_there(&world));
+}
+
+#[test]
+fn a_program_is_found_by_its_name_and_a_mistyped_one_is_suggested() {
+    let world =
+        World::new().home(".claude.json", r#"{ "mcpServers": { "a": { "command": "x" } } }"#);
+    assert_snapshot!(world.run("import curser"), @r#"
+    exit 1
+    --- stderr
+    error: unknown program "curser"
+      hint: did you mean "cursor"?
+    "#);
+    assert_snapshot!(world.run("import claude-code --dry-run"), @r#"
+    exit 0
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -0,0 +1,7 @@
+    +{
+    +  "mcpServers": {
+    +    "a": {
+    +      "command": "x"
+    +    }
+    +  }
+    +}
+    Would add 1 server to ~/.wharf/mcp.json.
+    "#);
+    assert_snapshot!(world.run("export claude-code --dry-run"), @"
+    exit 2
+    --- stderr
+    error: invalid value 'claude-code' for '<TO>'
+      [possible values: claude, codex, gemini, qwen, opencode, cursor, windsurf, copilot, zed, kiro, lmstudio, claude-desktop, vscode, mcp-json]
+
+      tip: a similar value exists: 'claude'
+
+    For more information, try '--help'.
+    ");
+    let shown = world.run("import nothing-like-it");
+    assert!(!shown.contains("did you mean") && shown.contains("one of: "), "{shown}");
 }

@@ -95,12 +95,21 @@ fn what_a_server_wrote_is_kept() {
     --- stderr
     error: Server "nobody" not found
     "#);
-    assert_snapshot!(world.run("logs talk -f --json"), @"
+    assert_snapshot!(world.run("logs talk -f --json"), @r#"
     exit 2
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "usage",
+        "message": "a log that is followed is no single document",
+        "hint": "leave out -f or --json"
+      }
+    }
     --- stderr
     error: a log that is followed is no single document
       hint: leave out -f or --json
-    ");
+    "#);
 }
 
 #[test]

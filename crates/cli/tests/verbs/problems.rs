@@ -94,12 +94,21 @@ fn without_anything_to_look_at_there_is_one_error() {
     error: WHARF_MCP_SERVERS is not a JSON object of servers: the file ends inside the object of line 1 (line 1, column 7)
       hint: correct the variable, or unset it to use your files
     ");
-    assert_snapshot!(world.run("list --json"), @"
+    assert_snapshot!(world.run("list --json"), @r#"
     exit 1
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "discovery-failed",
+        "message": "WHARF_MCP_SERVERS is not a JSON object of servers: the file ends inside the object of line 1 (line 1, column 7)",
+        "hint": "correct the variable, or unset it to use your files"
+      }
+    }
     --- stderr
     error: WHARF_MCP_SERVERS is not a JSON object of servers: the file ends inside the object of line 1 (line 1, column 7)
       hint: correct the variable, or unset it to use your files
-    ");
+    "#);
     assert_snapshot!(World::new().run("status --project nowhere"), @"
     exit 1
     --- stderr

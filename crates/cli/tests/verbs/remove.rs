@@ -49,7 +49,12 @@ fn a_server_of_ours_is_removed_with_its_switch() {
     {
       "ok": false,
       "name": "web",
-      "message": "Server \"web\" not found"
+      "message": "Server \"web\" not found",
+      "error": {
+        "code": "not-found",
+        "message": "Server \"web\" not found",
+        "server": "web"
+      }
     }
     --- stderr
     error: Server "web" not found
@@ -108,7 +113,13 @@ fn a_scope_says_which() {
     {
       "ok": false,
       "name": "only",
-      "message": "Server \"only\" not found"
+      "message": "Server \"only\" not found",
+      "error": {
+        "code": "not-found",
+        "message": "Server \"only\" not found",
+        "hint": "it is in the project file: use --scope project",
+        "server": "only"
+      }
     }
     --- stderr
     error: Server "only" not found
@@ -135,7 +146,13 @@ fn what_belongs_to_another_program_stays() {
     {
       "ok": false,
       "name": "theirs",
-      "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs"
+      "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
+      "error": {
+        "code": "not-ours",
+        "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
+        "server": "theirs",
+        "path": "~/.cursor/mcp.json"
+      }
     }
     --- stderr
     error: Server "theirs" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs
@@ -168,7 +185,12 @@ fn a_name_that_is_not_there_is_compared_with_those_that_are() {
     {
       "ok": false,
       "name": "nothing",
-      "message": "Server \"nothing\" not found"
+      "message": "Server \"nothing\" not found",
+      "error": {
+        "code": "not-found",
+        "message": "Server \"nothing\" not found",
+        "server": "nothing"
+      }
     }
     --- stderr
     error: Server "nothing" not found
@@ -203,7 +225,13 @@ fn a_broken_file_is_told_about_and_left_as_it_is() {
     {
       "ok": false,
       "name": "a",
-      "message": "could not edit ~/.wharf/mcp.json"
+      "message": "could not edit ~/.wharf/mcp.json",
+      "error": {
+        "code": "file",
+        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 1): a text must stand in double quotes; only `true`, `false` and `null` need none",
+        "hint": "put line 1, column 55 right first; the file was left as it is",
+        "path": "~/.wharf/mcp.json"
+      }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json

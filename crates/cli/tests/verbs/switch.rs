@@ -214,7 +214,12 @@ fn a_name_that_no_file_defines_is_not_found() {
     {
       "ok": false,
       "name": "nothing",
-      "message": "Server \"nothing\" not found"
+      "message": "Server \"nothing\" not found",
+      "error": {
+        "code": "not-found",
+        "message": "Server \"nothing\" not found",
+        "server": "nothing"
+      }
     }
     --- stderr
     error: Server "nothing" not found

@@ -180,7 +180,12 @@ fn programs_are_told_why_it_does_not_work() {
     {
       "ok": false,
       "name": "off",
-      "message": "Server \"off\" is disabled. Run wharf enable off first."
+      "message": "Server \"off\" is disabled. Run wharf enable off first.",
+      "error": {
+        "code": "disabled",
+        "message": "Server \"off\" is disabled. Run wharf enable off first.",
+        "server": "off"
+      }
     }
     --- stderr
     error: Server "off" is disabled. Run wharf enable off first.
@@ -192,7 +197,13 @@ fn programs_are_told_why_it_does_not_work() {
       "ok": false,
       "name": "gone",
       "message": "Failed to connect to \"gone\": nowhere not found",
-      "hint": "install nowhere, or give its full path in \"command\""
+      "hint": "install nowhere, or give its full path in \"command\"",
+      "error": {
+        "code": "not-connected",
+        "message": "Failed to connect to \"gone\": nowhere not found",
+        "hint": "install nowhere, or give its full path in \"command\"",
+        "server": "gone"
+      }
     }
     --- stderr
     error: Failed to connect to "gone": nowhere not found

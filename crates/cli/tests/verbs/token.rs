@@ -182,7 +182,12 @@ fn a_damaged_store_is_not_overwritten() {
     {
       "ok": false,
       "name": "a",
-      "message": "~/.wharf/credentials.json is damaged on line 1"
+      "message": "~/.wharf/credentials.json is damaged on line 1",
+      "error": {
+        "code": "file",
+        "message": "~/.wharf/credentials.json is damaged on line 1",
+        "hint": "correct the file, or delete it and add the tokens again"
+      }
     }
     --- stderr
     error: ~/.wharf/credentials.json is damaged on line 1

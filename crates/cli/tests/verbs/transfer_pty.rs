@@ -157,7 +157,8 @@ fn on_a_pty_nothing_is_asked_without_need() {
       "ok": true,
       "path": "~/.cursor/mcp.json",
       "added": [],
-      "changed": [
+      "changed": [],
+      "unchanged": [
         "fs"
       ],
       "skipped": [

@@ -197,6 +197,7 @@ fn an_unknown_name_trusts_nothing() {
     exit 1
     --- stderr
     error: Server "wep" not found
+      hint: did you mean "web"?
     "#);
     assert_snapshot!(world.run("get fs --reveal -q"), @r#"
     exit 6
@@ -214,12 +215,21 @@ fn without_a_terminal_names_are_needed() {
     error: there is no terminal to ask on
       hint: name the servers, or use --all or --folder
     ");
-    assert_snapshot!(project().run("untrust --json"), @"
+    assert_snapshot!(project().run("untrust --json"), @r#"
     exit 2
+    --- stdout
+    {
+      "ok": false,
+      "error": {
+        "code": "usage",
+        "message": "there is no terminal to ask on",
+        "hint": "name the servers, or use --all or --folder"
+      }
+    }
     --- stderr
     error: there is no terminal to ask on
       hint: name the servers, or use --all or --folder
-    ");
+    "#);
     assert_snapshot!(project().run("trust fs --all"), @"
     exit 2
     --- stderr

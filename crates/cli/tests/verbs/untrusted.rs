@@ -75,6 +75,7 @@ fn a_verb_that_names_it_exits_with_6() {
         "durationMs": 0
       },
       "error": {
+        "code": "untrusted",
         "kind": "TERMINAL",
         "phase": "connect",
         "message": "Server \"theirs\" came with this project and is not trusted",

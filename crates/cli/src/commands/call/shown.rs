@@ -7,6 +7,7 @@ use wharf::call::{CallError, ErrorKind, Outcome, Phase, Quota, Reason, ResultSto
 use wharf_config::text::clean;
 
 use crate::commands::failure::{exit_of_call, next_step};
+use crate::commands::report::ErrorReport;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -79,6 +80,7 @@ pub(super) fn show_failure(tool: &str, failure: &Failure) -> Result<(), Failure>
             "durationMs": 0,
         },
         "error": {
+            "code": ErrorReport::of(failure).code,
             "kind": kind,
             "phase": phase,
             "message": message,

@@ -8,6 +8,7 @@ use wharf_config::{Catalog, Credentials, Env, Problem, Server, State};
 use super::check::Check;
 use super::{connections, files, own, server, together};
 use crate::commands::invocation::{WhyDefaults, find, why_defaults};
+use crate::commands::report::ErrorReport;
 use crate::commands::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, Loudness, phrase, print_json, style};
 
@@ -38,6 +39,8 @@ struct Answer<'a> {
     ok: bool,
     checks: Vec<&'a Check>,
     problems: &'a [Problem],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorReport>,
 }
 
 /// Everything that was looked at.
@@ -120,7 +123,9 @@ fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {
     let checks: Vec<&Check> = groups.iter().flat_map(|group| &group.checks).collect();
     let wrong = checks.iter().filter(|check| !check.ok).count();
     if invocation.ui.json {
-        print_json(&Answer { ok: wrong == 0, checks, problems })?;
+        let message = || format!("{} found", phrase::count(wrong, "problem"));
+        let error = (wrong > 0).then(|| ErrorReport::new("checks-failed", message()));
+        print_json(&Answer { ok: wrong == 0, checks, problems, error })?;
     } else {
         invocation.ui.data(&to_text(groups, invocation.ui.loudness))?;
     }

@@ -4,6 +4,7 @@ use wharf_config::text::clean;
 use wharf_config::trust::Trust;
 use wharf_config::{Env, FieldUse, Level, Origin, Problem, Server, State, TransportKind};
 
+use super::differ::differences;
 use super::why::why;
 use crate::commands::status::{Launch, look};
 use crate::commands::trust::add_changes;
@@ -123,12 +124,20 @@ impl Answer<'_> {
         for (index, server) in self.candidates.iter().enumerate() {
             let definition = &server.definition;
             let place = phrase::place(&definition.source, definition.line, self.env);
-            let what = clean(&why(server, self.winner, self.env));
             let is_winner = self.winner.is_some_and(|winner| std::ptr::eq(winner, *server));
+            let others = self.winner.filter(|_| !is_winner);
+            let differences = others.map(|winner| differences(server, winner));
+            let mut what = clean(&why(server, self.winner, self.env));
+            if differences.as_ref().is_some_and(Vec::is_empty) {
+                what.push_str("; it says the same");
+            }
             let what = if is_winner { style::good(&what) } else { style::faint(&what) };
             let source = phrase::source(&definition.source);
             text.add(format!("  {}. {source}  {}", index + 1, style::faint(&place)));
             text.add(format!("     {what}"));
+            for difference in differences.into_iter().flatten() {
+                text.add(format!("     {}", style::faint(&difference)));
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! `wharf explain NAME`: why a server is or is not used.
 //!
-//! `run` gathers, `why` compares the candidates, `answer` puts it into words.
+//! `run` gathers, `why` says who comes first, `differ` compares what they say, `answer` puts it into words.
 
 mod answer;
+mod differ;
 mod run;
 mod why;
 

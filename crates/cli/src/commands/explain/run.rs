@@ -5,7 +5,7 @@ use serde::Serialize;
 use wharf_config::view::ServerView;
 use wharf_config::{Origin, Problem, Server};
 
-use super::{answer, why};
+use super::{answer, differ, why};
 use crate::commands::invocation::find;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::print_json;
@@ -38,6 +38,9 @@ struct Candidate<'a> {
     #[serde(flatten)]
     view: ServerView<'a>,
     why: String,
+    /// How it differs from the winner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differs: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -68,6 +71,9 @@ pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, F
             .map(|server| Candidate {
                 view: ServerView::of(server),
                 why: why::why(server, winner, env),
+                differs: winner
+                    .map(|winner| differ::differences(server, winner))
+                    .unwrap_or_default(),
             })
             .collect(),
         expanded: uses

@@ -12,7 +12,7 @@ use super::text;
 use crate::commands::connect::{self, Listed};
 use crate::commands::server_words::ServerWords;
 use crate::commands::usage::Usage;
-use crate::commands::{Exit, Failure, Invocation, defaults};
+use crate::commands::{Exit, Failure, Invocation, defaults, report};
 use crate::ui::print_json;
 
 /// List the tools of your servers
@@ -149,7 +149,8 @@ fn show(
         return listed.outcome();
     }
     if ui.json {
-        print_json(&Answer::of(&tools, snapshot))?;
+        let answer = Answer::of(&tools, snapshot);
+        print_json(&report::beside(&answer, &listed.outcome()))?;
     } else {
         ui.table(text::table(&tools))?;
         ui.gap();
