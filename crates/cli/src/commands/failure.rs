@@ -13,6 +13,7 @@ use wharf_config::store::StoreError;
 use wharf_config::trust::Trust;
 use wharf_config::{Catalog, DiscoveryError, Server};
 
+use super::connect::one_off;
 use crate::ui::phrase;
 
 /// How a run ended, for the program that started it.
@@ -266,6 +267,9 @@ pub(crate) fn exit_of_call(reason: Reason) -> Exit {
 
 /// Says what can be done about a server that is not there, and what to type next.
 pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
+    if name == one_off::NAME {
+        return given_tip(failure);
+    }
     let word = phrase::word(name);
     let otherwise = match failure.kind {
         FailureKind::Start => Some("check \"command\" in its entry"),
@@ -288,6 +292,17 @@ pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
     Some(advice.map_or_else(|| next.clone(), |advice| format!("{advice} ({next})")))
 }
 
+/// Says what can be done about a server that was given on the command line: it has no entry.
+fn given_tip(failure: &wharf::Failure) -> Option<String> {
+    match failure.kind {
+        FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
+        FailureKind::TimedOut => None,
+        _ => failure.hint.clone(),
+    }
+}
+
+const GIVE_A_TOKEN: &str = "give a token with --token -, or check --header";
+
 /// Says how a server gets a token.
 fn token_tip(name: &str) -> String {
     let word = phrase::word(name);
@@ -301,6 +316,8 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
     let word = phrase::word(server);
     match error.reason {
         _ if server.is_empty() => None,
+        Reason::NeedsAuth if server == one_off::NAME => Some(GIVE_A_TOKEN.to_owned()),
+        _ if server == one_off::NAME => None,
         Reason::NeedsAuth => Some(token_tip(server)),
         Reason::Untrusted => Some(format!("wharf trust {word}")),
         Reason::Disabled => Some(format!("wharf enable {word}")),

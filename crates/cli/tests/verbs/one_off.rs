@@ -35,19 +35,19 @@ fn a_command_is_called_without_being_configured() {
     assert_snapshot!(world.run("tools -- box"), @"
     exit 0
     --- stdout
-    NAME                SERVER  DESCRIPTION
-    mcp_server_die      server
-    mcp_server_echo     server  Says it again.
-    mcp_server_fail     server  Says no
-    mcp_server_hang     server
-    mcp_server_picture  server
+    NAME                SERVER        DESCRIPTION
+    mcp_server_die      given server
+    mcp_server_echo     given server  Says it again.
+    mcp_server_fail     given server  Says no
+    mcp_server_hang     given server
+    mcp_server_picture  given server
     --- stderr
     5 tools from 1 server.
     ");
     assert_snapshot!(world.run("call echo -- box --token abc"), @r#"
     exit 2
     --- stderr
-    MCP error: the arguments do not fit: "text" is missing (server "server", tool "echo", phase send)
+    MCP error: the arguments do not fit: "text" is missing (server "given server", tool "echo", phase send)
     Correct the call before trying again.
     usage: wharf call echo text=<string> [times=<integer>] -- box --token •••
     "#);
@@ -88,7 +88,7 @@ fn a_command_runs_where_it_was_typed() {
 fn a_server_that_is_switched_off_by_name_can_still_be_given() {
     let world = World::new()
         .tool_server("box")
-        .home(".wharf/mcp.json", r#"{ "mcpServers": {}, "disabledServers": ["server"] }"#);
+        .home(".wharf/mcp.json", r#"{ "mcpServers": {}, "disabledServers": ["given server"] }"#);
     assert!(world.run("call picture -- box").starts_with("exit 0"));
 }
 
@@ -116,12 +116,12 @@ fn what_is_given_twice_or_wrongly_is_refused() {
     assert_snapshot!(world.run("tools --url nowhere"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "server": "url" must start with http://, https:// or unix://
+    error: Failed to connect to "given server": "url" must start with http://, https:// or unix://
     "#);
     assert_snapshot!(world.run("call echo -- nobody"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "server": nobody not found
+    error: Failed to connect to "given server": nobody not found
       hint: install nobody, or give its full path in "command"
     "#);
 }
@@ -162,7 +162,7 @@ fn an_address_is_called_with_its_headers_and_token_and_nothing_is_kept() {
     exit 0
     --- stdout
     mcp_server_ping
-      server         server  mcp:server via command line
+      server         given server  mcp:given server via command line
       tool           ping
       approval       ask (an agent has to, for every call)
 
@@ -195,4 +195,48 @@ fn a_token_that_is_refused_is_not_shown() {
     assert!(shown.starts_with("exit 4") && !shown.contains("s3cret"), "{shown}");
     let shown = World::new().run_words(&[&words[..], &["--json"]].concat());
     assert!(shown.starts_with("exit 4") && !shown.contains("s3cret"), "{shown}");
+}
+
+#[test]
+fn advice_about_a_given_server_names_no_entry() {
+    let world = World::new()
+        .script("broken", "echo 'no licence' >&2; exit 3\n")
+        .tool_server("box")
+        .server_after("slow", "read line; read line; read line; read line");
+    assert_snapshot!(world.run("call x -- broken"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "given server": the session ended: the server's process ended (exit status: 3)
+      hint: run its command by hand to see what it says
+      the server's last error output:
+        no licence
+    "#);
+    assert_snapshot!(world.run("call x --url http://127.0.0.1:1/mcp"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "given server": could not connect to http://127.0.0.1:1: Connection refused (os error 111)
+      hint: check that the server is running, and the port in its address
+    "#);
+    assert_snapshot!(world.run("call die -- box"), @r#"
+    exit 3
+    --- stderr
+    MCP error: the session ended: the server's process ended (exit status: 7) (server "given server", tool "die", phase receive)
+    The outcome is unknown: the tool may have run. Check before calling it again.
+    the server's last error output:
+      out of memory
+    "#);
+    assert_snapshot!(world.run("call x --timeout 100ms -- slow"), @"
+    exit 5
+    --- stderr
+    error: no answer within 100ms
+      hint: allow more with --timeout
+    ");
+    let server = Loopback::answering("401 Unauthorized");
+    let url = format!("http://{}/mcp", server.address());
+    assert_snapshot!(world.run_words(&["tools", "--url", &url]), @r#"
+    exit 4
+    --- stderr
+    error: Failed to connect to "given server": the server answered 401 Unauthorized
+      hint: give a token with --token -, or check --header
+    "#);
 }

@@ -12,8 +12,12 @@ use crate::commands::server_words::{GivenServer, ServerWords};
 use crate::commands::{Failure, Invocation};
 use crate::ui::phrase;
 
-/// What such a server is called.
-const NAME: &str = "server";
+/// What such a server is called. Nothing that can be added has a space in its name, so no advice
+/// about an entry is given for it.
+pub(crate) const NAME: &str = "given server";
+
+/// What stands for it in the names of its tools.
+const PREFIX: &str = "server";
 
 /// Makes a catalog of the server that the words give; nothing if they give none.
 pub(crate) fn given(
@@ -24,6 +28,7 @@ pub(crate) fn given(
         return Ok(None);
     };
     let env = &invocation.env;
+    entry["prefix"] = json!(PREFIX);
     if entry.get("command").is_some() {
         entry["cwd"] = json!(env.cwd.to_string_lossy());
     }
