@@ -4,14 +4,15 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use wharf_config::manage;
 
-use super::transferred::{self, TransferArgs};
+use super::transferred::{self, Tokens, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
 /// Copy the servers that Wharf would connect into another program's file
 ///
 /// Shows the difference first, with secrets hidden, and asks on a terminal; the file as it was is
 /// kept beside it, and its comments and order stay. Placeholders are translated; a server that
-/// the other program could not use as written is skipped with the reason.
+/// the other program could not use as written is skipped with the reason. A secret that would be
+/// written literally into a file of the project is pointed out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,5 +30,5 @@ pub(crate) struct ExportArgs {
 /// Copies servers out.
 pub(crate) fn run(args: &ExportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::export(&invocation.env, request);
-    transferred::run(&args.to, &args.transfer, invocation, copy)
+    transferred::run((&args.to, Tokens::Keep), &args.transfer, invocation, copy)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use wharf_config::manage;
 
-use super::transferred::{self, TransferArgs};
+use super::transferred::{self, Tokens, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
 /// Copy servers from another program, or from a file, into Wharf's own
@@ -16,10 +16,14 @@ use super::{Exit, Failure, Invocation};
 Examples:
   wharf import cursor --dry-run
   wharf import claude github fs
+  wharf import cursor --store-tokens
   wharf import ./servers.json --scope project")]
 pub(crate) struct ImportArgs {
     /// The program's short name (see `wharf list --json`), or a file
     from: String,
+    /// Keep literal tokens in Wharf's credential store instead of the file
+    #[arg(long)]
+    store_tokens: bool,
     #[command(flatten)]
     transfer: TransferArgs,
 }
@@ -27,5 +31,6 @@ pub(crate) struct ImportArgs {
 /// Copies servers in.
 pub(crate) fn run(args: &ImportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::import(&invocation.env, request);
-    transferred::run(&args.from, &args.transfer, invocation, copy)
+    let tokens = if args.store_tokens { Tokens::Store } else { Tokens::Offer };
+    transferred::run((&args.from, tokens), &args.transfer, invocation, copy)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use wharf_config::manage::{ManageError, Scope, Transfer, TransferRequest};
-use wharf_config::text::clean;
+use wharf_config::text::{clean, reveal};
 
 use super::changed::ScopeWord;
 use super::report::ErrorReport;
@@ -30,6 +30,17 @@ pub(crate) struct TransferArgs {
     yes: bool,
 }
 
+/// What happens to literal tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tokens {
+    /// They are copied.
+    Keep,
+    /// The person is asked, where somebody is there.
+    Offer,
+    /// They go to the credential store.
+    Store,
+}
+
 #[derive(Serialize)]
 struct Report<'a> {
     ok: bool,
@@ -49,7 +60,7 @@ struct Refusal {
 
 /// Copies servers: shows the difference, asks where somebody is there, and tells what was done.
 pub(crate) fn run(
-    program: &str,
+    (program, tokens): (&str, Tokens),
     args: &TransferArgs,
     invocation: &Invocation,
     copy: impl Fn(&TransferRequest) -> Result<Transfer, ManageError>,
@@ -60,14 +71,19 @@ pub(crate) fn run(
         scope: args.scope.map_or(Scope::User, ScopeWord::scope),
         replace: args.force,
         dry_run: args.dry_run,
+        store_tokens: tokens == Tokens::Store,
         options: invocation.options,
     };
     let ui = &invocation.ui;
     let asks = ui.can_ask && !args.yes && !args.dry_run && !ui.json;
     if asks {
         request.dry_run = true;
-        let preview = copy(&request)?;
-        show(&preview, invocation)?;
+        let mut preview = copy(&request)?;
+        if tokens == Tokens::Offer && ask_about_tokens(&preview, invocation) {
+            request.store_tokens = true;
+            preview = copy(&request)?;
+        }
+        show(&preview, &request, invocation)?;
         let nothing = preview.added.is_empty() && preview.changed.is_empty();
         let path = phrase::path(&preview.path, &invocation.env);
         if nothing || ui.ask(&format!("Write this to {path}?")) != Answer::Yes {
@@ -96,7 +112,7 @@ pub(crate) fn run(
         return Ok(exit);
     }
     if !asks {
-        show(&transfer, invocation)?;
+        show(&transfer, &request, invocation)?;
     }
     ui.data(&format!("{}\n", summary(&transfer, args, invocation)))?;
     Ok(exit)
@@ -107,7 +123,50 @@ fn exit_of(transfer: &Transfer, args: &TransferArgs) -> Exit {
     if args.names.is_empty() || transfer.skipped.is_empty() { Exit::Fine } else { Exit::No }
 }
 
-fn show(transfer: &Transfer, invocation: &Invocation) -> Result<(), Failure> {
+/// Asks whether literal tokens go to the credential store; says whether they do.
+fn ask_about_tokens(preview: &Transfer, invocation: &Invocation) -> bool {
+    let storable = preview.secrets.iter().filter(|secret| secret.can_be_stored);
+    let names: Vec<&str> = storable.map(|secret| secret.name.as_str()).collect();
+    if names.is_empty() {
+        return false;
+    }
+    let question = format!(
+        "Keep the token of {} in Wharf's credential store instead of the file?",
+        phrase::quoted_list(names)
+    );
+    invocation.ui.ask(&question) == Answer::Yes
+}
+
+/// Warns of secrets that stand literally in what is written.
+fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &Invocation) {
+    let ui = &invocation.ui;
+    let path = phrase::path(&transfer.path, &invocation.env);
+    let is_shared = request.scope == Scope::Project;
+    let label = style::odd("warning:");
+    for secret in &transfer.secrets {
+        let (name, field) = (phrase::quoted(&secret.name), reveal(&secret.field));
+        if is_shared {
+            ui.notice(&format!(
+                "{label} {name}: {field} is a literal secret, and {path} is a file of the project: \
+                 whoever gets the project gets it"
+            ));
+        } else if secret.can_be_stored {
+            ui.notice(&format!("{label} {name}: {field} is a literal token"));
+        }
+    }
+    let can_store = transfer.secrets.iter().any(|secret| secret.can_be_stored);
+    if can_store && !ui.can_ask {
+        ui.hint("wharf import … --store-tokens keeps tokens in Wharf's credential store");
+    } else if is_shared && !transfer.secrets.is_empty() {
+        ui.hint("put such values into variables and write ${NAME}");
+    }
+}
+
+fn show(
+    transfer: &Transfer,
+    request: &TransferRequest,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     let ui = &invocation.ui;
     let paint = |line: &str| {
         let line: String = line.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
@@ -134,6 +193,7 @@ fn show(transfer: &Transfer, invocation: &Invocation) -> Result<(), Failure> {
         let name = phrase::quoted(&note.name);
         ui.notice(&format!("{} {name}: {}", style::odd("warning:"), clean(&note.text)));
     }
+    warn_of_secrets(transfer, request, invocation);
     Ok(())
 }
 

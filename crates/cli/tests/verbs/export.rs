@@ -298,6 +298,13 @@ fn programs_get_json() {
           "text": "\"excludeTools\" is not copied: all its tools will be offered there"
         }
       ],
+      "secrets": [
+        {
+          "name": "fs",
+          "field": "env.KEY",
+          "canBeStored": false
+        }
+      ],
       "diff": "--- ~/.cursor/mcp.json\n+++ ~/.cursor/mcp.json\n@@ -1,7 +1,7 @@\n {\n   // Cursor's own\n   \"mcpServers\": {\n-    \"fs\": { \"command\": \"theirs\" }, // keep\n+    \"fs\": {\"command\": \"npx\", \"args\": [\"-y\", \"fs\"], \"env\": {\"KEY\": \"•••\", \"B\": \"${env:B}\"}}, // keep\n     \"web\": {\n       \"url\": \"https://w.example/mcp\",\n       \"headers\": {\n",
       "error": {
         "code": "not-copied",
@@ -539,4 +546,51 @@ fn a_refusal_is_a_document_too() {
       cause: the file ends inside the object of line 1
       hint: put line 1, column 2 right first; the file was left as it is
     "#);
+}
+
+#[test]
+fn a_literal_secret_for_a_file_of_the_project_is_pointed_out() {
+    let world = World::new().programs(&["npx"]).home(
+        ".wharf/mcp.json",
+        r#"{ "mcpServers": {
+  "api": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer s3cret", "X-Api-Key": "${KEY}" } },
+  "fs": { "command": "npx", "args": ["--token", "s3cret"], "env": { "GITHUB_TOKEN": "s3cret", "LOG": "s3cret" } } } }"#,
+    );
+    assert_snapshot!(world.run("export cursor --scope project --dry-run"), @r#"
+    exit 0
+    --- stdout
+    --- [project]/.cursor/mcp.json
+    +++ [project]/.cursor/mcp.json
+    @@ -0,0 +1,19 @@
+    +{
+    +  "mcpServers": {
+    +    "api": {
+    +      "url": "https://a.example/mcp",
+    +      "headers": {
+    +        "Authorization": "•••",
+    +        "X-Api-Key": "${env:KEY}"
+    +      }
+    +    },
+    +    "fs": {
+    +      "command": "npx",
+    +      "args": ["--token", "•••"],
+    +      "env": {
+    +        "GITHUB_TOKEN": "•••",
+    +        "LOG": "•••"
+    +      }
+    +    }
+    +  }
+    +}
+    Would add 2 servers to [project]/.cursor/mcp.json.
+    --- stderr
+    warning: "api": headers.Authorization is a literal secret, and [project]/.cursor/mcp.json is a file of the project: whoever gets the project gets it
+    warning: "fs": env.GITHUB_TOKEN is a literal secret, and [project]/.cursor/mcp.json is a file of the project: whoever gets the project gets it
+    warning: "fs": args[1] is a literal secret, and [project]/.cursor/mcp.json is a file of the project: whoever gets the project gets it
+    hint: put such values into variables and write ${NAME}
+    "#);
+    let written = world.run("export cursor --scope project --yes");
+    assert!(written.contains("headers.Authorization is a literal secret"), "{written}");
+    assert!(!world.run("export cursor --yes --dry-run").contains("literal"), "a file of one's own");
+    let json = world.run("export vscode --scope project --dry-run --json");
+    assert!(json.contains(r#""field": "env.GITHUB_TOKEN""#) && !json.contains("s3cret"), "{json}");
 }

@@ -112,6 +112,13 @@ fn a_programs_servers_are_copied_and_its_file_is_not_touched() {
         "off"
       ],
       "skipped": [],
+      "secrets": [
+        {
+          "name": "fs",
+          "field": "env.KEY",
+          "canBeStored": false
+        }
+      ],
       "diff": "--- ~/.wharf/mcp.json\n+++ ~/.wharf/mcp.json\n@@ -1,4 +1,4 @@\n {\n   // mine\n-  \"mcpServers\": { \"fs\": { \"command\": \"mine\" }, \"web\": {\"type\": \"http\", \"url\": \"https://w.example/mcp\", \"headers\": {\"Authorization\": \"•••\"}}, \"off\": {\"command\": \"npx\", \"enabled\": false} }\n+  \"mcpServers\": { \"fs\": {\"command\": \"npx\", \"args\": [\"[project]\"], \"env\": {\"KEY\": \"•••\", \"B\": \"${B}\"}}, \"web\": {\"type\": \"http\", \"url\": \"https://w.example/mcp\", \"headers\": {\"Authorization\": \"•••\"}}, \"off\": {\"command\": \"npx\", \"enabled\": false} }\n }\n"
     }
     "#);
@@ -534,4 +541,93 @@ fn a_program_is_found_by_its_name_and_a_mistyped_one_is_suggested() {
     ");
     let shown = world.run("import nothing-like-it");
     assert!(!shown.contains("did you mean") && shown.contains("one of: "), "{shown}");
+}
+
+const WITH_TOKEN: &str = r#"{ "mcpServers": {
+  "api": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer t0ken-4711", "X-Log": "1" } },
+  "var": { "url": "https://b.example/mcp", "headers": { "Authorization": "Bearer ${env:B}" } } } }"#;
+
+#[test]
+fn a_literal_token_stays_where_it_is_unless_the_flag_says_otherwise() {
+    let world = World::new().home(".cursor/mcp.json", WITH_TOKEN);
+    assert_snapshot!(world.run("import cursor"), @r#"
+    exit 0
+    --- stdout
+    --- ~/.wharf/mcp.json
+    +++ ~/.wharf/mcp.json
+    @@ -0,0 +1,19 @@
+    +{
+    +  "mcpServers": {
+    +    "api": {
+    +      "type": "http",
+    +      "url": "https://a.example/mcp",
+    +      "headers": {
+    +        "Authorization": "•••",
+    +        "X-Log": "•••"
+    +      }
+    +    },
+    +    "var": {
+    +      "type": "http",
+    +      "url": "https://b.example/mcp",
+    +      "headers": {
+    +        "Authorization": "•••"
+    +      }
+    +    }
+    +  }
+    +}
+    Added 2 servers to ~/.wharf/mcp.json.
+    --- stderr
+    warning: "api": headers.Authorization is a literal token
+    hint: wharf import … --store-tokens keeps tokens in Wharf's credential store
+    "#);
+    assert!(world.read("home/.wharf/mcp.json").contains("Bearer t0ken-4711"));
+    assert!(!world.path("home/.wharf/credentials.json").exists());
+}
+
+#[test]
+fn a_literal_token_can_go_to_the_credential_store() {
+    let world = World::new().home(".cursor/mcp.json", WITH_TOKEN);
+    let dry = world.run("import cursor --store-tokens --dry-run");
+    assert!(dry.starts_with("exit 0") && !world.path("home/.wharf/credentials.json").exists());
+    let report = world.run("import cursor --store-tokens --json");
+    assert!(report.contains("\"stored\": [\n    \"api\"\n  ]"), "{report}");
+    assert!(!report.contains("t0ken") && !report.contains("secrets"), "{report}");
+    assert_snapshot!(world.read("home/.wharf/mcp.json"), @r#"
+    {
+      "mcpServers": {
+        "api": {
+          "type": "http",
+          "url": "https://a.example/mcp",
+          "headers": {
+            "X-Log": "1"
+          },
+          "auth": {
+            "type": "bearer",
+            "credentialId": "[id]"
+          }
+        },
+        "var": {
+          "type": "http",
+          "url": "https://b.example/mcp",
+          "headers": {
+            "Authorization": "Bearer ${B}"
+          }
+        }
+      }
+    }
+    "#);
+    assert_snapshot!(world.read("home/.wharf/credentials.json"), @r#"
+    {
+      "version": 1,
+      "credentials": {
+        "[id]": {
+          "type": "bearer",
+          "resource": "https://a.example/mcp",
+          "token": "t0ken-4711"
+        }
+      }
+    }
+    "#);
+    assert_eq!(world.mode("home/.wharf/credentials.json"), 0o600);
+    assert!(world.run("status --json").contains(r#""credential": "stored""#));
 }

@@ -172,3 +172,29 @@ fn on_a_pty_nothing_is_asked_without_need() {
     exit 0
     "#);
 }
+
+#[test]
+fn on_a_pty_an_import_offers_to_store_a_literal_token() {
+    const CURSOR: &str = r#"{ "mcpServers": { "api": { "url": "https://a.example/mcp",
+        "headers": { "Authorization": "Bearer t0ken-4711" } } } }"#;
+    let talk = |world: &World, first: &str| {
+        let mut session = start(world, "import cursor");
+        session
+            .expect(
+                "Keep the token of \"api\" in Wharf's credential store instead of the file? [y/N] ",
+            )
+            .unwrap();
+        session.send_line(first).unwrap();
+        session.expect("Write this to ~/.wharf/mcp.json? [y/N] ").unwrap();
+        session.send_line("y").unwrap();
+        end(world, session)
+    };
+    let world = World::new().home(".cursor/mcp.json", CURSOR);
+    assert!(talk(&world, "y").contains("Added 1 server"));
+    assert!(!world.read("home/.wharf/mcp.json").contains("t0ken"));
+    assert!(world.read("home/.wharf/credentials.json").contains("t0ken-4711"));
+    let world = World::new().home(".cursor/mcp.json", CURSOR);
+    assert!(talk(&world, "n").contains("Added 1 server"));
+    assert!(world.read("home/.wharf/mcp.json").contains("t0ken-4711"));
+    assert!(!world.path("home/.wharf/credentials.json").exists());
+}

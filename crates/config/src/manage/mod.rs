@@ -5,6 +5,7 @@
 
 mod add;
 mod error;
+mod literal_secrets;
 mod native;
 mod portable;
 mod remove;
@@ -26,6 +27,7 @@ use crate::trust::{TrustStore, TrustSubject};
 
 pub use add::{AddRequest, add, entry_from_json};
 pub use error::ManageError;
+pub use literal_secrets::LiteralSecret;
 pub(crate) use native::pairs;
 pub(crate) use portable::Portable;
 pub use remove::remove;

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::catalog::{Catalog, LoadOptions, Server, State, load};
+use crate::credentials::Credentials;
 use crate::discover::{self, notation_of, paths};
 use crate::document;
 use crate::edit::{self, Change};
@@ -16,6 +18,8 @@ use crate::server::Definition;
 use crate::source::{Level, Standing};
 use crate::store::{self, Lock};
 
+use super::add::forget;
+use super::literal_secrets::{LiteralSecret, TakenToken, literal_secrets, take_token};
 use super::portable::translate;
 use super::{
     ManageError, Scope, edited, lock, native, native_file, project_folder, stay_inside, trust_own,
@@ -34,6 +38,8 @@ pub struct TransferRequest {
     pub replace: bool,
     /// Only say what would happen.
     pub dry_run: bool,
+    /// Whether an import moves literal tokens to the credential store.
+    pub store_tokens: bool,
     /// How to look.
     pub options: LoadOptions,
 }
@@ -59,6 +65,12 @@ pub struct Transfer {
     /// What could not be written for a server that was copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// Secrets that stand literally in what was copied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<LiteralSecret>,
+    /// Servers whose token is in the credential store now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stored: Vec<String>,
     /// The difference in the text, with secrets hidden.
     pub diff: String,
 }
@@ -93,20 +105,30 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             continue;
         }
         seen.insert(name.to_owned());
+        let mut taken = None;
         let entry = if is_trusted {
             name.parse::<crate::NewServerName>().map_err(|error| error.to_string()).and_then(|_| {
-                let portable = translate(&definition, env, braced)?;
+                let mut portable = translate(&definition, env, braced)?;
+                if request.store_tokens {
+                    taken = take_token(&mut portable);
+                }
                 keep_meaning(&portable.env, env)?;
                 keep_meaning(&portable.headers, env)?;
-                Ok(native::entry(&portable))
+                let mut entry = native::entry(&portable);
+                if taken.is_some() {
+                    entry["auth"] = json!({ "type": "bearer", "credentialId": "new" });
+                }
+                Ok(entry)
             })
         } else {
             Err(format!("it is not trusted; run wharf trust {name}"))
         };
-        batch.put(name, entry);
+        if batch.put(name, entry) {
+            batch.note_secrets(&definition, env, taken);
+        }
     }
     batch.miss_the_rest(&seen);
-    let transfer = batch.finish()?;
+    let transfer = batch.finish(env)?;
     if request.scope == Scope::Project && !request.dry_run {
         let names: Vec<&str> =
             transfer.added.iter().chain(&transfer.changed).map(String::as_str).collect();
@@ -148,10 +170,13 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
         };
         if batch.put(name, entry) {
             batch.note_losses(server, style);
+            batch.note_secrets(&server.definition, env, None);
         }
     }
+    // Other programs know nothing of Wharf's store.
+    batch.secrets.iter_mut().for_each(|secret| secret.can_be_stored = false);
     batch.miss_the_rest(&seen);
-    batch.finish()
+    batch.finish(env)
 }
 
 /// Lists the programs that servers can be copied to, by short name and name.
@@ -276,6 +301,9 @@ struct Batch<'a> {
     unchanged: Vec<String>,
     skipped: Vec<Skipped>,
     notes: Vec<Note>,
+    secrets: Vec<LiteralSecret>,
+    /// Tokens for the credential store, each with its server and the place of its change.
+    tokens: Vec<(String, usize, TakenToken)>,
 }
 
 impl<'a> Batch<'a> {
@@ -307,6 +335,8 @@ impl<'a> Batch<'a> {
             unchanged: Vec::new(),
             skipped: Vec::new(),
             notes: Vec::new(),
+            secrets: Vec::new(),
+            tokens: Vec::new(),
         })
     }
 
@@ -361,13 +391,58 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Notes the literal secrets of the server that was put in last.
+    fn note_secrets(&mut self, definition: &Definition, env: &Env, taken: Option<TakenToken>) {
+        let is_taken = taken.is_some();
+        let literal = literal_secrets(definition, env).into_iter();
+        self.secrets.extend(literal.filter(|secret| !(is_taken && secret.can_be_stored)));
+        if let Some(token) = taken {
+            let name = definition.name.as_str().to_owned();
+            self.tokens.push((name, self.changes.len() - 1, token));
+        }
+    }
+
+    /// Stores tokens and puts the references into the entries. The caller holds the lock.
+    fn store_tokens(&mut self, env: &Env) -> Result<Vec<String>, ManageError> {
+        let mut ids = Vec::new();
+        if self.tokens.is_empty() {
+            return Ok(ids);
+        }
+        let mut credentials = Credentials::load(env)?;
+        for (_, at, taken) in &self.tokens {
+            let id = credentials.add_bearer(&taken.resource, &taken.token)?;
+            if let Some(Change::Set { value, .. }) = self.changes.get_mut(*at) {
+                value["auth"]["credentialId"] = id.as_str().into();
+            }
+            ids.push(id);
+        }
+        credentials.save()?;
+        Ok(ids)
+    }
+
     fn miss_the_rest(&mut self, seen: &BTreeSet<String>) {
         for name in self.request.names.iter().filter(|name| !seen.contains(*name)) {
             self.skipped.push(Skipped { name: name.clone(), why: "no such server".to_owned() });
         }
     }
 
-    fn finish(self) -> Result<Transfer, ManageError> {
+    fn finish(mut self, env: &Env) -> Result<Transfer, ManageError> {
+        // Tokens are stored first: an entry that refers to nothing is worse than a spare token.
+        let ids = if self.request.dry_run { Vec::new() } else { self.store_tokens(env)? };
+        let stored = self.tokens.iter().map(|(name, ..)| name.clone()).collect();
+        match self.write(stored) {
+            Ok(transfer) => Ok(transfer),
+            Err(error) => {
+                for id in ids {
+                    // Should this fail as well, the first error still says more.
+                    drop(forget(env, &id));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn write(self, stored: Vec<String>) -> Result<Transfer, ManageError> {
         let after = edited(&self.path, &self.before, &self.changes)?;
         let label = self.path.to_string_lossy();
         let diff = edit::diff(&self.before, &after, notation_of(&self.path), &label);
@@ -384,6 +459,8 @@ impl<'a> Batch<'a> {
             unchanged: self.unchanged,
             skipped: self.skipped,
             notes: self.notes,
+            secrets: self.secrets,
+            stored,
             diff,
         })
     }

@@ -39,6 +39,7 @@ fn request(program: &str, scope: Scope) -> TransferRequest {
         scope,
         replace: false,
         dry_run: false,
+        store_tokens: false,
         options: LoadOptions::default(),
     }
 }
