@@ -1,5 +1,7 @@
 //! A signal ends every run, whatever the run is busy with, and leaves nothing behind.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -84,7 +86,6 @@ fn code(run: &mut Child, what: &str) -> Option<i32> {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn every_signal_ends_a_call_and_all_that_the_server_has_started() {
     for which in ALL {
         let world = world(RELATIVES, ":");
@@ -98,7 +99,6 @@ fn every_signal_ends_a_call_and_all_that_the_server_has_started() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn a_run_that_ends_by_itself_leaves_no_daemon_either() {
     let world =
         World::new().server_after("box", RELATIVES).own_servers(&[("box", r#""command": "box""#)]);
