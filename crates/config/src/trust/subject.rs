@@ -66,6 +66,8 @@ pub struct EnvFile {
     pub target: Option<PathBuf>,
     /// The names of the variables that it sets; none if it cannot be read.
     pub variables: Option<Vec<String>>,
+    /// Whether it came with the repository; if not, it is a file of the person's own.
+    pub is_of_repository: bool,
 }
 
 /// A file whose contents are used.
@@ -214,7 +216,10 @@ impl Look<'_> {
         self.contents(&written.text, &file);
         let target = self.target(&written.text, &path, &file);
         let variables = file.text.as_deref().map(|text| env_file_variables(text).collect());
-        self.subject.env_file = Some(EnvFile { target, variables });
+        // A file that is not there cannot be anybody's.
+        let is_of_repository =
+            file.real.as_deref().is_none_or(|real| self.repository.has(real, Some(real)));
+        self.subject.env_file = Some(EnvFile { target, variables, is_of_repository });
     }
 
     /// Records the files that are put into the entry: `{file:arguments.txt}` stays as it is written

@@ -16,6 +16,9 @@ use crate::ui::{Lines, phrase, style};
 /// A text of more characters may have left the screen before somebody has read it.
 const LONG: usize = 3_000;
 
+/// What is said about a file that did not come with the project.
+const NOT_OF_PROJECT: &str = "  (warning: a file of yours, not of this project)";
+
 /// How many variables of an environment file are named, apart from those with a warning.
 const MOST_VARIABLES: usize = 20;
 
@@ -87,7 +90,8 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
 fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
     let target = file.target.as_ref();
     let target = target.map(|path| format!(" (is {})", phrase::path(path, env)));
-    let shown = format!("{}{}", reveal(written), target.unwrap_or_default());
+    let own = if file.is_of_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
+    let shown = format!("{}{}{own}", reveal(written), target.unwrap_or_default());
     let Some(variables) = &file.variables else {
         lines.labelled("env file", &format!("{shown}{}", style::odd("  (cannot be read)")));
         return;
@@ -107,11 +111,7 @@ fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
 /// Adds a file whose contents are used.
 fn used_file(file: &UsedFile, env: &Env, lines: &mut Lines) {
     let target = file.target.as_ref().map(|path| format!(" (is {})", phrase::path(path, env)));
-    let remark = if file.is_of_repository {
-        String::new()
-    } else {
-        style::bad("  (warning: a file of yours, not of this project)")
-    };
+    let remark = if file.is_of_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
     let shown = format!("{}{}{remark}", reveal(&file.named), target.unwrap_or_default());
     lines.labelled("reads", &shown);
 }
