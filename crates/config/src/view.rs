@@ -75,6 +75,9 @@ pub struct ServerView<'a> {
     /// How many tools it is known to have; for whoever knows to fill in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_known: Option<usize>,
+    /// Why it could not be connected the last time; for whoever knows to fill in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
     /// Grants of its owner, which do not count here.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub hints: &'a [String],
@@ -139,6 +142,7 @@ impl<'a> ServerView<'a> {
             shadowed_by: server.shadowed_by.as_deref(),
             duplicate_of: server.duplicate_of.as_ref(),
             tools_known: None,
+            last_error: None,
             hints: &definition.hints,
             problems: &server.problems,
         }

@@ -205,7 +205,7 @@ impl Runtime {
         // Who names a server does not wait for the others.
         let snapshot = match server {
             Some(_) => self.snapshot(),
-            None => self.settled().await,
+            None => self.answered().await,
         };
         let wanted =
             |view: &&Arc<ServerView>| server.is_none_or(|server| view.name.as_str() == server);

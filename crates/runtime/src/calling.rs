@@ -19,7 +19,7 @@ use wharf_protocol::view::send::Object;
 use crate::call::approval::Proposal;
 use crate::call::explain::{Claims, explain, may_repeat};
 use crate::call::pages::{self, Refusal};
-use crate::call::{ApprovalRequest, CallError, Caller, Details, Outcome, Reason};
+use crate::call::{ApprovalRequest, CallError, CallStage, Caller, Details, Outcome, Phase, Reason};
 use crate::connections::{ServerView, Snapshot, call_limit};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
@@ -42,6 +42,8 @@ pub struct CallOptions {
     /// Who hears of progress: gets the parameters of each `notifications/progress` as they came, which
     /// is foreign text. It is called where the connection is read, so it must not wait.
     pub progress: Option<Arc<dyn Fn(Json) + Send + Sync>>,
+    /// Is told how far the call has come.
+    pub stage: CallStage,
     /// Members for `_meta`.
     pub meta: Vec<(String, Json)>,
 }
@@ -77,7 +79,10 @@ impl Runtime {
         let result = result.unwrap_or_else(|_| Err(CallError::panicked()));
         spans::called(&span, &result);
         let details = Details::of(tool.server(), tool.tool(), tool.source());
-        let details = Details { duration: began.elapsed(), ..details };
+        let left_out = self.snapshot().server(tool.server().as_str()).map(|it| it.left_out());
+        let left_out = left_out.into_iter().flatten().map(|problem| problem.message.clone());
+        let details =
+            Details { duration: began.elapsed(), left_out: left_out.collect(), ..details };
         match result {
             Ok(result) => Outcome::of_result(&result, details),
             Err(error) => Outcome::of_error(error, details),
@@ -87,6 +92,9 @@ impl Runtime {
     /// Says why there is no tool that a text names: the server that it names is not there, or has no
     /// such tool. The same failure is told in the same way whether or not its tools were cached.
     fn not_found(&self, text: &str, snapshot: &Snapshot, limit: Duration) -> (CallError, Details) {
+        if let Some(left_out) = snapshot.left_out_tool(text) {
+            return left_out;
+        }
         let named = self.servers_named(text, snapshot);
         let views: Vec<&Arc<ServerView>> =
             named.iter().filter_map(|name| snapshot.server(name.as_str())).collect();
@@ -98,7 +106,11 @@ impl Runtime {
         };
         let trouble = views.iter().find_map(|view| Some((*view, why(view)?)));
         let details = |view: &ServerView| {
-            let tool = tool_of(text, view.name.as_str()).unwrap_or(text);
+            let server = view.name.as_str();
+            let naming = self.rules().tools.naming;
+            let tool = tool_of(text, server)
+                .or_else(|| naming.tool_part(text, server, view.prefix()))
+                .unwrap_or(text);
             Details::of(&view.name, tool, &view.source)
         };
         match (trouble, &views[..]) {
@@ -121,6 +133,7 @@ impl Runtime {
         options: &CallOptions,
     ) -> Result<ToolResult, CallError> {
         let mut tool = Arc::clone(tool);
+        options.stage.reach(Phase::Send);
         self.admit(&tool, arguments, options).await?;
         let object = Object::try_from(arguments.clone())
             .map_err(|_| CallError::not_run(Reason::BadArguments, "the arguments are no object"))?;
@@ -132,6 +145,7 @@ impl Runtime {
             let name = tool.server().as_str();
             let limit = self.snapshot().server(name).map(|it| silence(it, options, left()));
             let limit = limit.unwrap_or_else(left);
+            options.stage.reach(Phase::Connect);
             let (server, peer) = self.peer(name, limit).await.map_err(absent)?;
             // The tool may have come from the cache, or have changed while its server was away. What
             // was agreed to is what was known then, so anything else is looked at anew.
@@ -141,6 +155,7 @@ impl Runtime {
                 && now.approval() == tool.approval();
             if !is_same {
                 tool = now;
+                options.stage.reach(Phase::Send);
                 self.admit(&tool, arguments, options).await?;
                 continue;
             }
@@ -151,6 +166,7 @@ impl Runtime {
             // A server that keeps asking back is waited for no longer than one that answers.
             let late = RequestError::TimedOut { limit: cap, never_sent: false };
             let (sent, said) = (Instant::now(), peer.stderr_position());
+            options.stage.reach(Phase::Receive);
             let answer = tokio::time::timeout(left(), call.instrument(span.clone())).await;
             let answer = answer.unwrap_or(Err(late));
             spans::sent(&span, &answer);
@@ -278,6 +294,12 @@ fn claims(tool: &Tool, server: &ServerView) -> Claims {
     }
 }
 
+impl From<Unavailable> for CallError {
+    fn from(why: Unavailable) -> Self {
+        absent(why)
+    }
+}
+
 /// Says what it means for a call that its server is not there: it did not run.
 pub(crate) fn absent(why: Unavailable) -> CallError {
     match why {
@@ -295,6 +317,7 @@ pub(crate) fn absent(why: Unavailable) -> CallError {
                 _ => Reason::Connect,
             };
             let error = CallError::not_run(reason, why.to_string()).with_stderr(&failure.stderr);
+            let error = CallError { phase: Phase::Connect, ..error };
             let error = match &failure.hint {
                 Some(hint) => error.with_hint(hint),
                 None => error,

@@ -4,10 +4,11 @@
 //! another server. What may not be connected has no key: nothing of it is expanded for one.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use wharf_config::{Catalog, ServerName};
+use wharf_config::{Catalog, Env, ServerName};
 
-use crate::gate::{self, Entry};
+use crate::gate::{self, Entry, Planned};
 use crate::options::Options;
 use crate::tools::attempts::{Attempts, LastAttempt};
 use crate::tools::cache::ToolCache;
@@ -20,6 +21,19 @@ pub struct Known {
     pub tools: Option<usize>,
     /// How the last attempt to connect to it ended.
     pub last: Option<LastAttempt>,
+}
+
+/// Returns the folder in which each local server that may be started would run.
+///
+/// It is not always the one its entry seems to name: in a folder that nobody trusts, the person's own
+/// servers run in the home folder.
+pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathBuf> {
+    let planned = gate::plan(catalog, env).into_iter();
+    let folder = |planned: Planned| match planned.entry {
+        Entry::Ready(server) => Some((planned.name, server.folder.clone()?)),
+        _ => None,
+    };
+    planned.filter_map(folder).collect()
 }
 
 /// Looks up what is known of the servers of a catalog; who is not in the answer, or a part of it that

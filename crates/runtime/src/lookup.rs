@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use wharf_config::{Catalog, Server, ServerName};
 
-use crate::connections::{Command, ServerView, Snapshot};
+use crate::connections::{ServerView, Snapshot};
 use crate::gate::{self, Entry};
 use crate::options::Options;
 use crate::runtime::Runtime;
@@ -155,8 +155,8 @@ impl Runtime {
     /// Waits for the lists that decide which tool a text names, and returns how everything stands then.
     ///
     /// A tool that is known, if only from the cache, is not waited for. Otherwise the servers that the
-    /// text names are, or all servers if it names none: each within its own limit, and connected if
-    /// they are not.
+    /// text names are, or all servers if it names none: each within its own limit (except one that is
+    /// not named and could not be connected the last time), and connected if they are not.
     pub async fn listed_for(&self, text: &str) -> Arc<Snapshot> {
         let snapshot = self.snapshot();
         let is_raw = match snapshot.registry().find(text) {
@@ -185,9 +185,11 @@ impl Runtime {
                 _ => false,
             };
             if is_asleep {
-                let server = server.name.clone();
-                self.command(|done| Command::Wake { server, done }).await;
+                self.wake(server.name.as_str()).await;
             }
+        }
+        if named.is_empty() {
+            return self.awaited(is_awaited).await;
         }
         self.when(|now| now.pending().all(|server| !is_awaited(server))).await
     }

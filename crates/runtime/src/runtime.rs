@@ -58,8 +58,8 @@ pub(crate) struct Inner {
     snapshot: watch::Receiver<Arc<Snapshot>>,
     /// Replaced as a whole by [`Runtime::apply`].
     rules: Mutex<Rules>,
-    startup: (StartupMode, Duration),
-    began: Instant,
+    pub(crate) startup: (StartupMode, Duration),
+    pub(crate) began: Instant,
     tasks: TaskTracker,
     /// Whoever writes down what is worth keeping, on a thread that may wait for the disk.
     saving: TaskTracker,
@@ -149,30 +149,6 @@ impl Runtime {
         Arc::clone(&self.0.snapshot.borrow())
     }
 
-    /// Waits for the tools, but never for a server whose tools are known from an earlier time.
-    ///
-    /// Until the gate (250 ms after the start unless set otherwise) every server has its chance to
-    /// be live. After it, servers without cached tools, and required ones, are waited for only in the
-    /// mode [`StartupMode::Complete`], each within its own limit.
-    pub async fn ready(&self) -> Arc<Snapshot> {
-        let (mode, gate) = self.0.startup;
-        let is_settled = |snapshot: &Snapshot| snapshot.pending().next().is_none();
-        let gate = self.0.began + gate;
-        if let Ok(snapshot) = tokio::time::timeout_at(gate, self.when(is_settled)).await {
-            return snapshot;
-        }
-        if mode == StartupMode::Background {
-            return self.snapshot();
-        }
-        let may_be_late = |server: &Arc<ServerView>| server.has_offer() && !server.is_required;
-        self.when(|snapshot| snapshot.pending().all(may_be_late)).await
-    }
-
-    /// Waits until no server is on its way any more: what is listed then is live.
-    pub async fn settled(&self) -> Arc<Snapshot> {
-        self.when(|snapshot| snapshot.pending().next().is_none()).await
-    }
-
     /// Returns the tools that can be called now, by name.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.snapshot().registry().tools().to_vec()
@@ -223,9 +199,9 @@ impl Runtime {
 
     /// Waits until a server is connected, or cannot be; one that failed is tried again.
     pub async fn wait_for(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
-        let name = self.known(server)?;
+        self.known(server)?;
         if self.snapshot().server(server).is_some_and(|it| it.status != Status::Connected) {
-            self.command(|done| Command::Wake { server: name, done }).await;
+            self.wake(server).await;
         }
         self.outcome(server).await
     }

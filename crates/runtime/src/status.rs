@@ -19,6 +19,9 @@ use crate::stderr::last_meaningful_line;
 /// How long a reason may be; it is a stranger's text as often as not.
 const MOST_REASON: usize = 2_000;
 
+/// How many values that were left out are named in a failure.
+const MOST_LEFT_OUT: usize = 3;
+
 /// How a server stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -115,6 +118,19 @@ impl Failure {
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Puts first what had to be left out before connecting: it may well be the reason.
+    pub(crate) fn after_leaving_out(self, left_out: &[String]) -> Self {
+        if left_out.is_empty() {
+            return self;
+        }
+        let told: Vec<&str> = left_out.iter().take(MOST_LEFT_OUT).map(String::as_str).collect();
+        let more = match left_out.len().saturating_sub(MOST_LEFT_OUT) {
+            0 => String::new(),
+            more => format!("; {more} more left out"),
+        };
+        Self { message: format!("{}{more}; {}", told.join("; "), self.message), ..self }
     }
 
     /// Says why a server could not be resolved.

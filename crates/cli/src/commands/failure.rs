@@ -61,6 +61,9 @@ pub(crate) enum Failure {
     /// It is not used under this name.
     #[error("Server {} is not used: {why}", phrase::quoted(.name))]
     NotUsed { name: String, why: String, hint: String },
+    /// Its definition does not say enough.
+    #[error("Server {} cannot be used, its definition is invalid: {why}", phrase::quoted(.name))]
+    Invalid { name: String, why: String, hint: String },
     /// It could not be connected to.
     #[error("Failed to connect to {}: {}", phrase::quoted(.name), .failure.message)]
     NotConnected { name: String, failure: Arc<wharf::Failure> },
@@ -183,7 +186,9 @@ impl Failure {
             Self::DamagedTrust { .. } => {
                 Some("correct the file, or delete it and trust again".to_owned())
             }
-            Self::NotUsed { hint, .. } | Self::Ambiguous { hint, .. } => Some(hint.clone()),
+            Self::NotUsed { hint, .. }
+            | Self::Invalid { hint, .. }
+            | Self::Ambiguous { hint, .. } => Some(hint.clone()),
             Self::NotConnected { name, failure } => tip(name, failure),
             Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
@@ -225,6 +230,7 @@ impl Failure {
             Self::Usage { .. } | Self::BadArguments { .. } | Self::Ambiguous { .. } => Exit::Usage,
             Self::Untrusted { .. } | Self::Manage(ManageError::Untrusted { .. }) => Exit::Untrusted,
             Self::NotConnected { failure, .. } => exit_of(failure.kind),
+            Self::Invalid { .. } => Exit::NotConnected,
             Self::Request(error) => exit_of_call(error.reason),
             Self::TimedOut { .. } => Exit::TimedOut,
             Self::Cancelled => Exit::Cancelled,

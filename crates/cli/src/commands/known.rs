@@ -24,6 +24,12 @@ impl KnownServers {
         self.0.get(server.name).filter(|_| is_enabled)?.tools
     }
 
+    /// Returns how the last attempt ended if it failed. A hidden definition was not tried.
+    pub(crate) fn failed(&self, server: &ServerView<'_>) -> Option<&LastAttempt> {
+        let is_enabled = server.state == State::Enabled.word();
+        self.last(server.name).filter(|last| is_enabled && !last.is_ok())
+    }
+
     /// Returns how the last attempt to connect to an enabled server ended.
     pub(crate) fn last(&self, server: &ServerName) -> Option<&LastAttempt> {
         self.0.get(server)?.last.as_ref()

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::mem::ManuallyDrop;
+use std::time::SystemTime;
 
 use clap::Args;
+use wharf::LastAttempt;
 use wharf_config::text::{clean, clip};
 use wharf_config::view::{Listing, ServerView};
 use wharf_config::{Catalog, Env, Level, Server, Source, State};
@@ -12,13 +14,14 @@ use super::defaults;
 use super::invocation::{count_state, counted};
 use super::known::KnownServers;
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style};
+use crate::ui::{Cell, Column, Paint, Table, moment, phrase, print_json, style};
 
 /// List every server, whichever program's file it is in
 ///
 /// Shows for each name the definition that counts, its state, and the file it comes from, as far
 /// as the terminal has room. Nothing is connected or started: TOOLS is how many a server had when
-/// it was last connected to, if that is known. States: enabled, disabled (somebody
+/// it was last connected to, if that is known. States: enabled ("enabled, failed" if it could not be
+/// connected to the last time), disabled (somebody
 /// switched it off), untrusted (it came with this project; see `wharf trust`), invalid (its entry
 /// does not say enough), and with --all also "shadowed by" (whose definition has its name) and
 /// "duplicate of" (the name under which the same server is used).
@@ -45,6 +48,7 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
         let mut listing = Listing::of(&catalog, args.all);
         for server in &mut listing.servers {
             server.tools_known = known.tools(server);
+            server.last_error = known.failed(server).and_then(|last| last.error.clone());
         }
         print_json(&listing)?;
         return Ok(Exit::Fine);
@@ -58,6 +62,11 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     // What concerns every verb has been said.
     let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
     ui.problems(others.chain(own), env);
+    for server in &shown {
+        if let Some(last) = known.failed(&ServerView::of(server)) {
+            ui.notice(&failed(server, last));
+        }
+    }
     ui.notice(&summary(&catalog, args.all));
     defaults::say(&catalog, env, ui);
     if let Some(hint) = trust_hint(&catalog) {
@@ -86,7 +95,10 @@ fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
                 phrase::name(view.name.as_str()),
                 if quiet { paint } else { style::strong },
             ),
-            Cell::painted(state(server), style::of_state(server.state)),
+            match known.failed(&view) {
+                Some(_) => Cell::painted("enabled, failed", style::bad),
+                None => Cell::painted(state(server), style::of_state(server.state)),
+            },
             Cell::painted(view.transport, paint),
             Cell::painted(tools, paint),
             Cell::painted(phrase::what(&view), paint),
@@ -126,6 +138,18 @@ fn file(source: &Source, env: &Env) -> String {
         (Level::Project, Ok(below)) => clean(&below.to_string_lossy()),
         _ => phrase::path(&source.path, env),
     }
+}
+
+/// Says why a server could not be connected the last time.
+fn failed(server: &Server, last: &LastAttempt) -> String {
+    let name = server.definition.name.as_str();
+    let ago = moment::ago(last.at, SystemTime::now());
+    let why = clean(last.error.as_deref().unwrap_or_default());
+    let (label, quoted) = (style::odd("warning:"), phrase::quoted(name));
+    format!(
+        "{label} {quoted}: its last attempt failed {ago}: {why} (wharf test {})",
+        phrase::word(name)
+    )
 }
 
 /// Counts the servers by state, on one line.

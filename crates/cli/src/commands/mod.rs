@@ -25,6 +25,7 @@ pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod invocation;
 mod known;
+mod launch;
 mod limit;
 pub(crate) mod list;
 pub(crate) mod logs;

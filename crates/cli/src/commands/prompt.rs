@@ -5,6 +5,7 @@ use serde::Serialize;
 use wharf::Runtime;
 use wharf::protocol::Json;
 use wharf::protocol::view::{Content, PromptResult, Role};
+use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::connect::{self, Held, Holders};
@@ -42,6 +43,9 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     messages: Vec<Json>,
+    /// What had to be left out of servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 /// Fills in a prompt.
@@ -58,11 +62,13 @@ pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Fa
             None => holder(&named.prompt, runtime).await?,
         };
         let result = runtime.get_prompt(&server, &named.prompt, &arguments).await;
-        result.map(|result| (server, result)).map_err(connect::refused)
+        result
+            .map(|result| (server, result, connect::omitted(&runtime.snapshot())))
+            .map_err(connect::refused)
     };
     connect::with_servers(invocation, &catalog, work, |result| {
-        let (server, result) = result?;
-        show(&server, &result, invocation)
+        let (server, result, problems) = result?;
+        show(&server, &result, problems, invocation)
     })
 }
 
@@ -93,7 +99,7 @@ impl<'a> Named<'a> {
 
 /// Finds the server that has a prompt.
 async fn holder(name: &str, runtime: &Runtime) -> Result<String, Failure> {
-    let snapshot = connect::settled(runtime).await;
+    let snapshot = connect::answered(runtime).await;
     let listed = runtime.prompts(None).await.items;
     let named = listed.iter().filter(|(_, prompt)| *prompt.name() == name);
     let holders = Holders::new(named.map(|(server, _)| server.as_str()));
@@ -112,13 +118,19 @@ fn pairs(words: &[String]) -> Result<Vec<(String, String)>, Failure> {
     words.iter().map(pair).collect()
 }
 
-fn show(server: &str, result: &PromptResult, invocation: &Invocation) -> Result<Exit, Failure> {
+fn show(
+    server: &str,
+    result: &PromptResult,
+    problems: Vec<Problem>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
     let messages = result.messages();
     if invocation.ui.json {
         print_json(&Answer {
             server,
             description: result.description().map(|text| text.to_string()),
             messages: messages.iter().map(|message| message.raw().clone()).collect(),
+            problems,
         })?;
         return Ok(Exit::Fine);
     }

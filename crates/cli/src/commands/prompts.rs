@@ -4,8 +4,8 @@ use clap::Args;
 use serde::Serialize;
 use wharf::protocol::view::{Prompt, PromptArgument};
 use wharf::{Offered, Runtime};
-use wharf_config::ServerName;
 use wharf_config::text::clean;
+use wharf_config::{Problem, ServerName};
 
 use super::connect::{self, Listed, Trouble};
 use super::{Exit, Failure, Invocation, report};
@@ -31,6 +31,9 @@ pub(crate) struct PromptsArgs {
 struct Answer {
     prompts: Vec<Shown>,
     errors: Vec<Trouble>,
+    /// What had to be left out of servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 #[derive(Serialize)]
@@ -61,9 +64,13 @@ pub(crate) fn run(args: &PromptsArgs, invocation: &Invocation) -> Result<Exit, F
         None => connect::all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
-        let snapshot = connect::settled(runtime).await;
         let server = args.server.as_deref();
-        (Listed { snapshot, is_named: server.is_some() }, runtime.prompts(server).await)
+        let snapshot = match server {
+            Some(_) => connect::settled(runtime).await,
+            None => connect::answered(runtime).await,
+        };
+        let late = connect::late(runtime, &snapshot);
+        (Listed { snapshot, late, is_named: server.is_some() }, runtime.prompts(server).await)
     };
     connect::with_servers(invocation, &catalog, work, |(listed, prompts)| {
         show(&listed, &prompts, invocation)
@@ -80,6 +87,7 @@ fn show(
         return listed.outcome();
     }
     let answer = Answer {
+        problems: connect::omitted(&listed.snapshot),
         errors: listed.errors(&prompts.errors),
         prompts: prompts.items.iter().map(prompt).collect(),
     };

@@ -7,6 +7,7 @@ use serde::Serialize;
 use wharf::Runtime;
 use wharf::protocol::Json;
 use wharf::protocol::view::{ReadResult, ResourceBody, ResourceContents};
+use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::connect::{self, Held, Holders};
@@ -38,6 +39,9 @@ pub(crate) struct ReadArgs {
 struct Answer<'a> {
     server: &'a str,
     contents: Vec<Json>,
+    /// What had to be left out of servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 /// Reads a resource.
@@ -53,11 +57,13 @@ pub(crate) fn run(args: &ReadArgs, invocation: &Invocation) -> Result<Exit, Fail
             None => holder(&uri, runtime).await?,
         };
         let result = runtime.read_resource(&server, &uri).await;
-        result.map(|result| (server, result)).map_err(connect::refused)
+        result
+            .map(|result| (server, result, connect::omitted(&runtime.snapshot())))
+            .map_err(connect::refused)
     };
     connect::with_servers(invocation, &catalog, work, |result| {
-        let (server, result) = result?;
-        show(&server, &result, invocation)
+        let (server, result, problems) = result?;
+        show(&server, &result, problems, invocation)
     })
 }
 
@@ -80,7 +86,7 @@ fn named(args: &ReadArgs, invocation: &Invocation) -> Result<(Option<String>, St
 
 /// Finds the server that has an address.
 async fn holder(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
-    let snapshot = connect::settled(runtime).await;
+    let snapshot = connect::answered(runtime).await;
     let listed = runtime.resources(None).await.items;
     let exact = listed.iter().filter(|(_, resource)| *resource.uri() == uri);
     let mut holders = Holders::new(exact.map(|(server, _)| server.as_str()));
@@ -101,12 +107,17 @@ fn may_fit(template: &str, uri: &str) -> bool {
     open > 0 && uri.len() >= begin.len() + end.len() && uri.starts_with(begin) && uri.ends_with(end)
 }
 
-fn show(server: &str, result: &ReadResult, invocation: &Invocation) -> Result<Exit, Failure> {
+fn show(
+    server: &str,
+    result: &ReadResult,
+    problems: Vec<Problem>,
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
     let contents = result.contents();
     if ui.json {
         let contents = contents.iter().map(|contents| contents.raw().clone()).collect();
-        print_json(&Answer { server, contents })?;
+        print_json(&Answer { server, contents, problems })?;
         return Ok(Exit::Fine);
     }
     for contents in &contents {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 use wharf::{Runtime, ServerView, Unavailable};
+use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::report::ErrorReport;
@@ -38,6 +39,9 @@ struct Answer<'a> {
     stderr: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorReport>,
+    /// What had to be left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 /// Reconnects a server.
@@ -66,6 +70,7 @@ fn show(
                     hint: None,
                     stderr: None,
                     error: None,
+                    problems: server.left_out(),
                 })?;
             } else {
                 invocation.ui.data(&format!("{}\n", clean(&message)))?;
@@ -80,8 +85,8 @@ fn show(
 fn failed(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit, Failure> {
     if invocation.ui.json {
         let (message, hint, stderr) = (failure.to_string(), failure.hint(), failure.stderr());
-        let error = Some(ErrorReport::of(&failure));
-        print_json(&Answer { ok: false, name, message, hint, stderr, error })?;
+        let (error, problems) = (Some(ErrorReport::of(&failure)), Vec::new());
+        print_json(&Answer { ok: false, name, message, hint, stderr, error, problems })?;
     }
     Err(failure)
 }

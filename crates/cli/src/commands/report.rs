@@ -104,7 +104,7 @@ fn code(failure: &Failure) -> &'static str {
         Failure::Discovery(_) => "discovery-failed",
         Failure::NotFound { .. } | Failure::NotOffered { .. } => "not-found",
         Failure::Disabled { .. } => "disabled",
-        Failure::NotUsed { .. } => "not-used",
+        Failure::NotUsed { .. } | Failure::Invalid { .. } => "not-used",
         Failure::Ambiguous { .. } => "ambiguous",
         Failure::NoHome => "no-home",
         Failure::NotAProject => "not-a-project",
@@ -147,6 +147,7 @@ fn server(failure: &Failure) -> Option<&str> {
         | Failure::Untrusted { name, .. }
         | Failure::Disabled { name }
         | Failure::NotUsed { name, .. }
+        | Failure::Invalid { name, .. }
         | Failure::NotConnected { name, .. }
         | Failure::Manage(
             ManageError::AlreadyExists { name, .. }

@@ -4,8 +4,8 @@ use clap::Args;
 use serde::Serialize;
 use wharf::protocol::view::{Resource, ResourceTemplate};
 use wharf::{Offered, Runtime};
-use wharf_config::ServerName;
 use wharf_config::text::clean;
+use wharf_config::{Problem, ServerName};
 
 use super::connect::{self, Listed, Trouble};
 use super::{Exit, Failure, Invocation, report};
@@ -32,6 +32,9 @@ struct Answer {
     resources: Vec<Shown>,
     templates: Vec<Shown>,
     errors: Vec<Trouble>,
+    /// What had to be left out of servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 #[derive(Serialize)]
@@ -60,11 +63,15 @@ pub(crate) fn run(args: &ResourcesArgs, invocation: &Invocation) -> Result<Exit,
         None => connect::all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
-        let snapshot = connect::settled(runtime).await;
         let server = args.server.as_deref();
+        let snapshot = match server {
+            Some(_) => connect::settled(runtime).await,
+            None => connect::answered(runtime).await,
+        };
+        let late = connect::late(runtime, &snapshot);
         let (resources, templates) =
             tokio::join!(runtime.resources(server), runtime.resource_templates(server));
-        (Listed { snapshot, is_named: server.is_some() }, resources, templates)
+        (Listed { snapshot, late, is_named: server.is_some() }, resources, templates)
     };
     connect::with_servers(invocation, &catalog, work, |(listed, resources, templates)| {
         show(&listed, &resources, &templates, invocation)
@@ -82,6 +89,7 @@ fn show(
         return listed.outcome();
     }
     let answer = Answer {
+        problems: connect::omitted(&listed.snapshot),
         errors: listed.errors(resources.errors.iter().chain(&templates.errors)),
         resources: resources.items.iter().map(resource).collect(),
         templates: templates.items.iter().map(template).collect(),

@@ -7,18 +7,20 @@ use serde::Serialize;
 use wharf::LastAttempt;
 use wharf_config::text::clean;
 use wharf_config::time::rfc3339;
-use wharf_config::{Catalog, Credentials, Env, Level, Server, State, Transport, command};
+use wharf_config::{Catalog, Credentials, Server, State};
 
 use super::invocation::counted;
 use super::known::KnownServers;
+use super::launch::Starts;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Table, moment, phrase, print_json, style};
 
 /// Show which servers are ready to start
 ///
-/// Looks for the program of each enabled server on PATH and for stored credentials. Nothing is
-/// started and no address is contacted, so "url configured" says only that there is one. LAST ATTEMPT
-/// is how it ended when a command last tried to connect to the server as it is configured now.
+/// Looks for the program of each enabled server, from the folder in which it would run, and for stored
+/// credentials. Nothing is started and no address is contacted, so "url configured" says only that
+/// there is one. LAST ATTEMPT is how it ended when a command last tried to connect to the server as it
+/// is configured now; if it failed, the server does not count as ready.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,6 +28,9 @@ Examples:
   wharf test github              try now
   wharf status --json | jq -r '.servers[] | select(.status != \"ready\") | .name'")]
 pub(crate) struct StatusArgs {}
+
+/// The status of a server that could start, but could not be connected the last time.
+const FAILED: &str = "last attempt failed";
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -73,15 +78,18 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
     let enabled = catalog.winners().into_iter().filter(|server| server.state == State::Enabled);
     let mut ready = 0;
     let mut servers = Vec::new();
+    let starts = Starts::of(&catalog, env);
     for server in enabled {
-        let launch = look(server, env);
-        ready += usize::from(launch.is_usable());
+        let launch = starts.look(server);
+        let last = known.last(&server.definition.name);
+        let has_failed = launch.is_usable() && last.is_some_and(|last| !last.is_ok());
+        ready += usize::from(launch.is_usable() && !has_failed);
         servers.push(ServerStatus {
             name: server.definition.name.as_str(),
             transport: server.transport.map_or("unknown", |kind| kind.word()),
-            status: launch.to_string(),
+            status: if has_failed { FAILED.to_owned() } else { launch.to_string() },
             credential: credential(server, &credentials),
-            last: known.last(&server.definition.name).map(|attempt| Last::of(attempt, now)),
+            last: last.map(|attempt| Last::of(attempt, now)),
         });
     }
     let answer = Answer { ready, total: servers.len(), servers };
@@ -139,55 +147,6 @@ fn others(catalog: &Catalog) -> Option<String> {
     let states = [State::Untrusted, State::Invalid, State::Disabled];
     let counted = counted(catalog, &states);
     (!counted.is_empty()).then(|| format!("Not looked at: {} (wharf list).", counted.join(", ")))
-}
-
-/// What is known of a server's start without starting it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Launch {
-    /// Its program is there.
-    Ready,
-    /// Its program is not there; this is how the entry names it.
-    NotFound(String),
-    /// There is an address; whether it answers is not known.
-    UrlConfigured,
-}
-
-impl Launch {
-    /// Tells whether nothing is known to be missing.
-    pub(crate) fn is_usable(&self) -> bool {
-        !matches!(self, Self::NotFound(_))
-    }
-}
-
-impl std::fmt::Display for Launch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Ready => f.write_str("ready"),
-            Self::NotFound(command) => write!(f, "{command} not found"),
-            Self::UrlConfigured => f.write_str("url configured"),
-        }
-    }
-}
-
-/// Looks for what an enabled server needs to start.
-pub(crate) fn look(server: &Server, env: &Env) -> Launch {
-    let definition = &server.definition;
-    let Some(spec) = &server.spec else { return Launch::UrlConfigured };
-    let Transport::Stdio(launch) = &spec.transport else { return Launch::UrlConfigured };
-    let written = definition.fields.command.as_ref().map_or("", |command| command.text.as_str());
-    // The built-in server is this very program, wherever it lies.
-    if definition.source.level == Level::Builtin && written == "wharf" {
-        return Launch::Ready;
-    }
-    let folder = match &launch.cwd {
-        Some(cwd) => env.path_from(cwd.expose(), &definition.folder),
-        None => definition.folder.to_path_buf(),
-    };
-    match command::find(launch.command.expose(), env, &folder) {
-        Some(_) => Launch::Ready,
-        // As written: what was expanded may be secret.
-        None => Launch::NotFound(written.to_owned()),
-    }
 }
 
 fn credential(server: &Server, credentials: &Credentials) -> &'static str {

@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use wharf::protocol::era::Era;
 use wharf::{About, Runtime, ServerView, Unavailable};
+use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::failure::tip;
@@ -53,6 +54,9 @@ struct Answer<'a> {
     tip: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<&'a str>,
+    /// What had to be left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +92,7 @@ fn show(
             if let Some(about) = &server.about {
                 answer.introduce(about, server.tools());
             }
+            answer.problems = server.left_out();
             if ui.json {
                 print_json(&answer)?;
             } else {
@@ -135,6 +140,7 @@ impl<'a> Answer<'a> {
             error: None,
             tip: None,
             stderr: None,
+            problems: Vec::new(),
         }
     }
 
@@ -177,7 +183,11 @@ fn describe(answer: &Answer<'_>) -> String {
 
 /// Tells what is not as it should be with a server that works.
 pub(super) fn warn(server: &ServerView, invocation: &Invocation) {
-    invocation.ui.problems(&server.problems(), &invocation.env);
+    // What was left out is said behind the answer of every verb.
+    let left_out = server.left_out();
+    let problems = server.problems();
+    let others = problems.iter().filter(|problem| !left_out.contains(problem));
+    invocation.ui.problems(others, &invocation.env);
     for warning in server.about.iter().flat_map(|about| &about.warnings) {
         invocation.ui.notice(&format!("{} {}", style::odd("warning:"), clean(warning)));
     }

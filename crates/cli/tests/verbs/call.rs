@@ -5,19 +5,19 @@ use std::path::Path;
 
 use insta::assert_snapshot;
 
-use crate::servers::boxed;
+use crate::servers::{boxed, scripted};
 use crate::world::{World, timeless};
 
 #[test]
 fn a_call_prints_what_the_tool_says() {
     let world = boxed();
-    assert_snapshot!(world.run("call mcp_box_echo text=hello"), @r"
+    assert_snapshot!(world.run("call mcp_box_echo text=hello"), @"
     exit 0
     --- stdout
     you said hello\u{1b}[2J
     bye
     ");
-    assert_snapshot!(world.run("call box/echo text=hello -q"), @r"
+    assert_snapshot!(world.run("call box/echo text=hello -q"), @"
     exit 0
     --- stdout
     you said hello\u{1b}[2J
@@ -26,16 +26,34 @@ fn a_call_prints_what_the_tool_says() {
 }
 
 #[test]
+fn what_goes_into_a_file_is_what_the_server_sent_to_the_byte() {
+    let echo = boxed().output("call box/echo text=hello");
+    assert_eq!(String::from_utf8(echo.stdout).unwrap(), "you said hello\u{1b}[2J\nbye");
+    let tools = r#"{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}"#;
+    let calls = r#"
+    *'"name":"a"'*) result '{"content":[{"type":"text","text":"{\"n\": 1}\n\n"}],"structuredContent":{"n":1}}';;
+    *'"name":"b"'*) result '{"content":[],"structuredContent":{"n":1}}';;"#;
+    let world = World::new()
+        .script("box", &scripted("", r#"{"tools":{}}"#, tools, calls))
+        .own_servers(&[("box", r#""command": "box""#)]);
+    let printed = |line: &str| String::from_utf8(world.output(line).stdout).unwrap();
+    assert_eq!(printed("call box/a"), "{\"n\": 1}\n\n");
+    assert_eq!(printed("call box/b"), r#"{"n":1}"#);
+    let json: serde_json::Value = serde_json::from_str(&printed("call box/a --json")).unwrap();
+    assert_eq!(json["structuredContent"]["n"], 1);
+}
+
+#[test]
 fn arguments_can_be_json() {
     let world = boxed();
     let json = r#"{"text":"from json"}"#;
-    assert_snapshot!(world.run_words(&["call", "box/echo", "--args", json]), @r"
+    assert_snapshot!(world.run_words(&["call", "box/echo", "--args", json]), @"
     exit 0
     --- stdout
     you said from json\u{1b}[2J
     bye
     ");
-    assert_snapshot!(world.run_with_input(&["call", "box/echo", "--args", "-"], json), @r"
+    assert_snapshot!(world.run_with_input(&["call", "box/echo", "--args", "-"], json), @"
     exit 0
     --- stdout
     you said from json\u{1b}[2J
@@ -153,20 +171,20 @@ fn a_tool_that_is_not_there_is_not_found() {
     error: Tool "box/ecko" not found
       hint: did you mean "mcp_box_echo"?
     "#);
-    assert_snapshot!(world.run("call box/ecko --json"), @r#"
+    assert_snapshot!(timeless(&world.run("call box/ecko --json")), @r#"
     exit 1
     --- stdout
     {
       "ok": false,
       "isError": true,
-      "text": "MCP error: Tool \"box/ecko\" not found",
+      "text": "MCP error: Tool \"box/ecko\" not found (server \"box\", tool \"ecko\", phase send)\nCorrect the call before trying again.\nhint: did you mean \"mcp_box_echo\"?",
       "content": [],
       "details": {
-        "serverName": "",
-        "mcpToolName": "box/ecko",
-        "provider": "",
-        "providerName": "",
-        "durationMs": 0
+        "serverName": "box",
+        "mcpToolName": "ecko",
+        "provider": "wharf",
+        "providerName": "Wharf",
+        "durationMs": [time]
       },
       "error": {
         "code": "not-found",
@@ -236,6 +254,7 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
         "durationMs": [time]
       },
       "error": {
+        "code": "connection-lost",
         "kind": "TERMINAL",
         "phase": "receive",
         "message": "the session ended: the server's process ended (exit status: 7)",

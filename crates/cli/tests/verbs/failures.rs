@@ -72,10 +72,10 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
     assert_snapshot!(world.run("status"), @"
     exit 0
     --- stdout
-    NAME    TRANSPORT  STATUS  CREDENTIAL  LAST ATTEMPT
-    broken  stdio      ready   none        failed just now: the session ended: the server's process ended (exit status: 3); stderr: Error: no licence
+    NAME    TRANSPORT  STATUS               CREDENTIAL  LAST ATTEMPT
+    broken  stdio      last attempt failed  none        failed just now: the session ended: the server's process ended (exit status: 3); stderr: Error: no licence
     --- stderr
-    1 of 1 ready.
+    0 of 1 ready.
     ");
     let doctor = world.run("doctor broken");
     let line = doctor.lines().find(|line| line.contains("failed to connect"));

@@ -154,7 +154,7 @@ fn a_failure_is_told_with_its_reason_and_without_secrets() {
     exit 0
     --- stdout
     {
-      "ready": 1,
+      "ready": 0,
       "total": 2,
       "servers": [
         {
@@ -171,7 +171,7 @@ fn a_failure_is_told_with_its_reason_and_without_secrets() {
         {
           "name": "loud",
           "transport": "stdio",
-          "status": "ready",
+          "status": "last attempt failed",
           "credential": "none",
           "last": {
             "ok": false,
@@ -185,12 +185,26 @@ fn a_failure_is_told_with_its_reason_and_without_secrets() {
     assert_snapshot!(world.run("status"), @r"
     exit 0
     --- stdout
-    NAME  TRANSPORT  STATUS             CREDENTIAL  LAST ATTEMPT
-    gone  stdio      nowhere not found  none        failed just now: nowhere not found
-    loud  stdio      ready              none        failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000)
+    NAME  TRANSPORT  STATUS               CREDENTIAL  LAST ATTEMPT
+    gone  stdio      nowhere not found    none        failed just now: nowhere not found
+    loud  stdio      last attempt failed  none        failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000)
     --- stderr
-    1 of 2 ready.
+    0 of 2 ready.
     ");
+    assert_snapshot!(world.run("list"), @r#"
+    exit 0
+    --- stdout
+    NAME  STATE            TRANSPORT  WHAT     SOURCE        FILE
+    gone  enabled, failed  stdio      nowhere  Wharf · user  ~/.wharf/mcp.json
+    loud  enabled, failed  stdio      loud     Wharf · user  ~/.wharf/mcp.json
+    --- stderr
+    warning: "gone": its last attempt failed just now: nowhere not found (wharf test gone)
+    warning: "loud": its last attempt failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000) (wharf test loud)
+    2 servers: 2 enabled.
+    "#);
+    assert!(world.run("list --json").contains(r#""lastError": "nowhere not found""#));
+    let offline = world.run("doctor --offline");
+    assert!(offline.contains("--  gone: its last attempt failed just now: nowhere not found"));
     assert!(!world.read("home/.wharf/cache/last.json").contains("s3cret"));
     assert_eq!(world.mode("home/.wharf/cache/last.json"), 0o600);
 }

@@ -76,7 +76,7 @@ fn a_raw_tool_name_is_enough_if_only_one_server_has_it() {
         ("two", r#""command": "two""#),
         ("box", r#""command": "box""#),
     ]);
-    assert_snapshot!(world.run("call echo text=a"), @r"
+    assert_snapshot!(world.run("call echo text=a"), @"
     exit 0
     --- stdout
     you said a\u{1b}[2J

@@ -21,7 +21,7 @@ fn two() -> World {
 #[test]
 fn a_tool_can_be_named_in_two_words() {
     let world = boxed();
-    assert_snapshot!(world.run("call box echo text=hello"), @r"
+    assert_snapshot!(world.run("call box echo text=hello"), @"
     exit 0
     --- stdout
     you said hello\u{1b}[2J

@@ -26,7 +26,7 @@ fn files(world: &World, folder: &str) -> Vec<String> {
 #[test]
 fn a_command_is_called_without_being_configured() {
     let world = World::new().tool_server("box");
-    assert_snapshot!(world.run("call echo text=hello -- box"), @r"
+    assert_snapshot!(world.run("call echo text=hello -- box"), @"
     exit 0
     --- stdout
     you said hello\u{1b}[2J

@@ -95,3 +95,34 @@ fn the_built_in_server_is_always_ready() {
     }
     "#);
 }
+
+#[test]
+fn a_program_is_looked_for_from_the_folder_in_which_it_would_run() {
+    let world = World::new()
+        .own_servers(&[
+            ("near", r#""command": "./run.sh""#),
+            ("lost", r#""command": "sh", "cwd": "~/none""#),
+        ])
+        .programs(&["sh"])
+        .project("run.sh", "#!/bin/sh\n")
+        .home("run.sh", "");
+    let executable = |path: &str| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(world.path(path), mode).unwrap();
+    };
+    executable("project/run.sh");
+    // Nobody trusts this folder, so the server would run at home.
+    assert_snapshot!(world.run("status"), @"
+    exit 0
+    --- stdout
+    NAME  TRANSPORT  STATUS                  CREDENTIAL
+    lost  stdio      no such folder: ~/none  none
+    near  stdio      ./run.sh not found      none
+    --- stderr
+    0 of 2 ready.
+    ");
+    assert!(world.run("doctor --offline").contains("near: `./run.sh` not found"));
+    executable("home/run.sh");
+    assert!(world.run("status").contains("1 of 2 ready"));
+    assert!(world.run("explain near").contains("runs from"));
+}

@@ -247,12 +247,12 @@ fn trust_for_one_run_is_not_kept() {
     assert_snapshot!(world.run("status --trust-project"), @"
     exit 0
     --- stdout
-    NAME  TRANSPORT  STATUS          CREDENTIAL
-    fs    stdio      ready           none
-    mine  stdio      ready           none
-    web   http       url configured  none
+    NAME  TRANSPORT  STATUS               CREDENTIAL
+    fs    stdio      no such folder: sub  none
+    mine  stdio      ready                none
+    web   http       url configured       none
     --- stderr
-    3 of 3 ready.
+    2 of 3 ready.
     ");
     assert_snapshot!(world.run("status"), @"
     exit 0
@@ -267,10 +267,10 @@ fn trust_for_one_run_is_not_kept() {
     assert_snapshot!(world.run("status -q"), @"
     exit 0
     --- stdout
-    NAME  TRANSPORT  STATUS          CREDENTIAL
-    fs    stdio      ready           none
-    mine  stdio      ready           none
-    web   http       url configured  none
+    NAME  TRANSPORT  STATUS               CREDENTIAL
+    fs    stdio      no such folder: sub  none
+    mine  stdio      ready                none
+    web   http       url configured       none
     ");
     assert_snapshot!(world.variable("WHARF_TRUST_PROJECT", "0").run("status -q"), @"
     exit 0

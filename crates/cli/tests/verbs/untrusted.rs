@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use insta::assert_snapshot;
 
-use crate::world::World;
+use crate::world::{World, timeless};
 
 const THEIRS: &str = r#"{ "mcpServers": { "theirs": { "command": "npx", "args": ["x"] } } }"#;
 
@@ -59,20 +59,20 @@ fn a_verb_that_names_it_exits_with_6() {
     error: Server "theirs" came with this project and is not trusted
       hint: wharf trust theirs
     "#);
-    assert_snapshot!(world.run("call theirs/x --json"), @r#"
+    assert_snapshot!(timeless(&world.run("call theirs/x --json")), @r#"
     exit 6
     --- stdout
     {
       "ok": false,
       "isError": true,
-      "text": "MCP error: Server \"theirs\" came with this project and is not trusted",
+      "text": "MCP error: Server \"theirs\" came with this project and is not trusted (server \"theirs\", tool \"x\", phase connect)\nTrying again will not help.\nhint: wharf trust theirs",
       "content": [],
       "details": {
-        "serverName": "",
-        "mcpToolName": "theirs/x",
-        "provider": "",
-        "providerName": "",
-        "durationMs": 0
+        "serverName": "theirs",
+        "mcpToolName": "x",
+        "provider": "mcp-json",
+        "providerName": "mcp.json",
+        "durationMs": [time]
       },
       "error": {
         "code": "untrusted",

@@ -114,6 +114,7 @@ fn a_missing_or_wrong_argument_prints_the_usage_line() {
         "durationMs": [time]
       },
       "error": {
+        "code": "usage",
         "kind": "MISUSE",
         "phase": "send",
         "message": "the arguments do not fit: \"rows\" is missing",

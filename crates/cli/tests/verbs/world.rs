@@ -165,7 +165,11 @@ impl World {
             [] => String::new(),
             _ => format!("--- {name}\n{}", text(bytes)),
         };
-        let (stdout, stderr) = (stream("stdout", &output.stdout), stream("stderr", &output.stderr));
+        let (mut stdout, stderr) =
+            (stream("stdout", &output.stdout), stream("stderr", &output.stderr));
+        if !stdout.is_empty() && !stdout.ends_with('\n') && !stderr.is_empty() {
+            stdout.push_str("[no line end]\n");
+        }
         format!("exit {code}\n{stdout}{stderr}")
     }
 

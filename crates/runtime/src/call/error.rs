@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use wharf_config::text::clip;
+use wharf_protocol::Json;
 
 use crate::status::one_line;
 
@@ -42,6 +43,8 @@ pub struct CallError {
     pub reason: Reason,
     /// What a person can do about it.
     pub hint: Option<String>,
+    /// What the server sent as `error.data`: foreign.
+    pub data: Option<Json>,
 }
 
 /// What an agent can do about a failed call.
@@ -112,6 +115,10 @@ pub enum Reason {
     Untrusted,
     /// The server is switched off.
     Disabled,
+    /// The server's entry is not used: it is invalid, a duplicate, hidden or handled otherwise.
+    NotUsed,
+    /// The entry of the server leaves the tool out, or the tool cannot be used as it is listed.
+    LeftOut,
     /// The server wants to know who asks.
     NeedsAuth,
     /// Something took too long, connecting included.
@@ -132,17 +139,44 @@ pub enum Reason {
     Impossible,
 }
 
+impl Reason {
+    /// Returns the word that programs are told.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "not-found",
+            Self::BadArguments => "usage",
+            Self::Denied => "denied",
+            Self::Withheld => "withheld",
+            Self::Untrusted => "untrusted",
+            Self::Disabled => "disabled",
+            Self::NotUsed => "not-used",
+            Self::LeftOut => "left-out",
+            Self::NeedsAuth => "needs-auth",
+            Self::TimedOut => "timeout",
+            Self::Connect => "not-connected",
+            Self::Lost => "connection-lost",
+            Self::Cancelled => "cancelled",
+            Self::Refused => "refused",
+            Self::BadAnswer => "bad-answer",
+            Self::Unanswered => "unanswered",
+            Self::Impossible => "impossible",
+        }
+    }
+}
+
 impl CallError {
     /// Makes an error of a call that did not run and that would not fare better the next time.
-    pub(crate) fn not_run(reason: Reason, message: impl Into<String>) -> Self {
+    pub fn not_run(reason: Reason, message: impl Into<String>) -> Self {
         let kind = match reason {
             Reason::UnknownTool | Reason::BadArguments => ErrorKind::Misuse,
             _ => ErrorKind::Terminal,
         };
         let phase = match reason {
-            Reason::Untrusted | Reason::Disabled | Reason::NeedsAuth | Reason::Connect => {
-                Phase::Connect
-            }
+            Reason::Untrusted
+            | Reason::Disabled
+            | Reason::NotUsed
+            | Reason::NeedsAuth
+            | Reason::Connect => Phase::Connect,
             _ => Phase::Send,
         };
         Self {
@@ -154,6 +188,7 @@ impl CallError {
             stderr: None,
             reason,
             hint: None,
+            data: None,
         }
     }
 
@@ -177,7 +212,7 @@ impl CallError {
     }
 
     /// Makes the error for a server that was not ready in time; nothing was sent.
-    pub(crate) fn not_connected_in_time(limit: Duration) -> Self {
+    pub fn not_connected_in_time(limit: Duration) -> Self {
         let message = format!("the server was not connected within {limit:?}");
         let error = Self::not_run(Reason::TimedOut, message);
         Self { phase: Phase::Connect, ..error }.that_may_pass()
@@ -186,8 +221,16 @@ impl CallError {
     /// Makes the error for a call that its caller gave up: dropping the future has told the server,
     /// and this is what to put in the place of its outcome.
     pub fn cancelled() -> Self {
+        Self::cancelled_in(Phase::Receive)
+    }
+
+    /// Makes the error for a call that its caller gave up in this phase ([`CallStage`] says which one
+    /// it was): a call that was not sent yet did not run.
+    ///
+    /// [`CallStage`]: super::CallStage
+    pub fn cancelled_in(phase: Phase) -> Self {
         let error = Self::not_run(Reason::Cancelled, "the call was cancelled");
-        Self { phase: Phase::Receive, outcome_known: false, ..error }
+        Self { phase, outcome_known: matches!(phase, Phase::Connect | Phase::Send), ..error }
     }
 
     /// Makes the error for a call during which something panicked; it may have been sent by then.
@@ -209,7 +252,7 @@ impl CallError {
 
     /// Adds what a person can do about it.
     #[must_use]
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(bounded(&hint.into()));
         self
     }

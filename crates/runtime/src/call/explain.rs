@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use http::StatusCode;
+use wharf_protocol::Json;
 use wharf_protocol::envelope::{RpcError, code};
 use wharf_protocol::peer::RequestError;
 use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
@@ -29,9 +30,17 @@ pub(crate) fn explain(error: &RequestError, stderr: &str, secrets: &Secrets) -> 
         stderr: None,
         reason,
         hint: hint(error).map(|hint| bounded(&secrets.hide(&hint))),
+        data: error.refusal().and_then(|refusal| data(refusal, secrets)),
     };
     let explained = if may_pass { explained.that_may_pass() } else { explained };
     explained.with_stderr(stderr)
+}
+
+/// Returns what a server sent along with its refusal, without what is secret of ours.
+fn data(refusal: &RpcError, secrets: &Secrets) -> Option<Json> {
+    let data = refusal.data.as_ref()?;
+    let hidden = secrets.hide(data.as_str());
+    if hidden == data.as_str() { Some(data.clone()) } else { Json::parse(hidden).ok() }
 }
 
 /// What is known about a tool whose call might be repeated.

@@ -19,6 +19,7 @@ mod outcome;
 pub(crate) mod pages;
 pub(crate) mod remembered;
 mod spill;
+mod stage;
 mod text;
 
 pub use approval::{Answer, ApprovalRequest, Approver, Caller, Lasting};
@@ -26,3 +27,4 @@ pub use arguments::{Argument, Misuse, PairError, Signature, from_pairs};
 pub use error::{CallError, ErrorKind, Phase, Reason};
 pub use outcome::{Details, Outcome};
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};
+pub use stage::CallStage;

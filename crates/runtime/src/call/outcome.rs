@@ -49,6 +49,8 @@ pub struct Details {
     pub provider_name: String,
     /// From the call to its end.
     pub duration: Duration,
+    /// What was left out when the server was connected, such as a header that could not be resolved.
+    pub left_out: Vec<String>,
 }
 
 impl Details {
@@ -59,7 +61,7 @@ impl Details {
             mcp_tool_name: tool.to_owned(),
             provider: source.provider.to_owned(),
             provider_name: source.provider_name.to_owned(),
-            duration: Duration::ZERO,
+            ..Self::default()
         }
     }
 
@@ -84,8 +86,8 @@ impl Outcome {
         Self { text, is_error, content, structured, details, error: None, spilled_to: None }
     }
 
-    /// Makes the outcome of a call that has no result.
-    pub(crate) fn of_error(error: CallError, details: Details) -> Self {
+    /// Makes the outcome of a call that has no result; hosts use it for calls that never began.
+    pub fn of_error(error: CallError, details: Details) -> Self {
         Self {
             text: words(&error, &details, error.stderr_tail()),
             is_error: true,
@@ -111,7 +113,7 @@ impl Outcome {
 
     /// Returns what programs get to read (`call --json`).
     pub fn to_json(&self) -> Json {
-        let Details { server_name, mcp_tool_name, provider, provider_name, duration } =
+        let Details { server_name, mcp_tool_name, provider, provider_name, duration, left_out } =
             &self.details;
         let shown = Shown {
             ok: self.ok(),
@@ -126,6 +128,7 @@ impl Outcome {
                 provider,
                 provider_name,
                 duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+                left_out,
             },
             error: self.error.as_ref().map(ShownError::of),
         };
@@ -181,11 +184,14 @@ struct ShownDetails<'a> {
     provider: &'a str,
     provider_name: &'a str,
     duration_ms: u64,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    left_out: &'a [String],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownError<'a> {
+    code: &'static str,
     kind: ErrorKind,
     phase: Phase,
     message: &'a str,
@@ -195,11 +201,14 @@ struct ShownError<'a> {
     stderr: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a Json>,
 }
 
 impl<'a> ShownError<'a> {
     fn of(error: &'a CallError) -> Self {
         Self {
+            code: error.reason.word(),
             kind: error.kind,
             phase: error.phase,
             message: &error.message,
@@ -207,6 +216,7 @@ impl<'a> ShownError<'a> {
             outcome_known: error.outcome_known,
             stderr: error.stderr.as_deref(),
             hint: error.hint.as_deref(),
+            data: error.data.as_ref(),
         }
     }
 }
@@ -222,6 +232,7 @@ mod tests {
             provider: "claude".into(),
             provider_name: "Claude Code".into(),
             duration: Duration::from_micros(12_900),
+            left_out: Vec::new(),
         }
     }
 
@@ -282,38 +293,18 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_shown_unless_a_text_says_the_same() {
-        let with = |structured: &str, texts: &[&str]| {
-            let blocks: Vec<String> = texts
-                .iter()
-                .map(|text| format!(r#"{{"type":"text","text":{}}}"#, serde_json::json!(text)))
-                .collect();
-            let result =
-                format!(r#"{{"structuredContent":{structured},"content":[{}]}}"#, blocks.join(","));
-            let outcome = of(&result);
-            assert_eq!(outcome.structured.unwrap().as_str(), structured);
-            outcome.text.strip_prefix(&texts.join("\n")).unwrap().trim_start().to_owned()
-        };
-        let said = [
-            (r#"{"a":1,"b":[2]}"#, vec![r#"{"a":1,"b":[2]}"#]),
-            (r#"{"a":1,"b":[2]}"#, vec!["see", "{\n \"b\": [2],\n \"a\": 1\n}"]),
-            (r#"{"result":"hello"}"#, vec!["hello"]),
-            (r#"{"result":["a",{"b":1}]}"#, vec!["a", r#"{"b": 1}"#]),
-            (r#"{"id":98765432109876543210}"#, vec![r#"{ "id": 98765432109876543210 }"#]),
-        ];
-        for (structured, texts) in said {
-            assert_eq!(with(structured, &texts), "", "{structured}");
-        }
-        let unsaid = [
-            (r#"{"a":1}"#, vec!["done"]),
-            (r#"{"a":1}"#, vec![]),
-            (r#"{"a":1}"#, vec![r#"{"a":2}"#]),
-            (r#"{"id":98765432109876543210}"#, vec![r#"{"id":98765432109876543211}"#]),
-            (r#"{"result":"hello","more":1}"#, vec!["hello"]),
-            (r#"{"result":["a","b"]}"#, vec!["a"]),
-        ];
-        for (structured, texts) in unsaid {
-            assert_eq!(with(structured, &texts), structured);
+    fn structured_content_is_shown_only_where_there_is_no_text() {
+        let image = r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#;
+        for (content, expected) in [
+            ("", r#"{"a":1}"#.to_owned()),
+            (r#"{"type":"text","text":"done"}"#, "done".to_owned()),
+            (r#"{"type":"text","text":""}"#, String::new()),
+            (image, format!("[image image/png, 1 B]\n{}", r#"{"a":1}"#)),
+        ] {
+            let outcome =
+                of(&format!(r#"{{"structuredContent":{{"a":1}},"content":[{content}]}}"#));
+            assert_eq!(outcome.text, expected);
+            assert_eq!(outcome.structured.unwrap().as_str(), r#"{"a":1}"#);
         }
     }
 
@@ -359,13 +350,13 @@ mod tests {
         let result = r#"{"content":[{"z":1.0,"type":"text","text":"\u0061\ud800","n":12345678901234567890}],"structuredContent":{"b":1e400,"a":-0}}"#;
         let mut outcome = of(result);
         outcome.spilled_to = Some("/r/1.txt".into());
-        insta::assert_snapshot!(outcome.to_json().as_str(), @r#"{"ok":true,"isError":false,"text":"a���\n{\"b\":1e400,\"a\":-0}","content":[{"z":1.0,"type":"text","text":"\u0061\ud800","n":12345678901234567890}],"structuredContent":{"b":1e400,"a":-0},"spilledTo":"/r/1.txt","details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12}}"#);
+        insta::assert_snapshot!(outcome.to_json().as_str(), @r#"{"ok":true,"isError":false,"text":"a���","content":[{"z":1.0,"type":"text","text":"\u0061\ud800","n":12345678901234567890}],"structuredContent":{"b":1e400,"a":-0},"spilledTo":"/r/1.txt","details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12}}"#);
     }
 
     #[test]
     fn programs_get_the_error_with_all_its_fields() {
         let error = CallError::not_connected_in_time(Duration::from_secs(5)).with_stderr("x");
         let json = Outcome::of_error(error, details()).to_json();
-        insta::assert_snapshot!(json.as_str(), @r#"{"ok":false,"isError":true,"text":"MCP error: the server was not connected within 5s (server \"fs\", tool \"read\", phase connect)\nThe tool did not run; trying again can help.\nthe server's last error output:\n  x","content":[],"details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12},"error":{"kind":"TRANSIENT","phase":"connect","message":"the server was not connected within 5s","retryable":true,"outcomeKnown":true,"stderr":"x"}}"#);
+        insta::assert_snapshot!(json.as_str(), @r#"{"ok":false,"isError":true,"text":"MCP error: the server was not connected within 5s (server \"fs\", tool \"read\", phase connect)\nThe tool did not run; trying again can help.\nthe server's last error output:\n  x","content":[],"details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12},"error":{"code":"timeout","kind":"TRANSIENT","phase":"connect","message":"the server was not connected within 5s","retryable":true,"outcomeKnown":true,"stderr":"x"}}"#);
     }
 }

@@ -1,11 +1,10 @@
 //! What a result says in words: its texts as they are, and one line for everything else.
 //!
 //! Nothing vanishes: a block that cannot be shown is named with its kind and size. Structured content
-//! is left out only if a text already says the same.
+//! is shown only where there is no text.
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 use wharf_protocol::view::{Content, ContentBlock, Resource, ResourceBody, ResourceContents};
@@ -13,13 +12,11 @@ use wharf_protocol::view::{Content, ContentBlock, Resource, ResourceBody, Resour
 /// How many characters of an address, a name or a kind are shown.
 const LONGEST_WORD: usize = 200;
 
-/// From how many digits on a number may look like its neighbour once it is decoded.
-const EXACT_DIGITS: usize = 16;
-
 /// Puts a result into words.
 pub(super) fn text_of(content: &[ContentBlock], structured: Option<&Json>) -> String {
     let mut parts: Vec<String> = content.iter().map(words).collect();
-    if let Some(structured) = structured.filter(|structured| !is_said(content, structured)) {
+    let has_text = content.iter().any(|block| block.as_text().is_some());
+    if let Some(structured) = structured.filter(|_| !has_text) {
         parts.push(structured.as_str().to_owned());
     }
     parts.join("\n")
@@ -96,43 +93,4 @@ pub(super) fn size(bytes: usize) -> String {
         unit += 1;
     }
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
-}
-
-/// Tells whether the texts already say what the structured content says.
-///
-/// Servers repeat it as one text, or wrap what would have been the text in a member `result`.
-fn is_said(content: &[ContentBlock], structured: &Json) -> bool {
-    let texts: Vec<&str> =
-        content.iter().filter_map(|block| block.as_text()).map(|text| &**text).collect();
-    if texts.iter().any(|text| *text == structured.as_str()) {
-        return true;
-    }
-    let Some(value) = structured.to::<Value>() else { return false };
-    let says = |text: &str, value: &Value| match value {
-        Value::String(words) if words == text => true,
-        _ => serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value),
-    };
-    let wrapped = value.as_object().filter(|object| object.len() == 1);
-    let wrapped = wrapped.and_then(|object| object.get("result"));
-    let by_one = |value: &Value| {
-        texts.iter().any(|text| {
-            says(text, value) && long_numbers(text) == long_numbers(structured.as_str())
-        })
-    };
-    let by_all = |items: &Vec<Value>| {
-        items.len() == texts.len()
-            && items.iter().zip(&texts).all(|(item, text)| says(text, item))
-            && texts
-                .iter()
-                .flat_map(|text| long_numbers(text))
-                .eq(long_numbers(structured.as_str()))
-    };
-    by_one(&value)
-        || wrapped.is_some_and(|value| by_one(value) || value.as_array().is_some_and(by_all))
-}
-
-/// The runs of digits that are too long to be compared as numbers.
-fn long_numbers(text: &str) -> Vec<&str> {
-    let runs = text.split(|c: char| !c.is_ascii_digit());
-    runs.filter(|run| run.len() >= EXACT_DIGITS).collect()
 }

@@ -85,7 +85,13 @@ impl Attempt<'_> {
     ) -> Result<(Live, Ears), Failure> {
         let server = &self.terms.server.spec.name;
         let span = spans::connect(server, number);
-        let outcome = self.connect(tasks, left_out).instrument(span.clone()).await;
+        let mut told = Vec::new();
+        let tell = |problems: Vec<Problem>| {
+            told = problems.iter().map(|problem| problem.message.clone()).collect();
+            left_out(problems);
+        };
+        let outcome = self.connect(tasks, tell).instrument(span.clone()).await;
+        let outcome = outcome.map_err(|failure| failure.after_leaving_out(&told));
         let error = outcome.as_ref().err().map(Failure::in_one_line);
         self.shared.keeper.keep_attempt(&self.terms.server, error.as_deref());
         spans::connected(&span, outcome.as_ref().map(|(live, _)| &live.peer));

@@ -212,7 +212,14 @@ impl Connection {
             loop {
                 tokio::select! {
                     biased;
-                    () = self.stop.cancelled() => break Err(Left::Stopped),
+                    () = self.stop.cancelled() => {
+                        // The list that is on its way is kept for the next run.
+                        let late = tokio::time::timeout(self.shared.last_moment(), running).await;
+                        if let Ok(Ok((live, _))) = late {
+                            live.peer.close().await;
+                        }
+                        break Err(Left::Stopped);
+                    }
                     order = self.orders.recv() => match order {
                         None => break Err(Left::Stopped),
                         Some(Order::Reconnect(epoch)) => {

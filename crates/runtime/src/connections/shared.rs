@@ -1,6 +1,6 @@
 //! What all connections of a runtime share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::Origin;
-use crate::tools::attempts::Attempts;
+use crate::tools::attempts::{Attempts, Ended, LastAttempt};
 use crate::tools::cache::{CacheKey, ToolCache};
 use crate::tools::disk::Turn;
 use crate::tools::names::{self, Contender, Names};
@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) http: HttpClient,
     pub(crate) cache: ToolCache,
     attempts: Attempts,
+    /// How attempts ended in earlier runs; read when somebody asks, which is hardly ever.
+    earlier: OnceLock<Ended>,
     pub(crate) pins: Pins,
     pub(crate) keeper: Keeper,
     /// Held by whoever writes.
@@ -104,6 +106,7 @@ impl Shared {
             http: HttpClient::new(&http),
             cache: ToolCache::open(options.cache.clone()).for_client(&options.ports.capabilities()),
             attempts: Attempts::open(options.cache.as_deref()),
+            earlier: OnceLock::new(),
             pins: Pins::open(options.pins.clone()),
             keeper: Keeper::default(),
             writing: Mutex::default(),
@@ -145,6 +148,12 @@ impl Shared {
         server.keys.get_or_init(make).clone()
     }
 
+    /// Returns how the last attempt to connect to a server ended before somebody first asked for any.
+    pub(crate) fn earlier_attempt(&self, server: &Ready) -> Option<LastAttempt> {
+        let earlier = self.earlier.get_or_init(|| self.attempts.load());
+        if earlier.is_empty() { None } else { earlier.get(&self.keys(server).0) }
+    }
+
     /// Returns what remembered answers about a server are bound to; it gives nothing away.
     pub(crate) fn definition_key(&self, server: &Ready) -> String {
         self.keys(server).1.to_string()
@@ -156,6 +165,15 @@ impl Shared {
             timeout: connect_limit(spec),
             limits: peer::Limits::default(),
             ..ConnectOptions::new(self.options.client.clone())
+        }
+    }
+
+    /// Returns how long a connection that is told to stop may take to bring its list, which is worth
+    /// keeping for the next run.
+    pub(super) fn last_moment(&self) -> Duration {
+        match self.options.cache {
+            Some(_) => self.options.grace.after_eof.min(LAST_MOMENT),
+            None => Duration::ZERO,
         }
     }
 
@@ -190,6 +208,9 @@ impl Shared {
         self.events.tell(event);
     }
 }
+
+/// The longest that the end of a run is put off for a list.
+const LAST_MOMENT: Duration = Duration::from_millis(100);
 
 /// The longest that connecting may take where the entry sets no limit.
 const LONGEST_CONNECT: Duration = Duration::from_secs(3600);

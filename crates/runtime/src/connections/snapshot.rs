@@ -9,16 +9,22 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tracing::span::Id;
+use wharf_config::text::clip;
 use wharf_config::{Level, Problem, ServerName, Source, TransportKind};
 use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
 
+use crate::call::{CallError, Details, Reason};
 use crate::gate::Ready;
 use crate::resolve::Secrets;
 use crate::status::{Failure, Status};
 use crate::tools::Registry;
+use crate::tools::left_out::{self, Why};
 use crate::tools::names::Names;
 use crate::tools::offer::Offer;
+
+/// The code of the problem that something was left out.
+pub(crate) const LEFT_OUT: &str = "left-out-value";
 
 /// All servers and their tools at one moment.
 pub struct Snapshot {
@@ -111,6 +117,31 @@ impl Snapshot {
         })
     }
 
+    /// Says why a tool is not offered although a server lists it, if that is so.
+    pub fn left_out_tool(&self, text: &str) -> Option<(CallError, Details)> {
+        self.servers.values().find_map(|server| {
+            let (offer, ready) = (server.offer.as_ref()?, server.ready.as_ref()?);
+            let found = left_out::find(offer, &ready.spec.policy, text)?;
+            let (name, tool) = (clip(found.server.as_str(), 100), clip(&found.tool, 100));
+            let (message, hint) = match found.why {
+                Why::Excluded => (
+                    format!("tool \"{tool}\" of \"{name}\" is excluded"),
+                    format!("\"excludeTools\" in the entry of \"{name}\" leaves it out"),
+                ),
+                Why::NotIncluded => (
+                    format!("tool \"{tool}\" of \"{name}\" is excluded"),
+                    format!("\"includeTools\" in the entry of \"{name}\" does not name it"),
+                ),
+                Why::Unusable(why) => (
+                    format!("tool \"{tool}\" of \"{name}\" was set aside: {why}"),
+                    "tell whoever makes the server".to_owned(),
+                ),
+            };
+            let error = CallError::not_run(Reason::LeftOut, message).with_hint(hint);
+            Some((error, Details::of(&found.server, &found.tool, &server.source)))
+        })
+    }
+
     /// Goes through the servers whose first answer is still awaited.
     pub fn pending(&self) -> impl Iterator<Item = &Arc<ServerView>> {
         self.servers.values().filter(|server| server.status == Status::Connecting)
@@ -150,6 +181,12 @@ impl ServerView {
             (_, Some(failure)) if self.status != Status::Connected => Some(failure.in_one_line()),
             _ => None,
         }
+    }
+
+    /// Returns what was left out when it was last connected: headers, variables or a credential that
+    /// could not be resolved.
+    pub fn left_out(&self) -> Vec<Problem> {
+        self.omissions.iter().filter(|problem| problem.code == LEFT_OUT).cloned().collect()
     }
 
     /// Tells whether it came with a project.

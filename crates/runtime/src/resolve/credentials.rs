@@ -135,7 +135,7 @@ impl NoCredential {
     /// Says what to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            Self::Missing => "store it again: wharf add NAME --url URL --token - --force",
+            Self::Missing => "store it again: wharf add NAME --token -",
             Self::OtherResource(_) | Self::OtherAccount => {
                 "refer to a credential for this address and account in \"auth\""
             }

@@ -35,10 +35,15 @@ impl Filter {
         Self { include, exclude, approval: policy.approval, approvals }
     }
 
+    /// Tells whether a tool is left out by name.
+    pub(super) fn excludes(&self, tool: &str) -> bool {
+        self.exclude.iter().any(|pattern| pattern.matches(tool))
+    }
+
     /// Tells whether a tool is offered; what is left out is never also let in.
     pub(super) fn lets_in(&self, tool: &str) -> bool {
         let is_among = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(tool));
-        self.include.as_deref().is_none_or(is_among) && !is_among(&self.exclude)
+        self.include.as_deref().is_none_or(is_among) && !self.excludes(tool)
     }
 
     /// Returns whether calls of a tool need approval.

@@ -14,6 +14,7 @@ pub(crate) mod cache;
 pub(crate) mod disk;
 mod filter;
 mod keyed;
+pub(crate) mod left_out;
 pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod offer;

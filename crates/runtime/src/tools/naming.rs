@@ -40,6 +40,17 @@ impl Naming {
         Namer::new(self, server, prefix).name
     }
 
+    /// Returns what the name of a tool says behind its server, if it can be a tool of that server.
+    pub fn tool_part<'n>(
+        self,
+        name: &'n str,
+        server: &str,
+        prefix: Option<&str>,
+    ) -> Option<&'n str> {
+        let head = self.server_part(server, prefix);
+        name.strip_prefix(&head).filter(|tool| !tool.is_empty())
+    }
+
     /// Tells whether a tool of a server could have this name.
     pub(crate) fn may_name(self, name: &str, server: &str, prefix: Option<&str>) -> bool {
         let head = self.server_part(server, prefix);

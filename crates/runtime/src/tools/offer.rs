@@ -140,6 +140,11 @@ impl Offer {
         &self.origin.server
     }
 
+    /// Returns how its tools are named.
+    pub(super) fn naming(&self) -> Naming {
+        self.origin.rules.naming
+    }
+
     /// Returns how many tools can be listed.
     pub(crate) fn len(&self) -> usize {
         let offered = |tool: &&Prepared| tool.visibility == Visibility::Offered;

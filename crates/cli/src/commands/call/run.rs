@@ -7,12 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use wharf::call::{Caller, Outcome};
 use wharf::protocol::Json;
-use wharf::tools::Tool;
+use wharf::tools::{Naming, Tool};
 use wharf::{CallOptions, Runtime, Snapshot};
 use wharf_config::Catalog;
 
 use super::given::Given;
 use super::shown;
+use super::unmade::{self, Meant};
 use crate::commands::connect::Running;
 use crate::commands::server_words::ServerWords;
 use crate::commands::usage::Usage;
@@ -68,31 +69,41 @@ pub(crate) struct CallArgs {
 
 /// Calls a tool.
 pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let result = connect_and_call(args, invocation);
+    let (meant, running) = (Meant::new(&args.tool), Running::default());
+    let result = connect_and_call(args, (&meant, &running), invocation);
     if let (true, Err(failure)) = (invocation.ui.json, &result) {
-        shown::show_failure(&args.tool, failure)?;
+        let error = unmade::error_of(failure, running.stage().phase());
+        shown::show_failure(failure, error, meant.into_details(failure, invocation))?;
     }
     result
 }
 
-fn connect_and_call(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+fn connect_and_call(
+    args: &CallArgs,
+    (meant, running): (&Meant, &Running),
+    invocation: &Invocation,
+) -> Result<Exit, Failure> {
     let target = Target::of(args, invocation)?;
+    meant.text(&target.tool);
     let given = Given::read(&target.words, args.args.as_deref(), &invocation.env)?;
     let (catalog, servers) = match target.one_off {
         Some(catalog) => connect::one_off::alone(catalog),
         None => connect::for_tool(&target.tool, invocation)?,
     };
-    let running = Running::default();
+    if let [server] = servers.named() {
+        meant.server(catalog.winner(server.as_str()), Naming::from(&catalog.settings));
+    }
     let is_enforced = catalog.settings.says("tools.pinning", "enforce");
     let work = async |runtime: &Runtime| {
         let snapshot = lists(&target.tool, (args, is_enforced), runtime).await?;
         let tool = connect::tool(&target.tool, &snapshot, &servers)?;
+        meant.tool(tool);
         let after = connect::one_off::words_again(&catalog);
         let usage = Usage::of(tool, snapshot.registry(), after);
-        let outcome = call(args, &given.arguments(tool, &usage)?, (tool, &running), runtime).await;
+        let outcome = call(args, &given.arguments(tool, &usage)?, (tool, running), runtime).await;
         Ok::<_, Failure>((outcome, usage.line()))
     };
-    let result = connect::with_call((invocation, &running), &catalog, work, |result| {
+    let result = connect::with_call((invocation, running), &catalog, work, |result| {
         let (outcome, usage) = result?;
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
         shown::show(outcome, &usage, folder.as_deref(), invocation)
@@ -167,6 +178,7 @@ async fn call(
         caller: Caller::Person,
         timeout: args.timeout,
         progress: Some(running.begin(tool.server().as_str(), tool.tool())),
+        stage: running.stage(),
         ..CallOptions::default()
     };
     runtime.call(tool.name(), arguments, &options).await

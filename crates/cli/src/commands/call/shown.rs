@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-use wharf::call::{CallError, ErrorKind, Outcome, Phase, Quota, Reason, ResultStore};
+use wharf::call::{CallError, Details, Outcome, Quota, Reason, ResultStore};
 use wharf_config::text::clean;
 
 use crate::commands::failure::{exit_of_call, next_step};
-use crate::commands::report::ErrorReport;
 use crate::commands::{Exit, Failure, Invocation};
-use crate::ui::{Lines, phrase, print_json, style};
+use crate::ui::{Lines, phrase, print_file, print_json, style};
 
 /// Shows an outcome, with the usage line if the arguments do not fit, and puts its bytes into files
 /// if there is a folder for them.
@@ -41,8 +39,11 @@ pub(super) fn show(
         if let Some(next) = next_step(&outcome.details.server_name, error) {
             ui.hint(&next);
         }
-    } else if !outcome.text.is_empty() {
+    } else if ui.shows_data() && !outcome.text.is_empty() {
         ui.data(&with_line_end(&phrase::lines(&outcome.text)))?;
+    } else if !ui.shows_data() {
+        // What goes into a file or another program is what the server sent, to the byte.
+        print_file(outcome.text.as_bytes())?;
     }
     let all_saved = folder.is_none_or(|folder| save(&outcome, folder, invocation));
     Ok(match &outcome.error {
@@ -53,51 +54,22 @@ pub(super) fn show(
 }
 
 /// Tells a program why there was no call at all, in the shape of an outcome.
-pub(super) fn show_failure(tool: &str, failure: &Failure) -> Result<(), Failure> {
+pub(super) fn show_failure(
+    failure: &Failure,
+    error: CallError,
+    details: Details,
+) -> Result<(), Failure> {
     if failure.is_quiet() || matches!(failure, Failure::Output(_)) {
         return Ok(());
     }
-    let (kind, phase) = match failure.exit() {
-        Exit::Usage => (ErrorKind::Misuse, Phase::Send),
-        Exit::TimedOut => (ErrorKind::Transient, Phase::Connect),
-        Exit::NotConnected | Exit::SignIn | Exit::Untrusted => {
-            (ErrorKind::Terminal, Phase::Connect)
+    let error = match failure.usage() {
+        Some(usage) => {
+            let hint = with_usage(error.hint.clone(), usage);
+            error.with_hint(hint)
         }
-        _ if matches!(failure, Failure::NotOffered { .. }) => (ErrorKind::Misuse, Phase::Send),
-        _ => (ErrorKind::Terminal, Phase::Send),
+        None => error,
     };
-    let message = failure.to_string();
-    let mut shown = json!({
-        "ok": false,
-        "isError": true,
-        "text": format!("MCP error: {message}"),
-        "content": [],
-        "details": {
-            "serverName": "",
-            "mcpToolName": tool,
-            "provider": "",
-            "providerName": "",
-            "durationMs": 0,
-        },
-        "error": {
-            "code": ErrorReport::of(failure).code,
-            "kind": kind,
-            "phase": phase,
-            "message": message,
-            "retryable": kind == ErrorKind::Transient,
-            "outcomeKnown": !matches!(failure, Failure::Cancelled),
-            "stderr": failure.stderr(),
-            "hint": match failure.usage() {
-                Some(usage) => Some(with_usage(failure.hint(), usage)),
-                None => failure.hint(),
-            },
-        },
-    });
-    // What there is nothing to say about is left out.
-    if let Some(error) = shown.get_mut("error").and_then(Value::as_object_mut) {
-        error.retain(|_, value| !value.is_null());
-    }
-    print_json(&shown)
+    print_json(&Outcome::of_error(error, details).to_json())
 }
 
 fn with_usage(hint: Option<String>, usage: &str) -> String {

@@ -9,6 +9,7 @@ use wharf::{ServerView, Snapshot};
 use wharf_config::ServerName;
 use wharf_config::text::clean;
 
+use super::late::Late;
 use super::trouble::{Trouble, of_server, say, troubles};
 use crate::commands::failure::next_step;
 use crate::commands::{Exit, Failure, Invocation};
@@ -18,6 +19,8 @@ use crate::ui::{Lines, phrase, style};
 pub(crate) struct Listed {
     /// How they stood.
     pub(crate) snapshot: Arc<Snapshot>,
+    /// Those that were not waited for.
+    pub(crate) late: Vec<Late>,
     /// Whether the listing is that of one server, which was named.
     pub(crate) is_named: bool,
 }
@@ -29,6 +32,7 @@ impl Listed {
         errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
     ) -> Vec<Trouble> {
         let mut all = troubles(&self.snapshot);
+        all.extend(self.late.iter().map(Late::trouble));
         for (server, error) in self.own(errors) {
             all.push(Trouble::new(server, error.in_one_line()));
         }
@@ -42,6 +46,7 @@ impl Listed {
         invocation: &Invocation,
     ) {
         say(&self.snapshot, self.spoiler(), invocation);
+        self.late.iter().for_each(|late| late.say(invocation));
         for (server, error) in self.own(errors) {
             let mut lines = Lines::default();
             let (label, name) = (style::odd("warning:"), phrase::quoted(server));

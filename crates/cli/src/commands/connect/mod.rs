@@ -12,14 +12,18 @@
 //! trouble    what is said about servers that are not there
 //! changes    tools that are not what they were
 //! holders    which server is meant by something that one of them has
+//! late       servers that were not waited for
 //! listed     how a listing of many servers ends
+//! omitted    what had to be left out of servers
 //! ```
 //!
 //! Nothing here is touched by a verb that only looks.
 
 mod changes;
 mod holders;
+mod late;
 mod listed;
+mod omitted;
 pub(crate) mod one_off;
 mod progress;
 mod questions;
@@ -32,10 +36,12 @@ mod wait;
 
 pub(crate) use changes::all_changes;
 pub(crate) use holders::{Held, Holders};
+pub(crate) use late::late;
 pub(crate) use listed::Listed;
+pub(crate) use omitted::omitted;
 pub(crate) use running::Running;
 pub(crate) use servers::{all, for_tool, is_server, narrow, only, split_server};
-pub(crate) use session::{with_call, with_servers};
+pub(crate) use session::{with_call, with_checks, with_servers};
 pub(crate) use tool::tool;
-pub(crate) use trouble::{Trouble, refused, troubles};
-pub(crate) use wait::{ready, settled};
+pub(crate) use trouble::{Trouble, refused};
+pub(crate) use wait::{answered, ready, settled};

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use wharf::call::CallStage;
 use wharf::protocol::Json;
 use wharf_config::text::clip;
 
@@ -30,18 +31,17 @@ struct State {
     report: Option<String>,
     /// The verb itself tells how tools have changed.
     tells_changes: bool,
+    /// How far the call has come.
+    stage: CallStage,
 }
 
 impl Running {
     /// Says which call begins, and returns who listens to its progress.
     pub(crate) fn begin(&self, server: &str, tool: &str) -> Listener {
         let what = format!("{}/{}", phrase::name(server), phrase::name(tool));
-        *self.state() = State {
-            server: Some(server.to_owned()),
-            what: Some(what),
-            report: None,
-            tells_changes: false,
-        };
+        let mut state = self.state();
+        (state.server, state.what, state.report) = (Some(server.to_owned()), Some(what), None);
+        drop(state);
         let running = self.clone();
         Arc::new(move |params| {
             if let Some(report) = report(&params) {
@@ -58,6 +58,11 @@ impl Running {
     /// Tells whether the verb itself tells how tools have changed.
     pub(super) fn tells_changes(&self) -> bool {
         self.state().tells_changes
+    }
+
+    /// Returns what is told how far the call has come.
+    pub(crate) fn stage(&self) -> CallStage {
+        self.state().stage.clone()
     }
 
     /// Tells whether a server is one that has to be waited for.

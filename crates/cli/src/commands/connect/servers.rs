@@ -118,9 +118,11 @@ pub(crate) fn for_tool(
     let meant: Vec<&Server> =
         catalog.winners().into_iter().filter(|server| is_meant(server)).collect();
     // If one of several could be used, what it lists decides.
-    if !meant.iter().any(|server| check_usable(server).is_ok()) {
+    if !meant.iter().any(|server| server.state == State::Enabled) {
         let named = servers.named().first().map_or(text, |name| name.as_str());
-        check_usable(find(&catalog, named)?)?;
+        let found = find(&catalog, named)?;
+        check_usable(found)?;
+        check_valid(found, invocation)?;
     }
     narrow(&mut catalog, is_meant);
     Ok((catalog, servers))
@@ -129,6 +131,23 @@ pub(crate) fn for_tool(
 /// Leaves only those servers that are wanted.
 pub(crate) fn narrow(catalog: &mut Catalog, is_wanted: impl Fn(&Server) -> bool) {
     catalog.keep_only(is_wanted);
+}
+
+/// Says what is wrong with a definition that cannot be used, and where to correct it.
+fn check_valid(server: &Server, invocation: &Invocation) -> Result<(), Failure> {
+    if server.state != State::Invalid {
+        return Ok(());
+    }
+    let problem = server.problems.iter().find(|problem| problem.is_error());
+    let why = problem.map_or("it does not say enough", |problem| problem.message.as_str());
+    let line = problem.and_then(|problem| problem.line).unwrap_or(server.definition.line);
+    let place = phrase::place(&server.definition.source, line, &invocation.env);
+    let fix = match problem.and_then(|problem| problem.hint.as_deref()) {
+        Some(hint) => format!("{hint} ({place})"),
+        None => format!("correct it in {place}"),
+    };
+    let name = server.definition.name.as_str().to_owned();
+    Err(Failure::Invalid { name, why: why.to_owned(), hint: fix })
 }
 
 fn check_usable(server: &Server) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ use wharf::{Elicitor, Options, Ports, Runtime};
 use wharf_config::Catalog;
 
 use super::changes;
+use super::omitted;
 use super::one_off;
 use super::progress::Progress;
 use super::questions::desk;
@@ -35,6 +36,34 @@ pub(crate) fn with_servers<T>(
 /// Does the same for work that says what it calls.
 pub(crate) fn with_call<T>(
     (invocation, running): (&Invocation, &Running),
+    catalog: &Catalog,
+    work: impl AsyncFnOnce(&Runtime) -> T,
+    show: impl FnOnce(T) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    connected((invocation, running, Omissions::Said), catalog, work, show)
+}
+
+/// Does the same for a verb that shows itself what had to be left out of servers.
+pub(crate) fn with_checks<T>(
+    invocation: &Invocation,
+    catalog: &Catalog,
+    work: impl AsyncFnOnce(&Runtime) -> T,
+    show: impl FnOnce(T) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    connected((invocation, &Running::default(), Omissions::Shown), catalog, work, show)
+}
+
+/// Who tells what had to be left out of servers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Omissions {
+    /// It is said behind the answer.
+    Said,
+    /// It is part of the answer.
+    Shown,
+}
+
+fn connected<T>(
+    (invocation, running, omissions): (&Invocation, &Running, Omissions),
     catalog: &Catalog,
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
@@ -66,7 +95,12 @@ pub(crate) fn with_call<T>(
         };
         // Showing keeps one thread busy, and writing needs another.
         drop(runtime.save());
+        let snapshot = runtime.snapshot();
         let result = answer.map_or(Err(Failure::Cancelled), show);
+        if omissions == Omissions::Said {
+            omitted::say(&snapshot, invocation);
+        }
+        drop(snapshot);
         if !running.tells_changes() {
             changes::say(&mut events, &catalog.settings, &invocation.ui).await;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use wharf::tools::{Found, Tool};
 use wharf::{Snapshot, ToolServers};
+use wharf_config::ServerName;
 
 use super::trouble::of_server;
 use crate::commands::Failure;
@@ -36,13 +37,25 @@ pub(crate) fn tool<'a>(
     }
 }
 
-/// Says that there is no such tool; if a server that could have it is not there, that this is why.
+/// Says why there is no such tool: an entry leaves it out, its server is not there, or nobody has it.
 fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
-    let named = servers.named().iter();
-    let mut absent = named.filter_map(|server| of_server(snapshot.server(server.as_str())?));
-    absent.next().unwrap_or_else(|| {
-        let nearest = snapshot.registry().nearest(name);
-        let hint = nearest.map(|nearest| format!("did you mean {}?", phrase::quoted(nearest)));
-        Failure::NotOffered { what: "Tool", name: name.to_owned(), hint }
-    })
+    if let Some((error, _)) = snapshot.left_out_tool(name) {
+        return Failure::Request(Box::new(error));
+    }
+    let trouble = |server: &ServerName| of_server(snapshot.server(server.as_str())?);
+    let named = servers.named();
+    let mut troubles: Vec<Failure> = named.iter().filter_map(trouble).collect();
+    // Where one of several is there, it is the one that should have it.
+    if !named.is_empty() && troubles.len() == named.len() {
+        return troubles.swap_remove(0);
+    }
+    let nearest = snapshot.registry().nearest(name);
+    let nearest = nearest.map(|nearest| format!("did you mean {}?", phrase::quoted(nearest)));
+    let absent = snapshot.servers().filter(|server| of_server(server).is_some());
+    let absent: Vec<&str> = absent.map(|server| server.name.as_str()).collect();
+    let not_asked = match absent.len() {
+        0 => None,
+        _ => Some(format!("not asked, because not there: {}", phrase::quoted_list(absent))),
+    };
+    Failure::NotOffered { what: "Tool", name: name.to_owned(), hint: nearest.or(not_asked) }
 }

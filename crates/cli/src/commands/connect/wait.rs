@@ -1,8 +1,10 @@
 //! Waits for what a verb needs, and not for more.
+//!
+//! A server that could not be connected the last time is not waited for in full again unless it is
+//! named; what is said about it then is in `late`.
 
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
 use wharf::{Runtime, ServerView, Snapshot, Status};
 
 /// Waits for the tools; a server that connects only when it is needed is needed if its tools are
@@ -18,15 +20,17 @@ pub(crate) async fn settled(runtime: &Runtime) -> Arc<Snapshot> {
     runtime.settled().await
 }
 
+/// Waits like [`settled`], but not twice for the same trouble.
+pub(crate) async fn answered(runtime: &Runtime) -> Arc<Snapshot> {
+    wake(runtime, |_| true).await;
+    runtime.answered().await
+}
+
 /// Connects servers that wait to be needed.
 async fn wake(runtime: &Runtime, is_needed: impl Fn(&ServerView) -> bool) {
-    let mut woken = JoinSet::new();
     let snapshot = runtime.snapshot();
     let asleep = snapshot.servers().filter(|server| server.status == Status::Disconnected);
     for server in asleep.filter(|server| is_needed(server)) {
-        let (runtime, name) = (runtime.clone(), server.name.clone());
-        // What comes of it is in the snapshot.
-        woken.spawn(async move { drop(runtime.wait_for(name.as_str()).await) });
+        runtime.wake(server.name.as_str()).await;
     }
-    woken.join_all().await;
 }

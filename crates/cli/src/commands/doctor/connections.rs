@@ -10,7 +10,7 @@ use wharf_config::{Catalog, Level, Problem, Server, State};
 use super::check::Check;
 use crate::commands::connect;
 use crate::commands::failure::tip;
-use crate::commands::status::look;
+use crate::commands::launch::Starts;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::phrase;
 
@@ -20,9 +20,9 @@ pub(super) fn with_checks(
     invocation: &Invocation,
     show: impl FnOnce(Vec<Check>) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let env = &invocation.env;
+    let starts = Starts::of(&catalog, &invocation.env);
     let is_worth_it =
-        |server: &Server| server.state == State::Enabled && look(server, env).is_usable();
+        |server: &Server| server.state == State::Enabled && starts.look(server).is_usable();
     connect::narrow(&mut catalog, is_worth_it);
     if catalog.servers.is_empty() {
         return show(Vec::new());
@@ -30,7 +30,7 @@ pub(super) fn with_checks(
     let known: BTreeSet<String> =
         catalog.servers.iter().flat_map(|server| &server.problems).map(message).collect();
     let work = async |runtime: &Runtime| connect::settled(runtime).await;
-    connect::with_servers(invocation, &catalog, work, |snapshot| show(checks(&snapshot, &known)))
+    connect::with_checks(invocation, &catalog, work, |snapshot| show(checks(&snapshot, &known)))
 }
 
 fn checks(snapshot: &Snapshot, known: &BTreeSet<String>) -> Vec<Check> {

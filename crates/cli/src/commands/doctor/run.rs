@@ -1,5 +1,7 @@
 //! Runs the checks in order and shows them.
 
+use std::time::SystemTime;
+
 use clap::Args;
 use serde::Serialize;
 use wharf_config::text::clean;
@@ -8,9 +10,11 @@ use wharf_config::{Catalog, Credentials, Env, Problem, Server, State};
 use super::check::Check;
 use super::{connections, files, own, server, together};
 use crate::commands::invocation::{WhyDefaults, find, why_defaults};
+use crate::commands::known::KnownServers;
+use crate::commands::launch::Starts;
 use crate::commands::report::ErrorReport;
 use crate::commands::{Exit, Failure, Invocation, connect};
-use crate::ui::{Lines, Loudness, phrase, print_json, style};
+use crate::ui::{Lines, Loudness, moment, phrase, print_json, style};
 
 /// Check everything, and say how to put it right
 ///
@@ -67,6 +71,7 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
         None => everything(&catalog, &invocation.env),
     };
     if args.offline {
+        findings.groups.extend(earlier(&catalog, invocation));
         return show(&findings, invocation);
     }
     connections::with_checks(catalog, invocation, |checks| {
@@ -76,6 +81,22 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
     })
 }
 
+/// Says which servers could not be connected the last time, for whoever does not try now.
+fn earlier(catalog: &Catalog, invocation: &Invocation) -> Option<Group> {
+    let known = KnownServers::look_up(catalog, invocation);
+    let enabled = catalog.winners().into_iter().filter(|server| server.state == State::Enabled);
+    let failed = enabled.filter_map(|server| {
+        let name = server.definition.name.as_str();
+        let last = known.last(&server.definition.name)?;
+        let why = last.error.as_deref()?;
+        let ago = moment::ago(last.at, SystemTime::now());
+        let check = Check::note(name, format!("its last attempt failed {ago}: {why}"));
+        Some(check.hint(format!("wharf test {}", phrase::word(name))))
+    });
+    let checks: Vec<Check> = failed.collect();
+    (!checks.is_empty()).then_some(Group { title: "Last attempts", checks })
+}
+
 fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
     let found = find(catalog, name)?;
     if found.state == State::Untrusted {
@@ -83,9 +104,10 @@ fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
     }
     let credentials = Credentials::load(env).unwrap_or_default();
     let of_file = files::check_one(&found.definition.source.path, catalog, env);
+    let starts = Starts::of(catalog, env);
     let groups = vec![
         Group { title: "Its file", checks: of_file },
-        Group { title: "Server", checks: server::check(found, &credentials, env) },
+        Group { title: "Server", checks: server::check(found, &credentials, &starts, env) },
     ];
     Ok(Findings { groups, problems: found.problems.clone() })
 }
@@ -94,8 +116,9 @@ fn everything(catalog: &Catalog, env: &Env) -> Findings {
     let credentials = Credentials::load(env).unwrap_or_default();
     let looked_at: Vec<&Server> =
         catalog.winners().into_iter().filter(|server| server.state != State::Disabled).collect();
-    let mut servers: Vec<Check> =
-        looked_at.iter().flat_map(|server| server::check(server, &credentials, env)).collect();
+    let starts = Starts::of(catalog, env);
+    let check = |server: &&Server| server::check(server, &credentials, &starts, env);
+    let mut servers: Vec<Check> = looked_at.iter().flat_map(check).collect();
     servers.extend(together::check(catalog));
     servers.extend(why_defaults(catalog, env).map(|why| {
         match why {

@@ -4,17 +4,22 @@ use wharf_config::{Credentials, Env, Level, Problem, Server, State, Transport};
 
 use super::check::Check;
 use super::{pass_env, secrets};
-use crate::commands::status::{Launch, look};
+use crate::commands::launch::{Launch, Starts};
 use crate::ui::phrase;
 
 /// Codes of warnings because of which a server will probably not work.
 const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "out-of-reach"];
 
 /// Checks a server, as far as its state allows.
-pub(super) fn check(server: &Server, credentials: &Credentials, env: &Env) -> Vec<Check> {
+pub(super) fn check(
+    server: &Server,
+    credentials: &Credentials,
+    starts: &Starts<'_>,
+    env: &Env,
+) -> Vec<Check> {
     let name = server.definition.name.as_str();
     match server.state {
-        State::Enabled => check_enabled(server, credentials, env),
+        State::Enabled => check_enabled(server, credentials, starts, env),
         State::Invalid => problems(server, env),
         State::Untrusted => {
             let message = "came with this project and is not trusted, so nothing in it was checked";
@@ -41,9 +46,14 @@ pub(super) fn check(server: &Server, credentials: &Credentials, env: &Env) -> Ve
     }
 }
 
-fn check_enabled(server: &Server, credentials: &Credentials, env: &Env) -> Vec<Check> {
-    let mut checks = vec![start(server, env)];
-    checks.extend(cwd(server, env));
+fn check_enabled(
+    server: &Server,
+    credentials: &Credentials,
+    starts: &Starts<'_>,
+    env: &Env,
+) -> Vec<Check> {
+    let mut checks = vec![start(server, starts)];
+    checks.extend(folder(server, starts));
     checks.extend(problems(server, env));
     checks.extend(plain_http(server));
     checks.extend(stored_credential(server, credentials));
@@ -53,10 +63,10 @@ fn check_enabled(server: &Server, credentials: &Credentials, env: &Env) -> Vec<C
 }
 
 /// Looks for the program.
-fn start(server: &Server, env: &Env) -> Check {
+fn start(server: &Server, starts: &Starts<'_>) -> Check {
     let name = server.definition.name.as_str();
-    match look(server, env) {
-        Launch::Ready => {
+    match starts.look(server) {
+        Launch::Ready | Launch::NoFolder(_) => {
             let command = server.definition.fields.command.as_ref();
             let command = command.map_or("", |command| command.text.as_str());
             Check::fine(name, format!("`{command}` is there"))
@@ -74,18 +84,12 @@ fn start(server: &Server, env: &Env) -> Check {
     }
 }
 
-fn cwd(server: &Server, env: &Env) -> Option<Check> {
-    let Transport::Stdio(launch) = &server.spec.as_ref()?.transport else { return None };
-    let folder = env.path_from(launch.cwd.as_ref()?.expose(), &server.definition.folder);
-    // As written: what was expanded may be secret.
-    let written = &server.definition.fields.cwd.as_ref()?.text;
-    (!folder.is_dir()).then(|| {
-        Check::wrong(
-            server.definition.name.as_str(),
-            format!("the folder in \"cwd\" does not exist: {written}"),
-        )
-        .hint("create it, or correct \"cwd\"")
-    })
+/// Looks for the folder.
+fn folder(server: &Server, starts: &Starts<'_>) -> Option<Check> {
+    let name = server.definition.name.as_str();
+    let missing = starts.missing_folder(server)?;
+    let check = Check::wrong(name, format!("the folder in \"cwd\" does not exist: {missing}"));
+    Some(check.hint("create it, or correct \"cwd\""))
 }
 
 fn problems(server: &Server, env: &Env) -> Vec<Check> {

@@ -6,7 +6,7 @@ use wharf_config::{Env, FieldUse, Level, Origin, Problem, Server, State, Transpo
 
 use super::differ::differences;
 use super::why::why;
-use crate::commands::status::{Launch, look};
+use crate::commands::launch::{Launch, Starts};
 use crate::commands::trust::add_changes;
 use crate::ui::{Lines, phrase, style};
 
@@ -18,7 +18,9 @@ pub(super) struct Answer<'a> {
     pub(super) winner: Option<&'a Server>,
     /// All definitions, highest first.
     pub(super) candidates: &'a [&'a Server],
-    /// For paths, and to look for programs.
+    /// Looks for programs.
+    pub(super) starts: &'a Starts<'a>,
+    /// For paths.
     pub(super) env: &'a Env,
 }
 
@@ -43,10 +45,16 @@ impl Answer<'_> {
                 (_, Level::Builtin) => format!(
                     "{name} is one of Wharf's defaults: it is there because nothing is configured."
                 ),
-                (Some(TransportKind::Stdio), _) => match look(server, self.env) {
+                (Some(TransportKind::Stdio), _) => match self.starts.look(server) {
                     Launch::NotFound(command) => {
                         let command = clean(&command);
                         format!("{name} would run from {from}, but `{command}` is not found.")
+                    }
+                    Launch::NoFolder(folder) => {
+                        let folder = clean(&folder);
+                        format!(
+                            "{name} would run from {from}, but its folder is missing: {folder}."
+                        )
                     }
                     Launch::Ready | Launch::UrlConfigured => format!("{name} runs from {from}."),
                 },
@@ -187,11 +195,12 @@ impl Answer<'_> {
         let server = self.best;
         let word = phrase::word(&phrase::name(server.definition.name.as_str()));
         let step = match server.state {
-            State::Enabled => match look(server, self.env) {
+            State::Enabled => match self.starts.look(server) {
                 Launch::NotFound(command) => Some(format!(
                     "install `{}`, or give its full path in \"command\"",
                     clean(&command)
                 )),
+                Launch::NoFolder(_) => Some("create the folder, or correct \"cwd\"".to_owned()),
                 Launch::Ready | Launch::UrlConfigured => None,
             },
             State::Disabled if !server.trust.is_enough() => Some(format!(

@@ -7,6 +7,7 @@ use wharf_config::{Origin, Problem, Server};
 
 use super::{answer, differ, why};
 use crate::commands::invocation::find;
+use crate::commands::launch::Starts;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::print_json;
 
@@ -58,7 +59,8 @@ pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, F
     let winner = catalog.winner(&args.name);
     let candidates: Vec<&Server> = catalog.candidates(&args.name).collect();
     if !ui.json {
-        let text = answer::Answer { best, winner, candidates: &candidates, env }.to_text();
+        let starts = &Starts::of(&catalog, env);
+        let text = answer::Answer { best, winner, candidates: &candidates, starts, env }.to_text();
         ui.data(&text)?;
         return Ok(Exit::Fine);
     }

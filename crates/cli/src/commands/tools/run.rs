@@ -70,9 +70,13 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &Invocation) -> Result<Exit, Fai
             hint: "name a server, or nothing",
         });
     }
-    let work = async |runtime: &Runtime| wait(args, &wanted, runtime).await;
-    connect::with_servers(invocation, &wanted.catalog, work, |snapshot| {
-        show(args, &wanted, &snapshot, invocation)
+    let work = async |runtime: &Runtime| {
+        let snapshot = wait(args, &wanted, runtime).await;
+        let late = connect::late(runtime, &snapshot);
+        Listed { snapshot, late, is_named: wanted.is_one_server }
+    };
+    connect::with_servers(invocation, &wanted.catalog, work, |listed| {
+        show(args, &wanted, &listed, invocation)
     })
 }
 
@@ -110,7 +114,10 @@ async fn wait(args: &ToolsArgs, wanted: &Wanted, runtime: &Runtime) -> Arc<Snaps
     let snapshot = match (args.fresh, &wanted.tool, wanted.is_one_server) {
         (true, ..) => connect::settled(runtime).await,
         // Who names a tool or a server wants it, also if it is asleep.
-        (false, Some(tool), _) => runtime.listed_for(tool).await,
+        (false, Some(tool), _) => {
+            connect::ready(runtime).await;
+            runtime.listed_for(tool).await
+        }
         (false, None, true) => connect::ready(runtime).await,
         (false, None, false) => runtime.ready().await,
     };
@@ -130,13 +137,13 @@ async fn wait(args: &ToolsArgs, wanted: &Wanted, runtime: &Runtime) -> Arc<Snaps
 fn show(
     args: &ToolsArgs,
     wanted: &Wanted,
-    snapshot: &Arc<Snapshot>,
+    listed: &Listed,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
-    let listed = Listed { snapshot: Arc::clone(snapshot), is_named: wanted.is_one_server };
+    let snapshot = &listed.snapshot;
     if let Some(name) = &wanted.tool {
         let tool = connect::tool(name, snapshot, &wanted.servers)?;
-        return show_one(tool, (wanted, &listed), invocation);
+        return show_one(tool, (wanted, listed), invocation);
     }
     let registry = snapshot.registry();
     let words = args.search.join(" ");
@@ -149,7 +156,7 @@ fn show(
         return listed.outcome();
     }
     if ui.json {
-        let answer = Answer::of(&tools, snapshot);
+        let answer = Answer::of(&tools, listed);
         print_json(&report::beside(&answer, &listed.outcome()))?;
     } else {
         ui.table(text::table(&tools))?;
@@ -181,7 +188,7 @@ fn show_one(
     let after = connect::one_off::words_again(&wanted.catalog);
     let usage = Usage::of(tool, snapshot.registry(), after);
     if invocation.ui.json {
-        print_json(&Answer::of(std::slice::from_ref(tool), snapshot).with_usage(&usage))?;
+        print_json(&Answer::of(std::slice::from_ref(tool), listed).with_usage(&usage))?;
     } else {
         invocation.ui.data(&text::describe(tool, &usage))?;
     }

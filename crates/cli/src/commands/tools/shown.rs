@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use wharf::ServerView;
 use wharf::protocol::Json;
 use wharf::tools::{Freshness, Tool};
-use wharf::{ServerView, Snapshot};
+use wharf::Snapshot;
 use wharf_config::{Approval, Problem};
 
-use crate::commands::connect::{Trouble, troubles};
+use crate::commands::connect::{Listed, Trouble};
 use crate::commands::usage::Usage;
 
 /// All that is known of the tools.
@@ -51,16 +52,19 @@ struct ShownServer<'a> {
     tools: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// What had to be left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 impl<'a> Answer<'a> {
     /// Puts together what is known at a moment.
-    pub(super) fn of(tools: &'a [Arc<Tool>], snapshot: &'a Snapshot) -> Self {
+    pub(super) fn of(tools: &'a [Arc<Tool>], listed: &'a Listed) -> Self {
         Self {
             tools: tools.iter().map(|tool| ShownTool::of(tool)).collect(),
-            servers: snapshot.servers().map(|server| ShownServer::of(server)).collect(),
-            errors: troubles(snapshot),
-            problems: problems(snapshot),
+            servers: listed.snapshot.servers().map(|server| ShownServer::of(server)).collect(),
+            errors: listed.errors(&[]),
+            problems: problems(&listed.snapshot),
         }
     }
 
@@ -114,6 +118,7 @@ impl<'a> ShownServer<'a> {
             status: server.status.word(),
             tools: server.tools(),
             error: server.trouble(),
+            problems: server.left_out(),
         }
     }
 }

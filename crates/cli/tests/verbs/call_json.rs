@@ -1,0 +1,154 @@
+//! `wharf call --json` when there is no result: whose tool it was, what kind of failure, how far it came.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::servers::{boxed, scripted};
+use crate::world::World;
+
+/// Runs a call and returns the exit code, whose it was and the error without its words.
+fn failure(world: &World, line: &str) -> String {
+    let output = world.output(&format!("call --json {line}"));
+    let code = output.status.code().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let word = |group: &str, key: &str| json[group][key].as_str().unwrap_or("-").to_owned();
+    format!(
+        "exit {code}: {} {} of {} from {}, {} in {}, outcome known: {}",
+        word("error", "kind"),
+        word("error", "code"),
+        word("details", "serverName"),
+        word("details", "providerName"),
+        word("details", "mcpToolName"),
+        word("error", "phase"),
+        json["error"]["outcomeKnown"],
+    )
+}
+
+fn shown(world: &World, lines: &[&str]) -> String {
+    lines.iter().map(|line| failure(world, line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn details_are_complete_whatever_goes_wrong() {
+    let world = World::new()
+        .tool_server("box")
+        .own_servers(&[
+            ("box", r#""command": "box""#),
+            ("copy", r#""command": "box""#),
+            ("off", r#""command": "box", "args": ["off"], "enabled": false"#),
+            ("bad", r#""type": "http""#),
+            ("gone", r#""command": "not-installed""#),
+            ("few", r#""command": "box", "args": ["few"], "includeTools": ["echo"]"#),
+        ])
+        .project(".mcp.json", r#"{ "mcpServers": { "theirs": { "command": "box" } } }"#);
+    let lines = [
+        "box/echo",
+        "box/echo text=a times=many",
+        "box/ecko",
+        "box/die",
+        "copy/echo",
+        "off/echo",
+        "bad/echo",
+        "gone/echo",
+        "few/fail",
+        "theirs/echo",
+        "no/such",
+    ];
+    let without_cache = shown(&world, &lines);
+    assert_snapshot!(without_cache, @"
+    exit 2: MISUSE usage of box from Wharf, echo in send, outcome known: true
+    exit 2: MISUSE usage of box from Wharf, echo in send, outcome known: true
+    exit 1: MISUSE not-found of box from Wharf, ecko in send, outcome known: true
+    exit 3: TERMINAL connection-lost of box from Wharf, die in receive, outcome known: false
+    exit 1: TERMINAL not-used of copy from Wharf, echo in connect, outcome known: true
+    exit 1: TERMINAL disabled of off from Wharf, echo in connect, outcome known: true
+    exit 3: TERMINAL not-used of bad from Wharf, echo in connect, outcome known: true
+    exit 3: TERMINAL not-connected of gone from Wharf, echo in connect, outcome known: true
+    exit 1: TERMINAL left-out of few from Wharf, fail in send, outcome known: true
+    exit 6: TERMINAL untrusted of theirs from mcp.json, echo in connect, outcome known: true
+    exit 1: MISUSE not-found of  from , no/such in send, outcome known: true
+    ");
+    assert_eq!(shown(&world, &lines), without_cache);
+}
+
+#[test]
+fn a_server_that_fails_is_the_same_failure_with_and_without_a_cache() {
+    let world = World::new()
+        .server_after("shy", r#"[ -e "$0.down" ] && { echo 'no licence' >&2; exit 1; }"#)
+        .server_after("slow", r#"[ -e "$0.down" ] && exec /bin/sleep 60"#)
+        .own_servers(&[
+            ("shy", r#""command": "shy""#),
+            ("slow", r#""command": "slow", "timeout": 1500"#),
+        ]);
+    for name in ["shy", "slow"] {
+        std::fs::File::create(world.path(&format!("bin/{name}.down"))).unwrap();
+    }
+    let lines = ["shy/go", "slow/go", "mcp_shy_go"];
+    let without_cache = shown(&world, &lines);
+    assert_snapshot!(without_cache, @"
+    exit 3: TRANSIENT not-connected of shy from Wharf, go in connect, outcome known: true
+    exit 5: TRANSIENT timeout of slow from Wharf, go in connect, outcome known: true
+    exit 3: TRANSIENT not-connected of shy from Wharf, go in connect, outcome known: true
+    ");
+    for name in ["shy", "slow"] {
+        std::fs::remove_file(world.path(&format!("bin/{name}.down"))).unwrap();
+    }
+    assert!(world.run("tools --fresh").contains("mcp_slow_go"));
+    for name in ["shy", "slow"] {
+        std::fs::File::create(world.path(&format!("bin/{name}.down"))).unwrap();
+    }
+    assert_eq!(shown(&world, &lines), without_cache);
+}
+
+#[test]
+fn what_a_server_sends_with_its_error_is_kept() {
+    let tool = r#"{"name":"no","inputSchema":{"type":"object"}}"#;
+    let case = r#"*'"method":"tools/call"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"quota","data":{"left":0,"z":1.0}}}';;"#;
+    let world = World::new()
+        .script("box", &scripted("", r#"{"tools":{}}"#, tool, case))
+        .own_servers(&[("box", r#""command": "box""#)]);
+    let json: Value = serde_json::from_slice(&world.output("call box/no --json").stdout).unwrap();
+    assert_snapshot!(json["error"].to_string(), @r#"{"code":"refused","kind":"TERMINAL","phase":"protocol","message":"the server answered: quota (code -32000)","retryable":false,"outcomeKnown":true,"data":{"left":0,"z":1.0}}"#);
+}
+
+/// Interrupts a call once its server has left a mark, and shows what is told about it.
+fn cancelled(world: &World, tool: &str) -> String {
+    let mut command = world.command(&["call", "--json", tool]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    while !world.path("bin/box.seen").exists() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it never began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let process = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let error = &json["error"];
+    format!(
+        "exit {:?}: {} in {}, outcome known: {}, {}",
+        output.status.code(),
+        error["code"],
+        error["phase"],
+        error["outcomeKnown"],
+        json["details"]["serverName"]
+    )
+}
+
+#[test]
+fn a_cancelled_call_says_how_far_it_was() {
+    assert_eq!(
+        cancelled(&boxed(), "box/hang"),
+        r#"exit Some(130): "cancelled" in "receive", outcome known: false, "box""#
+    );
+    let world = World::new()
+        .script("box", "echo >> \"$0.seen\"; exec /bin/sleep 60\n")
+        .own_servers(&[("box", r#""command": "box""#)]);
+    assert_eq!(
+        cancelled(&world, "box/hang"),
+        r#"exit Some(130): "cancelled" in "connect", outcome known: true, "box""#
+    );
+}

@@ -1,0 +1,61 @@
+//! Values that had to be left out: every verb that connects says so, whether or not it works.
+
+use insta::assert_snapshot;
+
+use crate::loopback::Loopback;
+use crate::world::World;
+
+const LEFT_OUT: &str =
+    r#"warning: ~/.wharf/mcp.json:1: "box": env "TOKEN" left out: command exited 1"#;
+
+#[test]
+fn every_verb_that_connects_says_what_was_left_out() {
+    let entry = r#""command": "box", "env": { "TOKEN": "!exit 1" }"#;
+    let world = World::new().tool_server("box").own_servers(&[("box", entry)]);
+    for line in ["test box", "tools", "tools box/echo", "call box/echo text=a", "reconnect box"] {
+        let shown = world.run(line);
+        assert!(shown.starts_with("exit 0"), "{line} {shown}");
+        assert_eq!(shown.matches(LEFT_OUT).count(), 1, "{line} {shown}");
+    }
+    let json = |line: &str| world.run(line).contains(r#"env \"TOKEN\" left out: command exited 1"#);
+    for line in ["test box --json", "tools --json", "call box/echo text=a --json"] {
+        assert!(json(line), "{line}");
+    }
+    let world = World::new().note_server("box").own_servers(&[("box", entry)]);
+    for line in ["resources", "prompts", "read note://a", "prompt review file=a"] {
+        let shown = world.run(line);
+        assert!(shown.starts_with("exit 0"), "{line} {shown}");
+        assert_eq!(shown.matches(LEFT_OUT).count(), 1, "{line} {shown}");
+    }
+}
+
+#[test]
+fn what_was_left_out_comes_first_in_a_failure() {
+    let server = Loopback::answering("401 Unauthorized");
+    let entry = format!(
+        r#""url": "http://{}/mcp", "headers": {{ "Authorization": "!exit 3" }}"#,
+        server.address()
+    );
+    let world = World::new().own_servers(&[("box", &entry)]);
+    let told = r#"Failed to connect to "box": header "Authorization" left out: command exited 3; "#;
+    for line in ["test box", "tools", "call box/echo", "reconnect box", "resources", "prompts"] {
+        let shown = world.run(line);
+        assert!(shown.contains(told), "{line} {shown}");
+    }
+    let shown = world.run("doctor");
+    assert!(shown.contains(r#"failed to connect: header "Authorization" left out"#), "{shown}");
+    let shown = world.run("call box/echo --json");
+    assert!(shown.contains(r#"header \"Authorization\" left out: command exited 3; "#), "{shown}");
+}
+
+#[test]
+fn a_strict_entry_is_not_connected_without_its_values() {
+    let entry = r#""command": "box", "env": { "TOKEN": "!exit 1" }, "strict": true"#;
+    let world = World::new().tool_server("box").own_servers(&[("box", entry)]);
+    assert_snapshot!(world.run("call box/echo text=a"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "box": env "TOKEN" cannot be resolved: command exited 1
+      hint: correct "env.TOKEN", or remove "strict" to go on without it
+    "#);
+}
