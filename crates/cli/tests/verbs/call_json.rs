@@ -14,15 +14,15 @@ fn failure(world: &World, line: &str) -> String {
     let output = world.output(&format!("call --json {line}"));
     let code = output.status.code().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let word = |group: &str, key: &str| json[group][key].as_str().unwrap_or("-").to_owned();
+    let text = |group: &str, key: &str| json[group][key].as_str().unwrap_or("-").to_owned();
     format!(
         "exit {code}: {} {} of {} from {}, {} in {}, outcome known: {}",
-        word("error", "kind"),
-        word("error", "code"),
-        word("details", "serverName"),
-        word("details", "providerName"),
-        word("details", "mcpToolName"),
-        word("error", "phase"),
+        text("error", "kind"),
+        text("error", "code"),
+        text("details", "serverName"),
+        text("details", "providerName"),
+        text("details", "mcpToolName"),
+        text("error", "phase"),
         json["error"]["outcomeKnown"],
     )
 }

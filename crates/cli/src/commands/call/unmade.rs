@@ -23,7 +23,11 @@ pub(super) struct Meant {
 impl Meant {
     /// Knows nothing but what was typed.
     pub(super) fn new(text: &str) -> Self {
-        Self { text: RefCell::new(text.to_owned()), began: Instant::now(), known: RefCell::default() }
+        Self {
+            text: RefCell::new(text.to_owned()),
+            began: Instant::now(),
+            known: RefCell::default(),
+        }
     }
 
     /// Notes what names the tool, where that is more than one word.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use wharf::ServerView;
+use wharf::Snapshot;
 use wharf::protocol::Json;
 use wharf::tools::{Freshness, Tool};
-use wharf::Snapshot;
 use wharf_config::{Approval, Problem};
 
 use crate::commands::connect::{Listed, Trouble};
@@ -52,9 +52,6 @@ struct ShownServer<'a> {
     tools: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// What had to be left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Problem>,
 }
 
 impl<'a> Answer<'a> {
@@ -118,7 +115,6 @@ impl<'a> ShownServer<'a> {
             status: server.status.word(),
             tools: server.tools(),
             error: server.trouble(),
-            problems: server.left_out(),
         }
     }
 }
