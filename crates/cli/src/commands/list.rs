@@ -20,7 +20,7 @@ use crate::ui::{Cell, Column, Paint, Table, moment, phrase, print_json, style};
 ///
 /// Shows for each name the definition that counts, its state, and the file it comes from, as far
 /// as the terminal has room. Nothing is connected or started: TOOLS is how many a server had when
-/// it was last connected to, if that is known. States: enabled ("enabled, failed" if it could not be
+/// it was last connected to, if that is known. States: enabled, failed (enabled, but it could not be
 /// connected to the last time), disabled (somebody
 /// switched it off), untrusted (it came with this project; see `wharf trust`), invalid (its entry
 /// does not say enough), and with --all also "shadowed by" (whose definition has its name) and
@@ -96,7 +96,7 @@ fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
                 if quiet { paint } else { style::strong },
             ),
             match known.failed(&view) {
-                Some(_) => Cell::painted("enabled, failed", style::bad),
+                Some(_) => Cell::painted("failed", style::bad),
                 None => Cell::painted(state(server), style::of_state(server.state)),
             },
             Cell::painted(view.transport, paint),

@@ -194,9 +194,9 @@ fn a_failure_is_told_with_its_reason_and_without_secrets() {
     assert_snapshot!(world.run("list"), @r#"
     exit 0
     --- stdout
-    NAME  STATE            TRANSPORT  WHAT     SOURCE        FILE
-    gone  enabled, failed  stdio      nowhere  Wharf · user  ~/.wharf/mcp.json
-    loud  enabled, failed  stdio      loud     Wharf · user  ~/.wharf/mcp.json
+    NAME  STATE   TRANSPORT  WHAT     SOURCE        FILE
+    gone  failed  stdio      nowhere  Wharf · user  ~/.wharf/mcp.json
+    loud  failed  stdio      loud     Wharf · user  ~/.wharf/mcp.json
     --- stderr
     warning: "gone": its last attempt failed just now: nowhere not found (wharf test gone)
     warning: "loud": its last attempt failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000) (wharf test loud)

@@ -70,12 +70,12 @@ fn on_a_pty_of_any_width_no_row_is_too_long_and_the_program_survives() {
     assert_snapshot!(table_of(40, &world, &["list", "-q"]), @"
     NAME               STATE    WHAT
     documentation-se…  enabled  …/mcp-serve…
-    gone               enabled  …/gone --fl…
+    gone               failed   …/gone --fl…
     ");
     assert_snapshot!(table_of(60, &world, &["list", "-q"]), @"
     NAME                  STATE    WHAT             SOURCE
     documentation-search  enabled  …/mcp-server -…  Wharf · user
-    gone                  enabled  …is/gone --flag  Wharf · user
+    gone                  failed   …is/gone --flag  Wharf · user
     ");
     assert_snapshot!(table_of(40, &world, &["tools", "-q"]), @"
     NAME
