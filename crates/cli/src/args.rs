@@ -16,7 +16,7 @@ use crate::commands::{
     export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove, resources,
     status, test, tools, trust, untrust,
 };
-use crate::help;
+use crate::{help, host};
 
 /// Find, check, use and manage the MCP servers of every program on this machine
 ///
@@ -137,7 +137,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         return Ok(cli);
     }
     // The parser writes its own messages, so it has to know about colours before it has parsed.
-    let mut command = help::command(color_of(arguments));
+    let mut command = help::command(color_of(arguments), host::help_columns());
     let matches = match command.try_get_matches_from_mut(arguments) {
         Ok(matches) => matches,
         Err(error) => return Err(help::better(error, arguments, &mut command)),

@@ -42,13 +42,13 @@ const VERBS_TO_COME: [(&str, &str); 8] = [
 const STORE_A_TOKEN: &str = "`wharf add NAME --token -` stores a token for a server";
 
 /// Returns the whole command line, with the verbs in groups.
-pub(crate) fn command(color: ColorChoice) -> Command {
+pub(crate) fn command(color: ColorChoice, columns: usize) -> Command {
     let command = Cli::command().color(color);
-    let template = template(&command);
+    let template = template(&command, columns);
     command.help_template(template)
 }
 
-fn template(command: &Command) -> String {
+fn template(command: &Command, columns: usize) -> String {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max();
@@ -57,12 +57,32 @@ fn template(command: &Command) -> String {
     for (title, verbs) in GROUPS {
         let _infallible = write!(text, "\n{header}{title}:{header:#}\n");
         for verb in verbs {
-            let about = about(command, verb);
-            let _infallible = writeln!(text, "  {literal}{verb:<width$}{literal:#}  {about}");
+            let _infallible = write!(text, "  {literal}{verb:<width$}{literal:#}");
+            add_wrapped(&mut text, &about(command, verb), width + 4, columns);
         }
     }
     let _infallible = write!(text, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
     text
+}
+
+/// Adds words behind a name, on as many lines as they need.
+fn add_wrapped(text: &mut String, words: &str, indent: usize, columns: usize) {
+    let mut used = usize::MAX;
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if used == usize::MAX {
+            text.push_str("  ");
+            used = indent + length;
+        } else if used + 1 + length > columns {
+            let _infallible = write!(text, "\n{:indent$}", "");
+            used = indent + length;
+        } else {
+            text.push(' ');
+            used += 1 + length;
+        }
+        text.push_str(word);
+    }
+    text.push('\n');
 }
 
 fn about(command: &Command, verb: &str) -> String {
@@ -151,6 +171,21 @@ mod tests {
         grouped.sort_unstable();
         verbs.sort_unstable();
         assert_eq!(grouped, verbs);
+    }
+
+    #[test]
+    fn the_verbs_fit_a_narrow_terminal() {
+        let text = template(&Cli::command().color(ColorChoice::Never), 40);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let verbs = text.lines().filter(|line| !line.contains('{'));
+        assert!(verbs.clone().all(|line| line.chars().count() <= 40), "{text}");
+        let first: Vec<&str> = verbs.skip_while(|line| *line != "Every day:").take(4).collect();
+        insta::assert_snapshot!(first.join("\n"), @"
+        Every day:
+          list         List every server,
+                       whichever program's file
+                       it is in [alias: ls]
+        ");
     }
 
     #[test]

@@ -90,6 +90,13 @@ fn working_folder(project: Option<&Path>, surroundings: &Env) -> PathBuf {
     }
 }
 
+/// Returns how many columns help may take; it is wanted before anything else is known.
+pub(crate) fn help_columns() -> usize {
+    const WIDEST: usize = 100;
+    let columns = terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0));
+    columns.filter(|columns| *columns > 0).unwrap_or(WIDEST).min(WIDEST)
+}
+
 fn width(surroundings: &Env) -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;

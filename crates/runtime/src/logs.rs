@@ -102,7 +102,11 @@ struct Log {
 
 impl Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.is_broken {
+        if bytes.is_empty() {
+            // Nothing is opened before there is something to write.
+            self.started = Some(SystemTime::now());
+        }
+        if self.is_broken || bytes.is_empty() {
             return Ok(());
         }
         let (mut file, size) = match self.file.take() {
@@ -118,6 +122,7 @@ impl Log {
             if size > 0 && !ends_line(&self.path) {
                 written.push(b'\n');
             }
+            self.begins_line = true;
             written.extend_from_slice(start_mark(started).as_bytes());
         }
         self.begins_line = log_entry::append(&mut written, bytes, self.begins_line);
@@ -215,6 +220,21 @@ mod tests {
         let tail = log_tail(&logs, "fs", 2).unwrap();
         assert_eq!(tail, ["x".repeat(1023), "the last words".to_owned()]);
         assert_eq!(log_tail(&logs, "other", 2).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_start_is_marked_and_begins_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = folder.path().join("logs");
+        let write = sink(Some(&logs), "fs").unwrap();
+        for piece in [&b""[..], b"", b"one\ntw", b"o", b"", b"three\n"] {
+            write(piece);
+        }
+        let entries = log_entries(&logs, "fs", 10).unwrap();
+        let shown: Vec<&str> =
+            entries.iter().map(|entry| entry.text.as_deref().unwrap_or("(started)")).collect();
+        assert_eq!(shown, ["(started)", "one", "two", "(started)", "three"]);
+        assert!(entries.iter().all(|entry| entry.at.is_some()));
     }
 
     #[cfg(unix)]

@@ -138,7 +138,12 @@ fn last(last: Option<&Last<'_>>) -> Cell {
             Cell::painted(format!("connected {ago}"), style::good)
         }
         Some(Last { error: Some(why), ago, .. }) => {
-            Cell::painted(format!("failed {ago}: {}", clean(why)), style::bad)
+            // What the server wrote says more than how it ended, and a narrow table cuts the end.
+            let why = match why.split_once("; stderr: ") {
+                Some((how, line)) => format!("{line} ({how})"),
+                None => (*why).to_owned(),
+            };
+            Cell::painted(format!("failed {ago}: {}", clean(&why)), style::bad)
         }
     }
 }

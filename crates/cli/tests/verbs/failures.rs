@@ -73,7 +73,7 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
     exit 0
     --- stdout
     NAME    TRANSPORT  STATUS               CREDENTIAL  LAST ATTEMPT
-    broken  stdio      last attempt failed  none        failed just now: the session ended: the server's process ended (exit status: 3); stderr: Error: no licence
+    broken  stdio      last attempt failed  none        failed just now: Error: no licence (the session ended: the server's process ended (exit status: 3))
     --- stderr
     0 of 1 ready.
     ");

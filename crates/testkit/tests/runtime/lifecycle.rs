@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use serde_json::json;
 use wharf::config::{Env, LoadOptions, Platform};
-use wharf::{Options, StartupMode, Status, discover_and_load_mcp_tools};
+use wharf::{FailureKind, Options, StartupMode, Status, discover_and_load_mcp_tools};
 use wharf_testkit::actor::Script;
 
 use super::world::{LIMIT, World, call, is_alive, kill, shown, tools, until};
@@ -27,6 +27,24 @@ async fn discovery_that_fails_as_a_whole_is_one_error_and_no_tools() {
         let paths: Vec<_> = loaded.errors.iter().map(|error| error.path.as_str()).collect();
         assert_eq!(paths, [".mcp.json"]);
     }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_error_of_loading_has_its_kind_a_hint_and_what_the_server_wrote() {
+    let mut world = World::new();
+    let script = "echo 'starting' >&2; echo 'Error: no licence' >&2; read -r line; exit 3";
+    world.server("broken", json!({ "command": "/bin/sh", "args": ["-c", script] }));
+    let folder = world.path("project");
+    let loaded =
+        discover_and_load_mcp_tools(&folder, world.options(), LoadOptions::default()).await;
+    let [error] = &loaded.errors[..] else { panic!("{:?}", loaded.errors) };
+    assert_eq!(error.path, "mcp:broken");
+    assert_eq!(error.kind, Some(FailureKind::Connect));
+    assert!(error.error.ends_with("; stderr: Error: no licence"), "{}", error.error);
+    assert!(error.hint.is_some());
+    assert_eq!(error.stderr, "starting\nError: no licence\n");
+    loaded.runtime.unwrap().shutdown().await;
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ use tokio_util::task::TaskTracker;
 use super::system::{self, Stderr};
 use crate::redact::Redactor;
 
-/// Gets everything that a server writes on stderr, piece by piece as it is read. It is called from
-/// an async task, so it must not block.
+/// Gets everything that a server writes on stderr, piece by piece as it is read. An empty piece says
+/// that a process was started. It is called from an async task, so it must not block.
 pub type LogSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// How much is kept.
@@ -132,6 +132,9 @@ impl Pump {
         heard: Heard,
         tracker: &TaskTracker,
     ) -> Self {
+        if let Some(log) = &heard.log {
+            log(&[]);
+        }
         if redactor.is_empty() {
             return Self(tracker.spawn(system::pump(stderr, move |piece| heard.piece(piece))));
         }
