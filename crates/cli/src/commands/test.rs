@@ -54,7 +54,7 @@ struct Answer<'a> {
     tip: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<&'a str>,
-    /// What had to be left out.
+    /// What is not as it should be with a server that works.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -92,7 +92,7 @@ fn show(
             if let Some(about) = &server.about {
                 answer.introduce(about, server.tools());
             }
-            answer.problems = server.left_out();
+            answer.problems = server.problems();
             if ui.json {
                 print_json(&answer)?;
             } else {

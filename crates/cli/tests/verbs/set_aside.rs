@@ -56,4 +56,6 @@ fn a_test_says_it_too() {
     warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
       hint: its other tools work; tell whoever makes the server
     "#);
+    let json = world().run("test half --json");
+    assert!(json.contains("\"code\": \"tools-set-aside\""), "{json}");
 }
