@@ -60,8 +60,8 @@ pub use problem::{Problem, Severity};
 pub use secret::Secret;
 pub use server::{
     Approval, Auth, AuthKind, ConfigValue, DEFAULT_TIMEOUT_MS, Definition, Endpoint, Fields,
-    Launch, NameError, NewServerName, OAuth, Off, Policy, ServerName, ServerSpec, Timeouts,
-    Transport, TransportKind, Written,
+    Launch, NameError, NewServerName, OAuth, Off, PROTOCOL_VERSIONS, Policy, ServerName,
+    ServerSpec, Timeouts, Transport, TransportKind, Written,
 };
 pub use server_url::{ForbiddenCharacter, Place, ServerUrl, UrlError};
 pub use settings::Settings;

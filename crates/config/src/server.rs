@@ -290,7 +290,13 @@ pub struct Policy {
     pub required: bool,
     /// Keep the server's instructions out of the prompt.
     pub without_instructions: bool,
+    /// The only protocol revision to offer, one of [`PROTOCOL_VERSIONS`].
+    pub protocol_version: Option<String>,
 }
+
+/// The protocol revisions that an entry can be pinned to.
+pub const PROTOCOL_VERSIONS: [&str; 5] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// Whether a call needs a person's yes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -59,6 +59,9 @@ pub struct ServerView<'a> {
     /// Variables passed on by name.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub pass_env: &'a [String],
+    /// The only protocol revision that is offered to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<&'a str>,
     /// Where it comes from.
     pub source: &'a Source,
     /// The line there.
@@ -136,6 +139,7 @@ impl<'a> ServerView<'a> {
             include_tools: fields.policy.include_tools.as_deref(),
             exclude_tools: &fields.policy.exclude_tools,
             pass_env: &fields.policy.pass_env,
+            protocol_version: fields.policy.protocol_version.as_deref(),
             source: &definition.source,
             line: definition.line,
             reason: server.reason.as_deref(),

@@ -11,9 +11,9 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tracing::Instrument;
-use wharf_config::{Approval, ServerName};
+use wharf_config::{Approval, Problem, ServerName};
 use wharf_protocol::Peer;
-use wharf_protocol::peer::{Deadline, Listing, RequestError, RequestOptions};
+use wharf_protocol::peer::{Cut, Deadline, Listing, RequestError, RequestOptions};
 use wharf_protocol::view::send::CompletionRequest;
 use wharf_protocol::view::{
     Completion, Entry, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
@@ -22,7 +22,7 @@ use wharf_protocol::view::{
 use crate::call::CallError;
 use crate::call::explain::explain;
 use crate::calling::{absent, may_be_gone};
-use crate::connections::{ServerView, call_limit};
+use crate::connections::{ServerView, call_limit, cut_problem};
 use crate::resolve::Secrets;
 use crate::runtime::Runtime;
 use crate::spans;
@@ -35,6 +35,22 @@ pub struct Offered<T> {
     pub items: Vec<(ServerName, T)>,
     /// Which servers could not be asked, and why.
     pub errors: Vec<(ServerName, CallError)>,
+    /// Which lists are not whole, and why.
+    pub cut: Vec<(ServerName, Cut)>,
+}
+
+impl<T> Offered<T> {
+    /// Puts everything in the order of the servers' names.
+    fn sort(&mut self) {
+        self.items.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.cut.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+
+    /// Returns what is not as it should be with the lists of `what`, such as `prompts`.
+    pub fn problems(&self, what: &str) -> Vec<Problem> {
+        self.cut.iter().map(|(server, cut)| cut_problem(server, what, *cut)).collect()
+    }
 }
 
 /// Which of the lists a server is asked for.
@@ -170,16 +186,28 @@ impl Runtime {
                 }
                 Err(error) if may_be_gone(&error) => {
                     self.suspect(&view.name);
-                    return Err(explain(&error, &peer.stderr_since(said), &view.secrets));
+                    return Err(explain(
+                        &error,
+                        peer.era(),
+                        &peer.stderr_since(said),
+                        &view.secrets,
+                    ));
                 }
                 // What helps with a tool does not help here.
-                Err(error @ RequestError::Refused(_)) => {
+                Err(error @ (RequestError::Refused(_) | RequestError::Inconclusive { .. })) => {
                     return Err(CallError {
                         hint: None,
-                        ..explain(&error, &peer.stderr_since(said), &view.secrets)
+                        ..explain(&error, peer.era(), &peer.stderr_since(said), &view.secrets)
                     });
                 }
-                Err(error) => return Err(explain(&error, &peer.stderr_since(said), &view.secrets)),
+                Err(error) => {
+                    return Err(explain(
+                        &error,
+                        peer.era(),
+                        &peer.stderr_since(said),
+                        &view.secrets,
+                    ));
+                }
             }
         }
     }
@@ -195,7 +223,7 @@ impl Runtime {
         F: Future<Output = Result<Listing<T>, RequestError>> + Send + 'static,
     {
         let cap = self.rules().call_cap;
-        let mut offered = Offered { items: Vec::new(), errors: Vec::new() };
+        let mut offered = Offered { items: Vec::new(), errors: Vec::new(), cut: Vec::new() };
         if let Some(server) = server
             && let Err(why) = self.wait_for(server).await
         {
@@ -226,7 +254,7 @@ impl Runtime {
                             spans::answered(&span, listing);
                         }
                         let stderr = peer.stderr_since(said);
-                        let explained = |error| explain(&error, &stderr, &view.secrets);
+                        let explained = |error| explain(&error, peer.era(), &stderr, &view.secrets);
                         let outcome = listing.map(|listing| listing.map_err(explained));
                         (view.name.clone(), outcome.unwrap_or_else(Err))
                     });
@@ -242,17 +270,16 @@ impl Runtime {
         while let Some(answer) = asked.join_next().await {
             match answer {
                 Ok((name, Ok(listing))) => {
-                    offered
-                        .items
-                        .extend(listing.items.into_iter().map(|item| (name.clone(), item)));
+                    offered.cut.extend(listing.cut.map(|cut| (name.clone(), cut)));
+                    let items = listing.items.into_iter().map(|item| (name.clone(), item));
+                    offered.items.extend(items);
                 }
                 Ok((name, Err(error))) => offered.errors.push((name, error)),
                 // Nobody aborts these tasks, and they do not panic.
                 Err(_) => {}
             }
         }
-        offered.items.sort_by(|(one, _), (other, _)| one.cmp(other));
-        offered.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
+        offered.sort();
         offered
     }
 }

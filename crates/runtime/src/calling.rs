@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_protocol::Json;
+use wharf_protocol::era::Era;
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
@@ -179,11 +180,16 @@ impl Runtime {
                 self.suspect(tool.server());
             }
             let is_last = attempt >= MOST_ATTEMPTS;
-            let repeats = !is_last && may_repeat(&error, claims(&tool, &server));
+            let repeats = !is_last && may_repeat(&error, claims(&tool, &server, peer.era()));
             if !repeats {
                 let refusal = Refusal { error: &error, server: tool.server(), peer: &peer, sent };
                 if is_last || has_visited || !self.visit(refusal, left()).await {
-                    return Err(explain(&error, &peer.stderr_since(said), &server.secrets));
+                    return Err(explain(
+                        &error,
+                        peer.era(),
+                        &peer.stderr_since(said),
+                        &server.secrets,
+                    ));
                 }
                 has_visited = true;
             }
@@ -264,8 +270,7 @@ fn silence(server: &ServerView, options: &CallOptions, left: Duration) -> Durati
 pub(crate) fn may_be_gone(error: &RequestError) -> bool {
     match error {
         RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::Cut => true,
-        RequestError::Status { status, .. } => status.is_server_error(),
-        _ => false,
+        _ => error.status().is_some_and(|status| status.is_server_error()),
     }
 }
 
@@ -284,9 +289,10 @@ fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -
     }
 }
 
-fn claims(tool: &Tool, server: &ServerView) -> Claims {
+fn claims(tool: &Tool, server: &ServerView, era: Era) -> Claims {
     let retry = server.ready.as_ref().is_some_and(|ready| ready.spec.policy.retry_on_hints);
     Claims {
+        era,
         retry_on_hints: retry,
         is_live: tool.freshness() == Freshness::Live,
         is_pinned_unchanged: tool.is_pinned_unchanged(),

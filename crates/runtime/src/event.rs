@@ -88,6 +88,11 @@ impl Teller {
         }
     }
 
+    /// Tells whether anybody listens, so that what nobody hears need not be made.
+    pub(crate) fn has_observers(&self) -> bool {
+        self.0.get().is_some_and(|sender| sender.receiver_count() > 0)
+    }
+
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.0.get_or_init(|| broadcast::Sender::new(KEPT)).subscribe()
     }

@@ -208,7 +208,10 @@ impl Ready {
     /// Tells whether a connection made for this one also serves the other: they differ at most in
     /// policy.
     pub(crate) fn same_connection(&self, other: &Self) -> bool {
-        let needs = |policy: &Policy| (policy.inherit_env, policy.pass_env.clone(), policy.strict);
+        let needs = |policy: &Policy| {
+            let version = policy.protocol_version.clone();
+            (policy.inherit_env, policy.pass_env.clone(), policy.strict, version)
+        };
         let (own, theirs) = (&self.spec, &other.spec);
         own.name == theirs.name
             && own.transport == theirs.transport
@@ -256,6 +259,9 @@ impl Ready {
         text.part(if policy.inherit_env { "whole" } else { "short" }).count(policy.pass_env.len());
         for name in &policy.pass_env {
             text.part(name).part(env.variable(name).unwrap_or_default());
+        }
+        if let Some(version) = &policy.protocol_version {
+            text.part("protocol").part(version);
         }
         let github = self.may_use_github_token.then(|| github_token(env)).flatten();
         text.part(github.unwrap_or_default());

@@ -37,6 +37,8 @@ mod stderr;
 pub mod thinking;
 mod tool_review;
 pub mod tools;
+mod trace;
+mod violations;
 
 pub use approvals::{ApprovalsError, RememberedApproval, forget_approvals};
 pub use asking::Offered;
@@ -59,6 +61,7 @@ pub use stderr::last_meaningful_line;
 pub use tool_review::ToolReview;
 pub use tools::attempts::LastAttempt;
 pub use tools::cache::clear_cache;
+pub use trace::{TraceKind, TraceLine, TraceSink};
 
 pub use wharf_config as config;
 pub use wharf_protocol as protocol;

@@ -13,6 +13,7 @@ use crate::call::Approver;
 use crate::deciding::TrustDecider;
 use crate::ports::Ports;
 use crate::resolve::{CredentialStore, FileCredentials};
+use crate::trace::TraceSink;
 
 /// When a caller that wants the tools gets its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,6 +60,8 @@ pub struct Options {
     /// Where a runtime leaves a mark while it runs local servers, by which the next one knows that
     /// this one was killed and ends what it left running; `None` leaves none and looks for none.
     pub run: Option<PathBuf>,
+    /// Gets the exchange with every server, redacted, for debugging.
+    pub trace: Option<TraceSink>,
     /// Where results go that are too long for a model; `None` keeps none.
     pub results: Option<PathBuf>,
 }
@@ -85,6 +88,7 @@ impl Options {
             logs: below("logs"),
             run: below("run"),
             results: below("results"),
+            trace: None,
             env,
         }
     }

@@ -163,6 +163,20 @@ impl Failure {
         }
     }
 
+    /// Adds that only one revision of the protocol was offered, if that may be the reason.
+    pub(crate) fn of_pinned(self, version: Option<&str>) -> Self {
+        match version {
+            Some(version) if self.kind == FailureKind::Connect && self.hint.is_none() => {
+                let hint = format!(
+                    "its entry pins `protocolVersion` to {version}; without that, another \
+                     revision is tried"
+                );
+                self.hint(hint)
+            }
+            _ => self,
+        }
+    }
+
     /// Says why a program did not start, in the words of its entry: what they stand for may be secret.
     fn of_starting(error: &StartError, place: &Place) -> Self {
         let (command, folder) = (&place.command, &place.folder);

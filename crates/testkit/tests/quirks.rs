@@ -126,5 +126,5 @@ themes!(
     check_http,
     http,
     wharf_testkit::quirk::http_themes,
-    [replies, events, streams, failures, sessions, probe, modern, older]
+    [replies, events, streams, failures, sessions, probe, modern, older, told]
 );

@@ -102,6 +102,8 @@ fn describe(server: &Server, view: &ServerView<'_>, env: &Env) -> String {
     );
     add_list(&mut lines, "without tools", view.exclude_tools);
     add_list(&mut lines, "passes on", view.pass_env);
+    let pinned = view.protocol_version.map(|version| format!("{version} (pinned)"));
+    add_optional(&mut lines, "protocol", pinned.as_deref());
     let known = view.tools_known.map(|number| format!("{number}, when it was last connected to"));
     add_optional(&mut lines, "tools known", known.as_deref());
     add_list(&mut lines, "not taken over", view.hints);

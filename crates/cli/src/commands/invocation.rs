@@ -1,11 +1,13 @@
 //! What every verb needs: the surroundings, the common flags, the screen, and a way to look.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use wharf_config::settings::{Files, Settings};
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, Problem, Server, State, load};
 
 use super::Failure;
+use super::trace::Trace;
 use crate::args::Flags;
 use crate::host::Host;
 use crate::ui::{Loudness, Ui, phrase, style};
@@ -19,6 +21,8 @@ pub(crate) struct Invocation {
     pub(crate) ui: Ui,
     /// How to look.
     pub(crate) options: LoadOptions,
+    /// Who sees the exchange with servers, if somebody wants to.
+    pub(crate) trace: OnceCell<Trace>,
 }
 
 impl Invocation {
@@ -32,7 +36,7 @@ impl Invocation {
             ..LoadOptions::default()
         };
         let ui = Ui::new(flags, terminal, &env);
-        Self { env, ui, options }
+        Self { env, ui, options, trace: OnceCell::new() }
     }
 
     /// Finds every server.

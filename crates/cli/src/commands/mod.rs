@@ -43,6 +43,7 @@ mod server_words;
 pub(crate) mod status;
 pub(crate) mod test;
 pub(crate) mod tools;
+mod trace;
 mod transferred;
 pub(crate) mod trust;
 pub(crate) mod untrust;

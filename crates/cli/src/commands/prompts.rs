@@ -7,7 +7,7 @@ use wharf::{Offered, Runtime};
 use wharf_config::text::clean;
 use wharf_config::{Problem, ServerName};
 
-use super::connect::{self, Listed, Trouble};
+use super::connect::{self, CutList, Listed, Trouble, cut_lists};
 use super::{Exit, Failure, Invocation, report};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
@@ -30,6 +30,9 @@ pub(crate) struct PromptsArgs {
 #[derive(Serialize)]
 struct Answer {
     prompts: Vec<Shown>,
+    /// Which lists are not whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cut: Vec<CutList>,
     errors: Vec<Trouble>,
     /// What had to be left out of servers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,6 +92,7 @@ fn show(
     let answer = Answer {
         problems: connect::omitted(&listed.snapshot),
         errors: listed.errors(&prompts.errors),
+        cut: cut_lists(prompts, "prompts"),
         prompts: prompts.items.iter().map(prompt).collect(),
     };
     if ui.json {
@@ -98,6 +102,7 @@ fn show(
         ui.gap();
     }
     listed.say(&prompts.errors, invocation);
+    ui.problems(&prompts.problems("prompts"), &invocation.env);
     if !ui.json {
         ui.notice(&format!("{}.", phrase::count(answer.prompts.len(), "prompt")));
     }

@@ -7,7 +7,7 @@ use wharf::{Offered, Runtime};
 use wharf_config::text::clean;
 use wharf_config::{Problem, ServerName};
 
-use super::connect::{self, Listed, Trouble};
+use super::connect::{self, CutList, Listed, Trouble, cut_lists};
 use super::{Exit, Failure, Invocation, report};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
@@ -31,6 +31,9 @@ pub(crate) struct ResourcesArgs {
 struct Answer {
     resources: Vec<Shown>,
     templates: Vec<Shown>,
+    /// Which lists are not whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cut: Vec<CutList>,
     errors: Vec<Trouble>,
     /// What had to be left out of servers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -88,8 +91,10 @@ fn show(
     if listed.has_only_failed() && !ui.json {
         return listed.outcome();
     }
+    let cut = cut_lists(resources, "resources").into_iter();
     let answer = Answer {
         problems: connect::omitted(&listed.snapshot),
+        cut: cut.chain(cut_lists(templates, "templates")).collect(),
         errors: listed.errors(resources.errors.iter().chain(&templates.errors)),
         resources: resources.items.iter().map(resource).collect(),
         templates: templates.items.iter().map(template).collect(),
@@ -101,6 +106,8 @@ fn show(
         ui.gap();
     }
     listed.say(resources.errors.iter().chain(&templates.errors), invocation);
+    ui.problems(&resources.problems("resources"), &invocation.env);
+    ui.problems(&templates.problems("templates"), &invocation.env);
     if !ui.json {
         ui.notice(&summary(&answer));
     }

@@ -10,6 +10,7 @@ use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::failure::tip;
+use super::trace::{ShownLine, Trace};
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -23,12 +24,19 @@ use crate::ui::{Lines, phrase, print_json, style};
 Examples:
   wharf test github
   wharf test github --json | jq .connectMs
+  wharf test github --trace          every message, on stderr
 
 Exit codes: 3 could not connect, 4 sign-in needed, 5 timeout, 6 not trusted.")]
 pub(crate) struct TestArgs {
     /// The server's name
     name: String,
+    /// Show every message in both directions, without secrets
+    #[arg(long)]
+    trace: bool,
 }
+
+/// How many deviations from the protocol are told; `doctor` tells more.
+const MOST_VIOLATIONS: usize = 5;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,6 +52,9 @@ struct Answer<'a> {
     era: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<usize>,
+    /// Why not all of its tools are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +68,9 @@ struct Answer<'a> {
     /// What is not as it should be with a server that works.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
+    /// Every message in both directions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Vec<ShownLine>>,
 }
 
 #[derive(Serialize)]
@@ -73,10 +87,26 @@ pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Fail
     };
     let transport = catalog.winner(&args.name).and_then(|server| server.transport);
     let transport = transport.map_or("unknown", |kind| kind.word());
+    if args.trace {
+        // It is not set anywhere else.
+        let _first = invocation.trace.set(Trace::default());
+    }
     let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
-    connect::with_servers(invocation, &catalog, work, |result| {
+    let outcome = connect::with_servers(invocation, &catalog, work, |result| {
         show(&args.name, transport, result, invocation)
-    })
+    });
+    // Whoever gave up waiting wants to see how far it came.
+    say_trace(invocation);
+    outcome
+}
+
+/// Shows the messages so far, if that is wanted and they are not part of the answer.
+fn say_trace(invocation: &Invocation) {
+    if let Some(trace) = invocation.trace.get().filter(|_| !invocation.ui.json) {
+        for line in trace.take_text() {
+            invocation.ui.notice(&line);
+        }
+    }
 }
 
 fn show(
@@ -86,11 +116,14 @@ fn show(
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
+    say_trace(invocation);
     let mut answer = Answer { ok: result.is_ok(), ..Answer::new(name, transport) };
+    answer.trace = invocation.trace.get().map(Trace::lines);
     match result {
         Ok(server) => {
             if let Some(about) = &server.about {
                 answer.introduce(about, server.tools());
+                answer.cut = server.cut.map(|cut| cut.to_string());
             }
             answer.problems = server.problems();
             if ui.json {
@@ -135,18 +168,21 @@ impl<'a> Answer<'a> {
             protocol_version: None,
             era: None,
             tools: None,
+            cut: None,
             connect_ms: None,
             list_ms: None,
             error: None,
             tip: None,
             stderr: None,
             problems: Vec::new(),
+            trace: None,
         }
     }
 
     fn introduce(&mut self, about: &'a About, tools: usize) {
         let milliseconds = |time: std::time::Duration| u64::try_from(time.as_millis()).ok();
         self.server = Some(Introduction { name: &about.name, version: &about.version });
+        self.transport = about.transport;
         self.protocol_version = Some(about.revision.as_str());
         self.era = Some(match about.era() {
             Era::Legacy => "legacy",
@@ -188,7 +224,12 @@ pub(super) fn warn(server: &ServerView, invocation: &Invocation) {
     let problems = server.problems();
     let others = problems.iter().filter(|problem| !left_out.contains(problem));
     invocation.ui.problems(others, &invocation.env);
-    for warning in server.about.iter().flat_map(|about| &about.warnings) {
+    let violations = server.violations();
+    for warning in violations.iter().take(MOST_VIOLATIONS) {
         invocation.ui.notice(&format!("{} {}", style::odd("warning:"), clean(warning)));
+    }
+    if violations.len() > MOST_VIOLATIONS {
+        let name = phrase::word(server.name.as_str());
+        invocation.ui.notice(&format!("  hint: wharf doctor {name} shows what else is wrong"));
     }
 }

@@ -7,7 +7,9 @@
 use crate::document::{Map, Node};
 use crate::env::Env;
 use crate::problem::Problem;
-use crate::server::{Approval, Auth, AuthKind, Fields, OAuth, Off, Policy, TransportKind, Written};
+use crate::server::{
+    Approval, Auth, AuthKind, Fields, OAuth, Off, PROTOCOL_VERSIONS, Policy, TransportKind, Written,
+};
 
 use super::program::{Dialect, Phase, Unit};
 use super::reading::Reading;
@@ -31,7 +33,7 @@ pub(crate) struct Entry<'a> {
 pub(super) type Parts = (String, Fields, Option<Off>, Vec<String>, Vec<Problem>);
 
 /// What a Wharf entry may say, for finding the word that was meant.
-const KNOWN_FIELDS: [&str; 27] = [
+const KNOWN_FIELDS: [&str; 28] = [
     "type",
     "command",
     "args",
@@ -59,6 +61,7 @@ const KNOWN_FIELDS: [&str; 27] = [
     "lazy",
     "required",
     "instructions",
+    "protocolVersion",
 ];
 
 impl<'a> Entry<'a> {
@@ -308,6 +311,15 @@ impl<'a> Entry<'a> {
                 );
             }
             "retry" => self.fields.policy.retry_on_hints = true,
+            "protocolVersion" => {
+                let known = node.as_str().filter(|text| PROTOCOL_VERSIONS.contains(text));
+                if known.is_none() {
+                    let message = format!("\"{word}\" is no known protocol revision; ignored");
+                    let hint = format!("use one of {}", PROTOCOL_VERSIONS.join(", "));
+                    self.warn("wrong-type", node.line, word, (message, hint));
+                }
+                self.fields.policy.protocol_version = known.map(str::to_owned);
+            }
             _ => return false,
         }
         true

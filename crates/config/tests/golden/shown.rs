@@ -57,6 +57,9 @@ fn policy(policy: &Policy) -> Map<String, Value> {
         ("required", policy.required),
         ("withoutInstructions", policy.without_instructions),
     ];
+    if let Some(version) = &policy.protocol_version {
+        shown.insert("protocolVersion".to_owned(), json!(version));
+    }
     let set = flags.into_iter().filter(|(_, on)| *on);
     shown.extend(set.map(|(name, on)| (name.to_owned(), Value::Bool(on))));
     shown

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::probing::{Found, peer, probe};
+use super::probing::{Found, core, peer, probe};
 use super::{ConnectError, ConnectOptions, HttpFlavor, HttpSpec};
-use crate::era::{Era, Negotiation, Probe, Revision};
-use crate::peer::{Core, Handler, Peer, RequestError, Wire};
+use crate::era::{Era, Negotiation, Prior, Probe, Revision};
+use crate::peer::{Handler, Peer, RequestError, Wire};
 use crate::transport::http_sse::HttpSse;
 use crate::transport::streamable::Streamable;
 use crate::transport::{Door, Link};
@@ -23,6 +23,10 @@ pub async fn connect_http(
     let connecting = async {
         match spec.flavor {
             HttpFlavor::Any => streamable_first(spec, options, &handler).await,
+            // The event stream belongs to the legacy era.
+            HttpFlavor::EventStream if is_pinned_modern(options) => {
+                streamable_first(spec, options, &handler).await
+            }
             HttpFlavor::EventStream => match event_stream(spec, options, &handler).await {
                 Err(RequestError::Status { .. } | RequestError::Nonsense(_)) => {
                     streamable_first(spec, options, &handler).await
@@ -43,10 +47,10 @@ async fn streamable_first(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
 ) -> Result<Peer, RequestError> {
-    let core = Core::new(Arc::clone(handler), options.limits, options.tasks.clone());
-    let http = Streamable::new(Arc::clone(&core), door(spec), spec.target.clone());
+    let core = core(options, handler);
+    let http = Streamable::new(Arc::clone(&core), door(spec, options), spec.target.clone());
     let wire = Wire::new(core, Link::Streamable(Arc::clone(&http)));
-    let (mut negotiation, first) = Negotiation::begin(options.remembered);
+    let (mut negotiation, first) = Negotiation::begin(options.prior());
     match probe(&wire, &mut negotiation, first, options).await {
         Ok(Found::Settled { revision, result }) => {
             if revision.era() == Era::Legacy {
@@ -75,8 +79,8 @@ async fn event_stream(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
 ) -> Result<Peer, RequestError> {
-    let core = Core::new(Arc::clone(handler), options.limits, options.tasks.clone());
-    let http = HttpSse::open(Arc::clone(&core), door(spec), &spec.target).await?;
+    let core = core(options, handler);
+    let http = HttpSse::open(Arc::clone(&core), door(spec, options), &spec.target).await?;
     let wire = Wire::new(core, Link::EventStream(http));
     let (mut negotiation, first) = legacy(options);
     match probe(&wire, &mut negotiation, first, options).await? {
@@ -87,10 +91,25 @@ async fn event_stream(
 
 /// Only legacy servers have this transport.
 fn legacy(options: &ConnectOptions) -> (Negotiation, Probe) {
-    let remembered = options.remembered.filter(|revision| revision.era() == Era::Legacy);
-    Negotiation::begin(Some(remembered.unwrap_or(Revision::LATEST_LEGACY)))
+    let is_legacy = |revision: &Revision| revision.era() == Era::Legacy;
+    match options.prior() {
+        Prior::Pinned(revision) if is_legacy(&revision) => {
+            Negotiation::begin(Prior::Pinned(revision))
+        }
+        _ => {
+            let remembered = options.remembered.filter(is_legacy);
+            let revision = remembered.unwrap_or(Revision::LATEST_LEGACY);
+            Negotiation::begin(Prior::Remembered(revision))
+        }
+    }
 }
 
-fn door(spec: &HttpSpec) -> Door {
-    Door::new(spec.client.clone(), Arc::clone(&spec.authorizer))
+fn is_pinned_modern(options: &ConnectOptions) -> bool {
+    options.pinned.is_some_and(|revision| revision.era() == Era::Modern)
+}
+
+fn door(spec: &HttpSpec, options: &ConnectOptions) -> Door {
+    let home = spec.target.origin().clone();
+    let door = Door::new(spec.client.clone(), Arc::clone(&spec.authorizer), home);
+    door.traced(options.tracer.clone())
 }

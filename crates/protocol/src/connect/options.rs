@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::era::Revision;
+use crate::era::{Prior, Revision};
 use crate::peer::Limits;
 use crate::transport::process::{Grace, Launch, LogSink, TaskTracker};
-use crate::transport::{Authorizer, HttpClient, Target};
+use crate::transport::{Authorizer, HttpClient, Target, Tracer};
 use crate::view::send::{ClientCapabilities, ClientInfo};
 
 /// Who connects, and with how much patience.
@@ -18,12 +18,16 @@ pub struct ConnectOptions {
     pub capabilities: ClientCapabilities,
     /// The revision the server spoke last time; it is tried first.
     pub remembered: Option<Revision>,
+    /// The only revision to offer, for a server that misbehaves on others.
+    pub pinned: Option<Revision>,
     /// What the server may cost.
     pub limits: Limits,
     /// How long connecting may take in all.
     pub timeout: Duration,
     /// How long a server may be silent on the modern question until it is asked the legacy one, too.
     pub silence: Duration,
+    /// Sees everything that is said, for debugging.
+    pub tracer: Option<Arc<dyn Tracer>>,
     /// Gets every task that connecting starts, those that end its processes included.
     ///
     /// Whoever drops an attempt can close it and wait, and then nothing of the attempt runs any
@@ -38,10 +42,23 @@ impl ConnectOptions {
             client,
             capabilities: ClientCapabilities::default(),
             remembered: None,
+            pinned: None,
             limits: Limits::default(),
             timeout: Duration::from_secs(60),
             silence: Duration::from_secs(3),
+            tracer: None,
             tasks: TaskTracker::new(),
+        }
+    }
+}
+
+impl ConnectOptions {
+    /// Returns what is known about the server before it is asked.
+    pub(super) fn prior(&self) -> Prior {
+        match (self.pinned, self.remembered) {
+            (Some(pinned), _) => Prior::Pinned(pinned),
+            (None, Some(remembered)) => Prior::Remembered(remembered),
+            (None, None) => Prior::Nothing,
         }
     }
 }

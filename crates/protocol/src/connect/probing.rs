@@ -1,14 +1,18 @@
 //! Asks the probes that the negotiation wants and reports what came of them.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use http::StatusCode;
 
 use super::ConnectOptions;
 use crate::Json;
 use crate::envelope;
 use crate::era::{Era, Negotiation, Probe, Revision, Sign, Step};
 use crate::peer::{
-    Deadline, Dialect, Observer, Peer, Profile, Question, RequestError, Warning, Wire,
+    Core, Deadline, Dialect, Handler, Observer, Peer, Profile, Question, RequestError, Warning,
+    Wire,
 };
 use crate::transport::{HttpError, Link};
 use crate::view::send;
@@ -103,11 +107,26 @@ fn refused(negotiation: &mut Negotiation, probe: Probe, error: &RequestError) ->
         RequestError::Refused(refusal) => {
             Some(negotiation.next(Sign::Answered(probe, Err(refusal))))
         }
-        RequestError::Status { .. } => Some(negotiation.next(Sign::TurnedAway(probe))),
-        // Legacy servers also hang up on a question they do not know.
-        RequestError::Cut if is_discover(probe) => Some(negotiation.next(Sign::TurnedAway(probe))),
-        RequestError::Http(error) if is_discover(probe) && has_hung_up(error) => {
+        // An event stream's address refuses every POST, and some do that in JSON.
+        RequestError::Inconclusive { error, status: Some(status) }
+            if !is_discover(probe) && is_final(*status) && error.data.is_none() =>
+        {
             Some(negotiation.next(Sign::TurnedAway(probe)))
+        }
+        RequestError::Inconclusive { error, .. } => {
+            Some(negotiation.next(Sign::Answered(probe, Err(error))))
+        }
+        RequestError::Status { status, .. } if is_final(*status) => {
+            Some(negotiation.next(Sign::TurnedAway(probe)))
+        }
+        RequestError::Status { .. } => Some(negotiation.next(Sign::Failed(probe))),
+        // Servers also hang up on a question they do not know; a legacy one is remembered as such
+        // only until it does that to `initialize`.
+        RequestError::Cut if negotiation.may_go_on(probe) => {
+            Some(negotiation.next(Sign::Failed(probe)))
+        }
+        RequestError::Http(error) if has_hung_up(error) && negotiation.may_go_on(probe) => {
+            Some(negotiation.next(Sign::Failed(probe)))
         }
         RequestError::Nonsense(_) => {
             Some(negotiation.next(Sign::Answered(probe, Ok(&Json::null()))))
@@ -119,6 +138,12 @@ fn refused(negotiation: &mut Negotiation, probe: Probe, error: &RequestError) ->
 
 fn is_discover(probe: Probe) -> bool {
     matches!(probe, Probe::Discover(_))
+}
+
+/// Tells whether a status is about the request itself, and not about a moment of trouble.
+fn is_final(status: StatusCode) -> bool {
+    !status.is_server_error()
+        && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 fn has_hung_up(error: &HttpError) -> bool {
@@ -155,6 +180,12 @@ async fn ask(
 
 fn dialect(revision: Revision, options: &ConnectOptions) -> Dialect {
     Dialect::new(revision, &options.capabilities, &options.client)
+}
+
+/// Makes the state of a connection.
+pub(super) fn core(options: &ConnectOptions, handler: &Arc<dyn Handler>) -> Arc<Core> {
+    let (tasks, tracer) = (options.tasks.clone(), options.tracer.clone());
+    Core::traced(Arc::clone(handler), options.limits, tasks, tracer)
 }
 
 /// Makes the peer for a server that has introduced itself.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::probing::{Found, peer, probe};
+use super::probing::{Found, core, peer, probe};
 use super::{ConnectError, ConnectOptions, StdioSpec};
 use crate::era::Negotiation;
-use crate::peer::{Core, EndReason, Ended, Handler, Peer, RequestError, Wire};
+use crate::peer::{EndReason, Ended, Handler, Peer, RequestError, Wire};
 use crate::transport::process::Process;
 use crate::transport::{Link, stdio};
 
@@ -19,7 +19,7 @@ pub async fn connect_stdio(
     options: &ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Result<Peer, ConnectError> {
-    let (mut negotiation, mut first) = Negotiation::begin(options.remembered);
+    let (mut negotiation, mut first) = Negotiation::begin(options.prior());
     let until = tokio::time::Instant::now() + options.timeout;
     loop {
         let wire = start(spec, options, &handler).await?;
@@ -58,7 +58,7 @@ async fn start(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
 ) -> Result<Wire, ConnectError> {
-    let core = Core::new(Arc::clone(handler), options.limits, options.tasks.clone());
+    let core = core(options, handler);
     let unwanted = core.stop.clone().drop_guard();
     let (StdioSpec { launch, grace, log }, owner) = (spec.clone(), Arc::clone(&core));
     // A task of its own, because whoever gives up now must be able to wait for the end of a process

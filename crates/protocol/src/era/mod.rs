@@ -5,5 +5,5 @@ mod negotiate;
 mod revision;
 
 pub use headers::{BadMark, HeaderParameter, header_text, header_value};
-pub(crate) use negotiate::{Negotiation, Probe, Sign, Step};
+pub(crate) use negotiate::{Negotiation, Prior, Probe, Sign, Step};
 pub use revision::{Era, Revision, UnknownRevision};

@@ -76,7 +76,9 @@ impl Peer {
         let mut outcome = self.ask_in_rounds("tools/call", &params, options, &headers).await;
         let is_mismatch = matches!(&outcome, Err(error)
             if error.refusal().is_some_and(|error| error.code == code::HEADER_MISMATCH));
-        if is_mismatch && matches!(self.0.wire.link, Link::Streamable(_)) {
+        let has_headers =
+            self.era() == Era::Modern && matches!(self.0.wire.link, Link::Streamable(_));
+        if is_mismatch && has_headers {
             Box::pin(self.list_tools(options)).await?;
             let headers = self.headers_for(name, arguments);
             outcome = Box::pin(self.ask_in_rounds("tools/call", &params, options, &headers)).await;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -17,10 +18,11 @@ use tokio_util::task::TaskTracker;
 use super::inbound::Inbound;
 use super::pending::{Answer, Heard, Pending};
 use super::warning::{Warning, Warnings};
-use super::{EndReason, Ended, Handler, Limits};
+use super::{EndReason, Ended, Handler, Limits, RequestError};
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
 };
+use crate::transport::{TraceEvent, Tracer};
 use crate::view::meta::key;
 use crate::{Json, scan};
 
@@ -52,10 +54,28 @@ pub(crate) struct Core {
     /// Whether the server has sent any message at all.
     has_spoken: AtomicBool,
     inbound: Inbound,
+    /// How many more messages without an answer may be on their way over HTTP.
+    errands: Arc<Semaphore>,
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
 }
 
+/// How many messages without an answer may be on their way over HTTP at once. More are wanted only
+/// by a server that asks faster than it takes answers, and those are dropped.
+const ERRANDS: usize = 256;
+
 impl Core {
+    #[cfg(test)]
     pub(crate) fn new(handler: Arc<dyn Handler>, limits: Limits, tasks: TaskTracker) -> Arc<Self> {
+        Self::traced(handler, limits, tasks, None)
+    }
+
+    /// Makes the state of a connection that somebody may watch.
+    pub(crate) fn traced(
+        handler: Arc<dyn Handler>,
+        limits: Limits,
+        tasks: TaskTracker,
+        tracer: Option<Arc<dyn Tracer>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             pending: Pending::default(),
             warnings: Warnings::default(),
@@ -69,6 +89,8 @@ impl Core {
             is_modern: AtomicBool::new(false),
             has_spoken: AtomicBool::new(false),
             inbound: Inbound::default(),
+            errands: Arc::new(Semaphore::new(ERRANDS)),
+            tracer,
         })
     }
 
@@ -120,6 +142,29 @@ impl Core {
         self.handler.renewed();
     }
 
+    /// Sends something over HTTP that has no answer, unless too much is on its way already.
+    pub(crate) fn send_apart(
+        self: &Arc<Self>,
+        sending: impl Future<Output = Result<(), RequestError>> + Send + 'static,
+    ) {
+        let Ok(permit) = Arc::clone(&self.errands).try_acquire_owned() else {
+            self.warnings.add(Warning::Odd("asks faster than it takes answers".into()));
+            return;
+        };
+        let core = Arc::clone(self);
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = core.over.cancelled() => {}
+                outcome = sending => if let Err(error) = outcome {
+                    // The error may have words of the server.
+                    let never_sent = error.never_sent();
+                    tracing::debug!(never_sent, "the server did not take a message");
+                }
+            }
+            drop(permit);
+        });
+    }
+
     /// Notes that a notification is on its way.
     pub(crate) fn note_told(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
@@ -147,12 +192,14 @@ impl Core {
         let skimmed = envelope::skim(text);
         let skimmed = skimmed.filter(|(id, _)| self.pending.has_examiner(|it| it == *id));
         let Some((id, result)) = skimmed else { return false };
+        self.trace(TraceEvent::Received(text));
         self.has_spoken.store(true, Ordering::Relaxed);
         self.pending.answer(id, Answer::Outcome(Ok(result)))
     }
 
     /// Reads one text of the server, and takes note of what is wrong with it.
     pub(crate) fn read(&self, text: &Bytes) -> Option<Received> {
+        self.trace(TraceEvent::Received(text));
         let mut flaws = Vec::new();
         let Ok(received) = envelope::read_leniently(text, &mut flaws) else {
             self.warnings.add(Warning::JunkOutput);
@@ -166,6 +213,13 @@ impl Core {
             self.has_spoken.store(true, Ordering::Relaxed);
         }
         Some(received)
+    }
+
+    /// Shows something to whoever watches.
+    pub(crate) fn trace(&self, event: TraceEvent<'_>) {
+        if let Some(tracer) = &self.tracer {
+            tracer.record(event);
+        }
     }
 
     /// Routes what a transport read.
@@ -201,7 +255,11 @@ impl Core {
                 Ok(_) => self.pending.only(),
             };
             if let Some(id) = asker.filter(|_| response.id.is_none()) {
-                self.pending.answer(id, Answer::Outcome(response.outcome));
+                let answer = match response.outcome {
+                    Ok(result) => Answer::Outcome(Ok(result)),
+                    Err(error) => Answer::Unidentified(error),
+                };
+                self.pending.answer(id, answer);
             }
             return;
         };

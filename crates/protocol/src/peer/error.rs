@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 
 use crate::envelope::RpcError;
+use crate::era::Era;
 use crate::transport::HttpError;
 
 /// Why a request has no result.
@@ -47,6 +48,15 @@ pub enum RequestError {
         status: StatusCode,
         /// The start of the body, if it was text: foreign.
         excerpt: String,
+    },
+    /// An error that does not settle whether the request was executed: it has not the id of the
+    /// request, or HTTP says that something on the way failed (5xx, 408, 429).
+    #[error("{}", inconclusive(*status, error))]
+    Inconclusive {
+        /// The error, as far as it is one of JSON-RPC.
+        error: RpcError,
+        /// The status of HTTP, if it came over HTTP with one that says no.
+        status: Option<StatusCode>,
     },
     /// The HTTP exchange failed.
     #[error(transparent)]
@@ -109,24 +119,50 @@ impl RequestError {
         }
     }
 
-    /// Tells whether the server (or something in front of it) turned the request away unexecuted.
-    pub fn was_turned_away(&self) -> bool {
+    /// Tells whether a server of this era turned the request away unexecuted.
+    ///
+    /// The two codes mean that only in the modern era; a legacy server may use them for anything.
+    pub fn was_turned_away(&self, era: Era) -> bool {
         use crate::envelope::code;
         match self {
-            Self::Unauthorized { .. } => true,
-            Self::Refused(error) => {
+            Self::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
+            Self::Refused(error) if era == Era::Modern => {
                 matches!(error.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
             }
             _ => self.never_sent(),
         }
     }
 
-    /// Returns the error the server answered with, if it answered at once.
+    /// Returns the error the server answered this very request with, if it answered at once.
     pub fn refusal(&self) -> Option<&RpcError> {
         match self {
             Self::Refused(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// Returns the error that came in place of an answer, whether or not it has the request's id.
+    pub(crate) fn rpc_error(&self) -> Option<&RpcError> {
+        match self {
+            Self::Refused(error) | Self::Inconclusive { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Returns the status of HTTP that came in place of an answer.
+    pub fn status(&self) -> Option<StatusCode> {
+        match self.itself() {
+            Self::Unauthorized { status, .. } | Self::Status { status, .. } => Some(*status),
+            Self::Inconclusive { status, .. } => *status,
+            _ => None,
+        }
+    }
+}
+
+fn inconclusive(status: Option<StatusCode>, error: &RpcError) -> String {
+    match status {
+        Some(status) => format!("the server answered {status}: {error}"),
+        None => format!("the server answered without the id of the request: {error}"),
     }
 }
 

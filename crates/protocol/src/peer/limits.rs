@@ -9,7 +9,7 @@ pub struct Limits {
     pub message: usize,
     /// The pages of one list.
     pub pages: usize,
-    /// The entries of one list.
+    /// The entries of one list, those that cannot be used included.
     pub items: usize,
     /// The bytes of one list, all pages together.
     pub list: usize,
@@ -24,7 +24,7 @@ impl Default for Limits {
         Self {
             message: 64 << 20,
             pages: 10_000,
-            items: 100_000,
+            items: 50_000,
             list: 256 << 20,
             rounds: 16,
             inbound: 64,

@@ -1,9 +1,11 @@
 //! Whole lists, page by page, with guards against servers that never come to an end.
 //!
 //! A cursor that comes back, pages without entries and lists over the limits end the listing; what
-//! was collected by then is kept, and a warning says so.
+//! was collected by then is kept, and [`Cut`] says why there is no more.
 
 use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
 
 use super::pending::Observer;
 use super::{Peer, ProgressReport, RequestError, RequestOptions, Warning};
@@ -23,8 +25,32 @@ pub struct Listing<T> {
     pub rejected: Vec<Rejected>,
     /// How long the list may be kept: the strictest of its pages.
     pub cache: CacheHints,
-    /// Whether the server had more to say than we wanted to hear.
-    pub is_cut: bool,
+    /// Why this is not the whole list, if it is not.
+    pub cut: Option<Cut>,
+}
+
+/// Why a list was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cut {
+    /// It has too many entries.
+    #[error("it has more than {0} entries")]
+    Entries(usize),
+    /// It has too many bytes.
+    #[error("it has more than {} MiB", .0 >> 20)]
+    Bytes(usize),
+    /// It has too many pages.
+    #[error("it has more than {0} pages")]
+    Pages(usize),
+    /// Page after page is empty.
+    #[error("its pages are empty and never come to an end")]
+    EmptyPages,
+    /// A cursor leads back to a page that was there before.
+    #[error("its pages lead back to each other")]
+    Circle,
+    /// The server refuses the cursor it gave.
+    #[error("the server refuses to continue it")]
+    Refused,
 }
 
 impl Peer {
@@ -40,23 +66,30 @@ impl Peer {
         let mut collected = Collected::new();
         let mut has_begun_anew = false;
         loop {
-            let reason = match self.collect(method, options, &mut collected).await {
+            let cut = match self.collect(method, options, &mut collected).await {
                 Ok(None) => return Ok(collected.listing),
-                Ok(Some(reason)) => reason,
-                Err(RequestError::Refused(_)) if collected.pages > 0 && !has_begun_anew => {
+                Ok(Some(cut)) => cut,
+                Err(error)
+                    if error.rpc_error().is_some() && collected.pages > 0 && !has_begun_anew =>
+                {
                     has_begun_anew = true;
                     collected = Collected::new();
                     continue;
                 }
-                Err(RequestError::Refused(_)) if collected.pages > 0 => "refuses its own cursor",
-                Err(RequestError::Refused(error)) if error.code == code::METHOD_NOT_FOUND => {
+                Err(error) if error.rpc_error().is_some() && collected.pages > 0 => Cut::Refused,
+                Err(error)
+                    if error.rpc_error().is_some_and(|it| it.code == code::METHOD_NOT_FOUND) =>
+                {
                     self.remark(format!("{method} does not exist"));
                     return Ok(collected.listing);
                 }
                 Err(error) => return Err(error),
             };
-            self.remark(format!("{method} {reason}"));
-            collected.listing.is_cut = true;
+            // A long list is no violation.
+            if !matches!(cut, Cut::Entries(_) | Cut::Bytes(_)) {
+                self.remark(format!("{method}: {cut}"));
+            }
+            collected.listing.cut = Some(cut);
             return Ok(collected.listing);
         }
     }
@@ -67,60 +100,67 @@ impl Peer {
         method: &str,
         options: &RequestOptions,
         collected: &mut Collected<T>,
-    ) -> Result<Option<&'static str>, RequestError> {
+    ) -> Result<Option<Cut>, RequestError> {
         let limits = self.limits();
         let mut cursor: Option<String> = None;
         loop {
             let params = send::page(cursor.as_deref());
-            let (result, page) = self.page::<T>(method, &params, options).await?;
+            let room = limits.items.saturating_sub(collected.entries());
+            let (result, page) = self.page::<T>(method, &params, (options, room)).await?;
             if !page.oddities.is_empty() {
                 check(&result)?;
             }
             for oddity in &page.oddities {
                 self.remark(format!("{method}: {oddity}"));
             }
-            let next = page.next_cursor.clone();
+            let (next, is_cut) = (page.next_cursor.clone(), page.is_cut);
             collected.add(page, result.as_str().len());
+            if is_cut {
+                return Ok(Some(Cut::Entries(limits.items)));
+            }
             let Some(next) = next else { return Ok(None) };
-            let reason = if !collected.cursors.insert(next.clone()) {
+            let cut = if !collected.cursors.insert(next.clone()) {
                 collected.drop_repeated_page();
-                Some("repeats its cursor")
-            } else if collected.pages >= limits.pages || collected.empty_pages >= EMPTY_PAGES {
-                Some("has too many pages")
-            } else if collected.listing.items.len() >= limits.items || collected.bytes > limits.list
-            {
-                Some("is too long")
+                Some(Cut::Circle)
+            } else if collected.pages >= limits.pages {
+                Some(Cut::Pages(limits.pages))
+            } else if collected.empty_pages >= EMPTY_PAGES {
+                Some(Cut::EmptyPages)
+            } else if collected.entries() >= limits.items {
+                Some(Cut::Entries(limits.items))
+            } else if collected.bytes > limits.list {
+                Some(Cut::Bytes(limits.list))
             } else {
                 None
             };
-            if reason.is_some() {
-                return Ok(reason);
+            if cut.is_some() {
+                return Ok(cut);
             }
             cursor = Some(next);
         }
     }
 
-    /// Fetches one page, and goes through it.
+    /// Fetches one page, and goes through at most `room` entries of it.
     async fn page<T: Entry>(
         &self,
         method: &str,
         params: &Json,
-        options: &RequestOptions,
+        (options, room): (&RequestOptions, usize),
     ) -> Result<(Json, Page<T>), RequestError> {
         if matches!(options.progress, ProgressReport::Off) {
             let examined = (Observer::Examiner, [].as_slice());
             let result = self.ask_observed(method, Some(params), options, examined).await?;
-            if let Some(page) = Page::read_unread(&result) {
+            if let Some(page) = Page::read_unread(&result, room) {
                 return Ok((result, page));
             }
             if scan::whole(result.as_str()).is_some() {
-                let page = Page::read(&result);
+                let page = Page::read_some(&result, room);
                 return Ok((result, page));
             }
             // It only seemed to be an answer. Whatever it is, the usual way can tell.
         }
         let result = self.request(method, Some(params), options).await?;
-        let page = Page::read(&result);
+        let page = Page::read_some(&result, room);
         Ok((result, page))
     }
 
@@ -154,9 +194,14 @@ impl<T: Entry> Collected<T> {
             items: Vec::new(),
             rejected: Vec::new(),
             cache: CacheHints::default(),
-            is_cut: false,
+            cut: None,
         };
         Self { listing, cursors: HashSet::new(), pages: 0, empty_pages: 0, bytes: 0, last_page: 0 }
+    }
+
+    /// Returns how many entries there are, good and bad ones.
+    fn entries(&self) -> usize {
+        self.listing.items.len() + self.listing.rejected.len()
     }
 
     fn add(&mut self, page: Page<T>, bytes: usize) {

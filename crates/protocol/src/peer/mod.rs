@@ -28,7 +28,7 @@ pub use error::{EndReason, Ended, RequestError};
 pub use handle::{Peer, Profile, ProgressReport, RequestOptions};
 pub use handler::{Handler, NoHandler, Reply};
 pub use limits::{Deadline, Limits};
-pub use lists::Listing;
+pub use lists::{Cut, Listing};
 pub use skill::{LoadedSkill, SkillError};
 pub use subscription::Subscription;
 pub use warning::Warning;

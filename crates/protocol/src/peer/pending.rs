@@ -27,6 +27,8 @@ use crate::envelope::RpcError;
 pub(crate) enum Answer {
     /// The server answered.
     Outcome(Result<Json, RpcError>),
+    /// The server answered with an error that does not say to what.
+    Unidentified(RpcError),
     /// The answer came, but is over the limit.
     TooLarge { limit: usize },
     /// The session ended; a request that was never written is safe to repeat elsewhere.
@@ -40,6 +42,7 @@ impl Answer {
     pub(crate) fn into_result(self) -> Result<Json, RequestError> {
         match self {
             Self::Outcome(outcome) => outcome.map_err(RequestError::Refused),
+            Self::Unidentified(error) => Err(RequestError::Inconclusive { error, status: None }),
             Self::TooLarge { limit } => Err(RequestError::TooLarge { limit }),
             Self::Lost { ended, never_sent } => Err(RequestError::Lost { ended, never_sent }),
             Self::Overdue { limit } => Err(RequestError::TimedOut { limit, never_sent: false }),

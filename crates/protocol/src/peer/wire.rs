@@ -137,7 +137,7 @@ impl Wire {
                 limited(exchange, patience, sign).await
             }
             Link::EventStream(http) => {
-                limited(http.exchange(message, answer), patience, sign).await
+                limited(http.exchange(question.method, message, answer), patience, sign).await
             }
         };
         match outcome {

@@ -17,6 +17,8 @@ pub struct Challenge {
     pub demands: Vec<HeaderValue>,
     /// How often this request was challenged before.
     pub earlier: usize,
+    /// The [`Authorizer::generation`] of the headers that the request carried.
+    pub generation: u64,
 }
 
 /// What to do about a challenge.
@@ -32,6 +34,12 @@ pub enum Verdict {
 pub trait Authorizer: Send + Sync + 'static {
     /// Returns the headers of the next request; everything in them is treated as secret.
     fn headers(&self) -> Pending<'_, HeaderMap>;
+
+    /// Returns a number that changes whenever the headers do, so that a challenge to an earlier
+    /// request can be told from one to the current headers.
+    fn generation(&self) -> u64 {
+        0
+    }
 
     /// Decides what happens after a challenge.
     fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict>;

@@ -11,13 +11,16 @@ pub(crate) mod http_sse;
 pub mod process;
 pub(crate) mod stdio;
 pub(crate) mod streamable;
+mod trace;
 
 pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
 pub use client::{
     HttpClient, HttpError, HttpOptions, Origin, Phase, Proxies, Refusal, Target, TargetError,
 };
 
-pub(crate) use door::Door;
+pub use trace::{TraceEvent, Tracer};
+
+pub(crate) use door::{Address, Door, Posting};
 pub(crate) use events::check as check_events;
 
 pub(crate) use stdio::{Line, LineBuffer, PipeLink, Unsent};

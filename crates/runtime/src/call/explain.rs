@@ -8,6 +8,7 @@ use std::error::Error;
 use http::StatusCode;
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{RpcError, code};
+use wharf_protocol::era::Era;
 use wharf_protocol::peer::RequestError;
 use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
 use wharf_protocol::view::ToolHints;
@@ -16,10 +17,15 @@ use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
 use crate::resolve::Secrets;
 use crate::status::status_hint;
 
-/// Says what a failed request means for its call. `stderr` is what the server wrote since the request
-/// began; `secrets` is what it may repeat of ours.
-pub(crate) fn explain(error: &RequestError, stderr: &str, secrets: &Secrets) -> CallError {
-    let Verdict { phase, reason, outcome, may_pass } = judge(error);
+/// Says what a failed request to a server of this era means for its call. `stderr` is what the
+/// server wrote since the request began; `secrets` is what it may repeat of ours.
+pub(crate) fn explain(
+    error: &RequestError,
+    era: Era,
+    stderr: &str,
+    secrets: &Secrets,
+) -> CallError {
+    let Verdict { phase, reason, outcome, may_pass } = judge(error, era);
     let kind = if is_misuse(error) { ErrorKind::Misuse } else { ErrorKind::Terminal };
     let explained = CallError {
         kind,
@@ -44,8 +50,10 @@ fn data(refusal: &RpcError, secrets: &Secrets) -> Option<Json> {
 }
 
 /// What is known about a tool whose call might be repeated.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Claims {
+    /// What the server speaks: the error codes of the modern era say more.
+    pub(crate) era: Era,
     /// The server's entry says `"retry": "hints"`.
     pub(crate) retry_on_hints: bool,
     /// The definition was listed by the running server, not remembered.
@@ -66,19 +74,18 @@ impl Claims {
 
 /// Tells whether a failed call may be sent once more without asking anybody.
 ///
-/// An expired session is not among the cases, because the wire renews it by itself.
+/// An expired session and renewed credentials are not among the cases: the wire deals with them by
+/// itself, and a 401 that reaches us had nothing to renew.
 pub(crate) fn may_repeat(error: &RequestError, claims: Claims) -> bool {
     match error {
-        // It will be impossible the next time, too.
-        RequestError::Unsendable(_) => false,
-        // Who is known and not allowed will not be allowed the next time.
-        RequestError::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
+        // It will be the same the next time.
+        RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
         // The time that the caller gave is over.
         _ if matches!(error.itself(), RequestError::TimedOut { .. }) => false,
-        _ if error.was_turned_away() => true,
+        _ if error.was_turned_away(claims.era) => true,
         _ => {
-            let unknown = judge(error).outcome == Ran::Unknown;
-            unknown && claims.allow_repeating() && may_pass_later(error)
+            let unknown = judge(error, claims.era).outcome == Ran::Unknown;
+            unknown && claims.allow_repeating() && may_pass_later(error, claims.era)
         }
     }
 }
@@ -97,12 +104,12 @@ struct Verdict {
     may_pass: bool,
 }
 
-fn judge(error: &RequestError) -> Verdict {
+fn judge(error: &RequestError, era: Era) -> Verdict {
     use Ran::{Known, Unknown};
 
     if let RequestError::Midway(inner) = error {
         // Whatever became of a later request, the tool may have begun with the first.
-        return Verdict { outcome: Unknown, may_pass: false, ..judge(inner) };
+        return Verdict { outcome: Unknown, may_pass: false, ..judge(inner, era) };
     }
     let not_sent = error.never_sent();
     let (phase, reason, outcome) = match error {
@@ -110,12 +117,20 @@ fn judge(error: &RequestError) -> Verdict {
             (Phase::Protocol, Reason::BadArguments, Known)
         }
         RequestError::Refused(_) => (Phase::Protocol, Reason::Refused, Known),
+        // A 403 without a challenge is a reply like any other that does not name the request.
+        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge: None } => {
+            (Phase::Protocol, Reason::NeedsAuth, Unknown)
+        }
         RequestError::Unauthorized { .. } => (Phase::Protocol, Reason::NeedsAuth, Known),
         RequestError::TimedOut { .. } if not_sent => (Phase::Send, Reason::TimedOut, Known),
         RequestError::TimedOut { .. } => (Phase::Receive, Reason::TimedOut, Unknown),
         RequestError::Lost { .. } if not_sent => (Phase::Send, Reason::Lost, Known),
         RequestError::Lost { .. } | RequestError::Cut => (Phase::Receive, Reason::Lost, Unknown),
-        RequestError::Status { status, .. } => (Phase::Protocol, Reason::Refused, ran(*status)),
+        // Whoever answered did not name the request: it may be something in front of the server,
+        // after the server has begun.
+        RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
+            (Phase::Protocol, Reason::Refused, Unknown)
+        }
         RequestError::Http(error) => judge_http(error),
         RequestError::TooLarge { .. } | RequestError::Nonsense(_) => {
             (Phase::Decode, Reason::BadAnswer, Unknown)
@@ -128,7 +143,8 @@ fn judge(error: &RequestError) -> Verdict {
         // for this end to swear.
         _ => (Phase::Protocol, Reason::Refused, Unknown),
     };
-    Verdict { phase, reason, outcome, may_pass: outcome == Known && may_pass_later(error) }
+    let may_pass = outcome == Known && may_pass_later(error, era);
+    Verdict { phase, reason, outcome, may_pass }
 }
 
 fn judge_http(error: &HttpError) -> (Phase, Reason, Ran) {
@@ -142,7 +158,6 @@ fn judge_http(error: &HttpError) -> (Phase, Reason, Ran) {
         // The connection was there, and went before anything was written.
         HttpError::NoAnswer { never_sent: true, .. } => (Phase::Send, Reason::Lost, Known),
         _ if error.never_sent() => (Phase::Connect, Reason::Connect, Known),
-        HttpError::Redirected { source: None, .. } => (Phase::Protocol, Reason::Refused, Known),
         HttpError::Redirected { .. } => (Phase::Protocol, Reason::Refused, Unknown),
         HttpError::TooLarge { .. } | HttpError::Compressed { .. } => {
             (Phase::Decode, Reason::BadAnswer, Unknown)
@@ -151,23 +166,16 @@ fn judge_http(error: &HttpError) -> (Phase, Reason, Ran) {
     }
 }
 
-/// A status that blames the request is an answer; one that blames the server may come from
-/// something in front of it, after the server has begun.
-fn ran(status: StatusCode) -> Ran {
-    let gave_up_waiting = matches!(status.as_u16(), 408 | 499);
-    if status.is_client_error() && !gave_up_waiting { Ran::Known } else { Ran::Unknown }
-}
-
 /// Tells whether the cause of a failure may be gone the next time.
-fn may_pass_later(error: &RequestError) -> bool {
+fn may_pass_later(error: &RequestError, era: Era) -> bool {
+    if let Some(status) = error.status() {
+        return matches!(status.as_u16(), 408 | 429) || status.is_server_error();
+    }
     match error.itself() {
-        RequestError::Refused(refusal) => {
+        RequestError::Refused(refusal) if era == Era::Modern => {
             matches!(refusal.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
         }
         RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::Cut => true,
-        RequestError::Status { status, .. } => {
-            matches!(status.as_u16(), 408 | 429) || status.is_server_error()
-        }
         RequestError::Http(error) => matches!(
             **error,
             HttpError::Lookup { .. }
@@ -202,7 +210,14 @@ fn hint(error: &RequestError) -> Option<String> {
             Some("the account is known, but may not do this; sign in with another one".to_owned())
         }
         RequestError::Unauthorized { .. } => Some("sign in to the server".to_owned()),
-        RequestError::Status { status, .. } => status_hint(status.as_u16()).map(str::to_owned),
+        RequestError::Status { status, .. } if status.is_redirection() => Some(
+            "a call is not sent again where a redirect leads; reconnect, or put that address into \
+             the entry"
+                .to_owned(),
+        ),
+        RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
+            error.status().and_then(|status| status_hint(status.as_u16())).map(str::to_owned)
+        }
         _ => None,
     }
 }
@@ -253,6 +268,16 @@ mod tests {
         RequestError::Status { status, excerpt: "busy".into() }
     }
 
+    fn scope_missing() -> RequestError {
+        let challenge = Some("Bearer error=\"insufficient_scope\"".to_owned());
+        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge }
+    }
+
+    fn without_id(status: Option<u16>) -> RequestError {
+        let status = status.map(|status| StatusCode::from_u16(status).unwrap());
+        RequestError::Inconclusive { error: RpcError::new(code::INTERNAL, "no"), status }
+    }
+
     /// The error of a later request of a call.
     fn midway(error: RequestError) -> RequestError {
         RequestError::Midway(Box::new(error))
@@ -268,10 +293,16 @@ mod tests {
             ("visit a page", refused(code::URL_ELICITATION_REQUIRED)),
             ("401", unauthorized(StatusCode::UNAUTHORIZED)),
             ("403", unauthorized(StatusCode::FORBIDDEN)),
+            ("403 for scope", scope_missing()),
+            ("307", status(307)),
+            ("400", status(400)),
             ("404", status(404)),
             ("408", status(408)),
             ("429", status(429)),
             ("503", status(503)),
+            ("error without id", without_id(None)),
+            ("400 without id", without_id(Some(400))),
+            ("500 with an error", without_id(Some(500))),
             ("late before sending", timed_out(true)),
             ("late after sending", timed_out(false)),
             ("lost before sending", lost(true)),
@@ -294,11 +325,11 @@ mod tests {
     #[test]
     fn every_failure_says_what_can_be_done() {
         let rows = samples().into_iter().map(|(name, error)| {
-            let it = explain(&error, "", &Secrets::default());
+            let it = explain(&error, Era::Modern, "", &Secrets::default());
             let outcome = if it.outcome_known { "known" } else { "UNKNOWN" };
             let repeat = |claims: Claims| if may_repeat(&error, claims) { "yes" } else { "no" };
             let on_hints = repeat(sure());
-            let plain = repeat(Claims::default());
+            let plain = repeat(nothing());
             let (kind, phase) = (it.kind.word(), it.phase.word());
             format!(
                 "{name:20} {kind:9} {phase:8} {:12} {outcome:7} repeat {plain:3} on hints {on_hints}",
@@ -312,12 +343,18 @@ mod tests {
         header mismatch      TRANSIENT protocol Refused      known   repeat yes on hints yes
         unsupported version  TRANSIENT protocol Refused      known   repeat yes on hints yes
         visit a page         TERMINAL  protocol Refused      known   repeat no  on hints no
-        401                  TERMINAL  protocol NeedsAuth    known   repeat yes on hints yes
-        403                  TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
-        404                  TERMINAL  protocol Refused      known   repeat no  on hints no
+        401                  TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
+        403                  TERMINAL  protocol NeedsAuth    UNKNOWN repeat no  on hints no
+        403 for scope        TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
+        307                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        400                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        404                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
         408                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        429                  TRANSIENT protocol Refused      known   repeat no  on hints no
+        429                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
         503                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        error without id     TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        400 without id       TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        500 with an error    TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
         late before sending  TRANSIENT send     TimedOut     known   repeat no  on hints no
         late after sending   TERMINAL  receive  TimedOut     UNKNOWN repeat no  on hints no
         lost before sending  TRANSIENT send     Lost         known   repeat yes on hints yes
@@ -337,19 +374,56 @@ mod tests {
         ");
     }
 
+    /// Claims that allow nothing.
+    fn nothing() -> Claims {
+        let hints = ToolHints::default();
+        Claims {
+            retry_on_hints: false,
+            is_live: false,
+            is_pinned_unchanged: false,
+            hints,
+            ..sure()
+        }
+    }
+
     fn sure() -> Claims {
         let hints = ToolHints { idempotent: Some(true), ..ToolHints::default() };
-        Claims { retry_on_hints: true, is_live: true, is_pinned_unchanged: true, hints }
+        Claims {
+            era: Era::Modern,
+            retry_on_hints: true,
+            is_live: true,
+            is_pinned_unchanged: true,
+            hints,
+        }
     }
 
     #[test]
     fn what_may_have_run_is_never_transient() {
         for (name, error) in samples() {
-            let it = explain(&error, "", &Secrets::default());
+            let it = explain(&error, Era::Modern, "", &Secrets::default());
             assert!(it.outcome_known || it.kind == ErrorKind::Terminal, "{name}");
             assert_eq!(it.retryable, it.kind == ErrorKind::Transient, "{name}");
-            assert!(!may_repeat(&error, Claims::default()) || it.outcome_known, "{name}");
+            let modern = nothing();
+            assert!(!may_repeat(&error, modern) || it.outcome_known, "{name}");
         }
+    }
+
+    #[test]
+    fn the_codes_of_the_modern_era_mean_nothing_from_a_legacy_server() {
+        for code in [code::HEADER_MISMATCH, code::UNSUPPORTED_VERSION] {
+            assert!(!may_repeat(&refused(code), Claims { era: Era::Legacy, ..sure() }));
+            let it = explain(&refused(code), Era::Legacy, "", &Secrets::default());
+            assert_eq!((it.kind, it.retryable), (ErrorKind::Terminal, false));
+        }
+    }
+
+    #[test]
+    fn the_status_is_part_of_the_message() {
+        let told =
+            |error: &RequestError| explain(error, Era::Legacy, "", &Secrets::default()).message;
+        insta::assert_snapshot!(told(&status(503)), @"the server answered 503 Service Unavailable: busy");
+        insta::assert_snapshot!(told(&without_id(Some(400))), @"the server answered 400 Bad Request: no (code -32603)");
+        insta::assert_snapshot!(told(&without_id(None)), @"the server answered without the id of the request: no (code -32603)");
     }
 
     #[test]
@@ -372,19 +446,22 @@ mod tests {
     #[test]
     fn only_what_was_written_since_the_call_began_is_told() {
         // What an ended session kept may be from long before.
-        assert_eq!(explain(&lost(false), "", &Secrets::default()).stderr, None);
+        assert_eq!(explain(&lost(false), Era::Legacy, "", &Secrets::default()).stderr, None);
         assert_eq!(
-            explain(&lost(false), "newer", &Secrets::default()).stderr.as_deref(),
+            explain(&lost(false), Era::Legacy, "newer", &Secrets::default()).stderr.as_deref(),
             Some("newer")
         );
-        assert_eq!(explain(&RequestError::Cut, "", &Secrets::default()).stderr, None);
+        assert_eq!(explain(&RequestError::Cut, Era::Legacy, "", &Secrets::default()).stderr, None);
     }
 
     #[test]
     fn messages_are_said_once_and_stay_short() {
-        insta::assert_snapshot!(explain(&refused(code::INTERNAL), "", &Secrets::default()).message, @"the server answered: no (code -32603)");
-        insta::assert_snapshot!(explain(&lost(true), "", &Secrets::default()).message, @"the session ended: the server closed its output");
+        insta::assert_snapshot!(explain(&refused(code::INTERNAL), Era::Legacy, "", &Secrets::default()).message, @"the server answered: no (code -32603)");
+        insta::assert_snapshot!(explain(&lost(true), Era::Legacy, "", &Secrets::default()).message, @"the session ended: the server closed its output");
         let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
-        assert_eq!(explain(&long, "", &Secrets::default()).message.chars().count(), 1000);
+        assert_eq!(
+            explain(&long, Era::Legacy, "", &Secrets::default()).message.chars().count(),
+            1000
+        );
     }
 }

@@ -9,11 +9,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::span::Id;
-use wharf_config::{Problem, ServerName};
+use wharf_config::Problem;
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{Listing, RequestOptions};
+use wharf_protocol::peer::{Cut, Listing, RequestOptions};
+use wharf_protocol::transport::Tracer;
 use wharf_protocol::transport::process::TaskTracker;
-use wharf_protocol::{HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view};
+use wharf_protocol::{
+    ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view,
+};
 
 use super::hearing::{self, Hearing};
 use super::inbox::{Changes, Inbox};
@@ -26,6 +29,7 @@ use crate::status::Failure;
 use crate::tools::cache::CachedServer;
 use crate::tools::offer::{Listed, Offer, OfferedBy};
 use crate::tools::{Freshness, ToolChange};
+use crate::trace::Redacted;
 
 /// How many characters of a server's name and version are kept.
 const MOST_NAME: usize = 200;
@@ -65,7 +69,7 @@ pub(crate) struct Tools {
     /// By what they were prepared; others may hold by now.
     pub(super) terms: Arc<Terms>,
     /// Why there are not all of them.
-    pub(super) problem: Option<Problem>,
+    pub(super) cut: Option<Cut>,
     /// What is not as it was when it was first seen.
     pub(crate) differences: Arc<[ToolChange]>,
     /// How long the list holds by the server's own word.
@@ -112,9 +116,7 @@ impl Attempt<'_> {
         }
         let (spec, secrets) = (&server.spec, resolved.secrets);
         let (inbox, changes) = Inbox::new(&spec.name, &secrets, self.shared);
-        let mut options = self.shared.connect_options(spec);
-        options.remembered = self.remembered;
-        options.tasks = tasks.clone();
+        let options = self.options(&secrets, tasks);
         let peer = match resolved.transport {
             ResolvedTransport::Stdio(launch) => {
                 let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
@@ -135,7 +137,10 @@ impl Attempt<'_> {
                 connect_http(&http, &options, inbox.clone()).await
             }
         };
-        let peer = peer.map_err(|error| Failure::of_connecting(&error, &server.place, &secrets))?;
+        let peer = peer.map_err(|error| {
+            let failure = Failure::of_connecting(&error, &server.place, &secrets);
+            failure.of_pinned(spec.policy.protocol_version.as_deref())
+        })?;
         changes.settle(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
@@ -160,6 +165,20 @@ impl Attempt<'_> {
         changes.listed();
         let about = about(&peer, &secrets, connect_time, listing.elapsed());
         Ok((Live { peer, about, tools, secrets, life: None }, Ears { changes, hearing }))
+    }
+
+    /// Says how to connect.
+    fn options(&self, secrets: &Arc<Secrets>, tasks: &TaskTracker) -> ConnectOptions {
+        let spec = &self.terms.server.spec;
+        let sink = self.shared.options.trace.as_ref();
+        let tracer =
+            sink.map(|sink| Arc::new(Redacted::new(&spec.name, secrets, sink)) as Arc<dyn Tracer>);
+        ConnectOptions {
+            remembered: self.remembered,
+            tasks: tasks.clone(),
+            tracer,
+            ..self.shared.connect_options(spec)
+        }
     }
 
     /// Lists the tools of a server that is there.
@@ -191,6 +210,7 @@ impl Attempt<'_> {
         let cached = CachedServer {
             revision: Some(peer.revision()),
             tools: Arc::clone(&tools),
+            cut: listing.cut,
             instructions: profile.instructions.as_deref().map(|text| secrets.hide(text)),
             saved: std::time::SystemTime::now(),
         };
@@ -199,12 +219,11 @@ impl Attempt<'_> {
         let differences = pins.changes().into();
         let listed = Listed { tools, rejected: listing.rejected, pins: Some(pins) };
         let offer = Offer::prepare(&by, listed, Freshness::Live, terms.rules.tools);
-        let problem = listing.is_cut.then(|| cut(&spec.name));
         Tools {
             offer: Arc::new(offer),
             terms: Arc::clone(terms),
             differences,
-            problem,
+            cut: listing.cut,
             holds: listing.cache.ttl,
         }
     }
@@ -217,18 +236,12 @@ fn has_tools(peer: &Peer) -> bool {
     can.tools().is_some() || (can.resources().is_none() && can.prompts().is_none())
 }
 
-fn cut(server: &ServerName) -> Problem {
-    Problem::warning("list-cut", "its list of tools never came to an end and was cut")
-        .of_server(server.as_str())
-        .hint("only the tools up to there can be used; tell its author")
-}
-
 fn nothing() -> Listing<view::Tool> {
     Listing {
         items: Vec::new(),
         rejected: Vec::new(),
         cache: view::CacheHints::default(),
-        is_cut: false,
+        cut: None,
     }
 }
 
@@ -248,8 +261,8 @@ fn about(
         name: text(profile.server.name()),
         version: text(profile.server.version()),
         revision: profile.revision,
+        transport: peer.transport(),
         instructions,
-        warnings: peer.warnings().iter().map(|it| secrets.hide(&it.to_string())).collect(),
         connect_time,
         list_time,
     })

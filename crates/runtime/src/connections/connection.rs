@@ -338,7 +338,14 @@ impl Connection {
         match asked {
             None => Some(Left::Stopped),
             // Any answer is a sign of life.
-            Some(Ok(()) | Err(RequestError::Refused(_) | RequestError::Nonsense(_))) => None,
+            Some(
+                Ok(())
+                | Err(
+                    RequestError::Refused(_)
+                    | RequestError::Nonsense(_)
+                    | RequestError::Inconclusive { status: None, .. },
+                ),
+            ) => None,
             Some(Err(error)) => {
                 Some(Left::Failed(Failure::of_request(&error, peer.stderr(), secrets)))
             }

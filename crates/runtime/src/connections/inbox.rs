@@ -4,9 +4,11 @@
 //! host's ports. What nobody can answer is refused in the words of the protocol.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use wharf_config::ServerName;
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
@@ -29,6 +31,10 @@ const MOST_LOG: usize = 8 * 1024;
 /// How many bytes an address may have that is told to observers.
 const MOST_URI: usize = 8 * 1024;
 
+/// How many events of one server are told in a second. Observers see those of all servers through
+/// one queue, and a server that says more would push out what others say.
+const MOST_EVENTS: u32 = 1_000;
+
 /// Receives what one server says.
 pub(super) struct Inbox {
     server: ServerName,
@@ -37,6 +43,13 @@ pub(super) struct Inbox {
     events: Teller,
     visits: Arc<Visits>,
     changes: Arc<Changes>,
+    told: Mutex<Told>,
+}
+
+/// What was told in the current second.
+struct Told {
+    since: Instant,
+    count: u32,
 }
 
 /// Marks what has changed since somebody looked.
@@ -100,6 +113,7 @@ impl Inbox {
             events: shared.events.clone(),
             visits: Arc::clone(&shared.visits),
             changes: Arc::clone(&changes),
+            told: Mutex::new(Told { since: Instant::now(), count: 0 }),
         };
         (Arc::new(inbox), changes)
     }
@@ -134,6 +148,15 @@ impl Inbox {
     }
 
     fn tell(&self, event: Event) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.count >= MOST_EVENTS {
+            if told.since.elapsed() < Duration::from_secs(1) {
+                return;
+            }
+            *told = Told { since: Instant::now(), count: 0 };
+        }
+        told.count += 1;
+        drop(told);
         self.events.tell(event);
     }
 }
@@ -213,6 +236,8 @@ impl Handler for Inbox {
                     self.visits.note(&server, page);
                 }
             }
+            // What nobody hears need not be read.
+            "notifications/message" if !self.events.has_observers() => {}
             "notifications/message" => {
                 let message = LogMessage::read(params);
                 let text = self.secrets.hide_in_start(&message.text(), MOST_LOG);

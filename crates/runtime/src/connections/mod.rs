@@ -36,4 +36,5 @@ pub use supervisor::Applied;
 #[cfg(feature = "otel")]
 pub(crate) use shared::http_options;
 pub(crate) use shared::{Rules, Shared, call_limit};
+pub(crate) use snapshot::cut_problem;
 pub(crate) use supervisor::{Channels, Command, Supervisor};

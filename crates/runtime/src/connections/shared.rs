@@ -164,6 +164,7 @@ impl Shared {
             capabilities: self.options.ports.capabilities(),
             timeout: connect_limit(spec),
             limits: peer::Limits::default(),
+            pinned: spec.policy.protocol_version.as_ref().and_then(|text| text.parse().ok()),
             ..ConnectOptions::new(self.options.client.clone())
         }
     }
@@ -233,4 +234,15 @@ pub(crate) fn call_limit(spec: &ServerSpec, cap: Duration) -> Duration {
 /// Tells whether a server is a process of ours.
 pub(super) fn is_local(spec: &ServerSpec) -> bool {
     matches!(spec.transport, Transport::Stdio(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use wharf_config::PROTOCOL_VERSIONS;
+    use wharf_protocol::era::Revision;
+
+    #[test]
+    fn an_entry_can_be_pinned_to_every_revision_that_is_spoken() {
+        assert_eq!(PROTOCOL_VERSIONS, Revision::ALL.map(Revision::as_str));
+    }
 }

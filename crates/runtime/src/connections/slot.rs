@@ -61,6 +61,7 @@ impl Slot {
             Some((shared.cache.load(&cache_key)?, pin_key))
         });
         let remembered = cached.as_ref().and_then(|(cached, _)| cached.revision);
+        let cut = cached.as_ref().and_then(|(cached, _)| cached.cut);
         let offer = terms.as_ref().zip(cached).map(|(terms, (cached, pin_key))| {
             // Who enforces pins must not get a withheld tool back from the cache; who does not need
             // not wait for them to be read.
@@ -79,6 +80,7 @@ impl Slot {
             about: None,
             defined: planned.problems.into(),
             omissions: Arc::default(),
+            cut,
             is_required: ready.as_ref().is_some_and(|ready| ready.spec.policy.required),
             ready,
             peer: None,
@@ -268,10 +270,7 @@ impl Slot {
             }
             _ => tools.offer,
         });
-        if let Some(problem) = tools.problem {
-            let kept = self.view.omissions.iter().filter(|it| it.code != problem.code).cloned();
-            self.view.omissions = kept.chain([problem.clone()]).collect();
-        }
+        self.view.cut = tools.cut;
         let differences = Some(tools.differences).filter(|differences| !differences.is_empty());
         Taken { has_new_tools: !is_same, differences }
     }

@@ -13,6 +13,7 @@ use wharf_config::text::clip;
 use wharf_config::{Level, Problem, ServerName, Source, TransportKind};
 use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
+use wharf_protocol::peer::Cut;
 
 use crate::call::{CallError, Details, Reason};
 use crate::gate::Ready;
@@ -50,6 +51,8 @@ pub struct ServerView {
     pub about: Option<Arc<About>>,
     /// Headless runs fail without it.
     pub is_required: bool,
+    /// Why not all of its tools are listed, if they are not.
+    pub cut: Option<Cut>,
     /// What its definition gets wrong.
     pub(crate) defined: Arc<[Problem]>,
     /// What was left out when it was last connected.
@@ -72,10 +75,10 @@ pub struct About {
     pub version: String,
     /// The revision that both sides use.
     pub revision: Revision,
+    /// The transport that was found: `stdio`, `http` or `sse`.
+    pub transport: &'static str,
     /// How it wants to be used: foreign text, for a model's prompt.
     pub instructions: Option<String>,
-    /// The rules that it broke while connecting.
-    pub warnings: Vec<String>,
     /// How long connecting took.
     pub connect_time: Duration,
     /// How long listing its tools took.
@@ -170,7 +173,13 @@ impl ServerView {
     /// Returns what is not as it should be, whether or not it keeps the server from working.
     pub fn problems(&self) -> Vec<Problem> {
         let told = self.offer.iter().flat_map(|offer| offer.problems());
-        self.defined.iter().chain(&*self.omissions).cloned().chain(told).collect()
+        let cut = self.cut_problem();
+        self.defined.iter().chain(&*self.omissions).cloned().chain(told).chain(cut).collect()
+    }
+
+    /// Says that not all of its tools are listed, if they are not.
+    pub fn cut_problem(&self) -> Option<Problem> {
+        self.cut.map(|cut| cut_problem(&self.name, "tools", cut))
     }
 
     /// Returns what kept it from being connected, in one line, with the last meaningful line of its
@@ -203,4 +212,11 @@ impl ServerView {
     pub(crate) fn has_offer(&self) -> bool {
         self.offer.is_some()
     }
+}
+
+/// Says that a list is not whole.
+pub(crate) fn cut_problem(server: &ServerName, what: &str, cut: Cut) -> Problem {
+    Problem::warning("list-cut", format!("its list of {what} was cut: {cut}"))
+        .of_server(server.as_str())
+        .hint(format!("only the {what} up to there can be used; tell the author of the server"))
 }

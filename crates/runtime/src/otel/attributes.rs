@@ -88,14 +88,14 @@ pub(crate) fn request(span: &Span, method: &'static str, to: &Peer) {
 
 /// Says that a request had no result.
 pub(crate) fn refused(span: &Span, error: &RequestError) {
+    if let Some(status) = error.status() {
+        return failed(span, status.as_str().to_owned());
+    }
     let kind = match error.itself() {
-        RequestError::Refused(error) => {
+        RequestError::Refused(error) | RequestError::Inconclusive { error, .. } => {
             let code = error.code.to_string();
             span.set_attribute("rpc.response.status_code", code.clone());
             return failed(span, code);
-        }
-        RequestError::Unauthorized { status, .. } | RequestError::Status { status, .. } => {
-            return failed(span, status.as_str().to_owned());
         }
         RequestError::TimedOut { .. } => "timeout",
         RequestError::Lost { .. } | RequestError::Cut => "lost",

@@ -36,6 +36,8 @@ const MOST_EARLIER: usize = 8;
 /// What is sent to a server.
 pub(super) struct Sent {
     headers: HeaderMap,
+    /// How often a header was replaced.
+    generation: u64,
     /// What was sent before it was renewed, the latest last.
     earlier: VecDeque<HeaderValue>,
     /// What of it must not be seen anywhere else, once somebody wanted to know.
@@ -49,26 +51,23 @@ pub(super) struct Stored {
 }
 
 impl ServerHeaders {
-    /// Runs all commands again; says whether a header came of it.
-    async fn renew_printed(&self) -> bool {
+    /// Runs all commands again.
+    async fn renew_printed(&self) {
         let renewals = self.printed.iter().map(|(name, key)| async move {
             let value = self.commands.renew(key).await.ok()?;
             Some((name.clone(), headers::value(&value).ok()?))
         });
         let renewed: Vec<_> = join_all(renewals).await.into_iter().flatten().collect();
-        let has_some = !renewed.is_empty();
         self.current().replace(renewed);
-        has_some
     }
 
-    /// Asks the store again; says whether there is another token than before.
-    fn renew_stored(&self) -> bool {
-        let Some(Stored { server, store }) = &self.stored else { return false };
+    /// Asks the store again.
+    fn renew_stored(&self) {
+        let Some(Stored { server, store }) = &self.stored else { return };
         let token = credentials::token(server, &**store).ok().flatten();
-        let Some(value) = token.and_then(|token| headers::bearer(&token).ok()) else {
-            return false;
-        };
-        self.current().set(AUTHORIZATION, value)
+        if let Some(value) = token.and_then(|token| headers::bearer(&token).ok()) {
+            self.current().set(AUTHORIZATION, value);
+        }
     }
 
     /// Returns the texts that must not be seen anywhere else.
@@ -83,21 +82,20 @@ impl ServerHeaders {
 
 impl Sent {
     pub(super) fn new(headers: HeaderMap) -> Self {
-        Self { headers, earlier: VecDeque::new(), secrets: None }
+        Self { headers, generation: 0, earlier: VecDeque::new(), secrets: None }
     }
 
-    /// Sets a header; says whether it is another one than before.
-    fn set(&mut self, name: HeaderName, value: HeaderValue) -> bool {
+    fn set(&mut self, name: HeaderName, value: HeaderValue) {
         if self.headers.get(&name) == Some(&value) {
-            return false;
+            return;
         }
         self.secrets = None;
+        self.generation += 1;
         self.earlier.extend(self.headers.insert(name, value));
         // All of them may be renewed at once.
         if self.earlier.len() > MOST_EARLIER.max(self.headers.len()) {
             self.earlier.pop_front();
         }
-        true
     }
 
     /// Sets headers; extending the map would send the old value, too.
@@ -136,14 +134,20 @@ impl Authorizer for ServerHeaders {
         Box::pin(std::future::ready(current.headers.clone()))
     }
 
+    fn generation(&self) -> u64 {
+        self.current().generation
+    }
+
     fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict> {
         Box::pin(async move {
             if challenge.status != StatusCode::UNAUTHORIZED || challenge.earlier > 0 {
                 return Verdict::GiveUp;
             }
-            let is_stored_anew = self.renew_stored();
-            let is_printed_anew = self.renew_printed().await;
-            if is_stored_anew || is_printed_anew { Verdict::Repeat } else { Verdict::GiveUp }
+            self.renew_stored();
+            self.renew_printed().await;
+            // Somebody else may have renewed them since this request was sent.
+            let is_renewed = self.generation() != challenge.generation;
+            if is_renewed { Verdict::Repeat } else { Verdict::GiveUp }
         })
     }
 }

@@ -40,6 +40,15 @@ struct Made {
 }
 
 impl Secrets {
+    #[cfg(test)]
+    pub(crate) fn of_texts(texts: &[&str]) -> Self {
+        let mut given = Hidden::default();
+        for text in texts {
+            given.value(text, super::hidden::Certainty::Certain);
+        }
+        Self { given, ..Self::default() }
+    }
+
     /// Knows what a program was given.
     pub(super) fn of_program(given: Hidden) -> Self {
         Self { given, ..Self::default() }

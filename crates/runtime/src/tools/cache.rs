@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wharf_config::Secret;
 use wharf_protocol::era::Revision;
+use wharf_protocol::peer::Cut;
 use wharf_protocol::view::{ClientCapabilities, Tool};
 
 use super::attempts;
@@ -88,6 +89,8 @@ pub(crate) struct CachedServer {
     /// The revision it spoke.
     pub(crate) revision: Option<Revision>,
     pub(crate) tools: Arc<[Tool]>,
+    /// Why these are not all.
+    pub(crate) cut: Option<Cut>,
     pub(crate) instructions: Option<String>,
     pub(crate) saved: SystemTime,
 }
@@ -100,6 +103,8 @@ struct Header {
     saved: u64,
     revision: Option<String>,
     instructions: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
     /// The length of the list, so that a file which was cut is noticed.
     bytes: usize,
 }
@@ -167,6 +172,7 @@ impl ToolCache {
         Some(CachedServer {
             revision: header.revision.as_ref().and_then(|revision| revision.parse().ok()),
             tools: tools.into(),
+            cut: header.cut,
             saved: header.saved(),
             instructions: header.instructions,
         })
@@ -229,6 +235,7 @@ impl ToolCache {
             saved: seconds(entry.saved),
             revision: entry.revision.map(|revision| revision.to_string()),
             instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
+            cut: entry.cut,
             bytes: body.len(),
         };
         let is_covered = |(earlier, text): (Header, ByteString)| {
@@ -262,7 +269,8 @@ impl Header {
     fn is_covered_by(&self, earlier: &Self) -> bool {
         let is_recent = self.saved.abs_diff(earlier.saved) < RENEWED_AFTER.as_secs();
         is_recent
-            && (&self.revision, &self.instructions) == (&earlier.revision, &earlier.instructions)
+            && (&self.revision, &self.instructions, self.cut)
+                == (&earlier.revision, &earlier.instructions, earlier.cut)
     }
 }
 
@@ -289,6 +297,7 @@ mod tests {
         CachedServer {
             revision: Some(Revision::LATEST),
             tools: page.items.into(),
+            cut: Some(Cut::Entries(2)),
             instructions: Some("first\nthen".to_owned()),
             saved: *NOW,
         }

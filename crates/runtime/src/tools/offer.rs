@@ -117,6 +117,11 @@ impl Offer {
         Self::of(Arc::new(origin), server.policy)
     }
 
+    /// Returns everything the server listed that is a tool, whether or not it is let in.
+    pub(crate) fn listed_tools(&self) -> &[view::Tool] {
+        &self.origin.listed.tools
+    }
+
     /// Returns the same list under another policy.
     #[cfg(test)]
     pub(super) fn with_policy(&self, policy: &Policy) -> Self {

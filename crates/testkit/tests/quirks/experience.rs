@@ -82,7 +82,9 @@ impl From<&ConnectError> for Problem {
         let kind = match error {
             ConnectError::TimedOut { .. } => Failure::TimedOut,
             ConnectError::Failed { error, .. } => match &**error {
-                RequestError::Refused(error) if error.code == code::UNSUPPORTED_VERSION => {
+                RequestError::Refused(error) | RequestError::Inconclusive { error, .. }
+                    if error.code == code::UNSUPPORTED_VERSION =>
+                {
                     Failure::NoCommonVersion
                 }
                 error => kind(error),
@@ -101,7 +103,9 @@ impl From<&RequestError> for Problem {
 
 fn kind(error: &RequestError) -> Failure {
     match error.itself() {
-        RequestError::Refused(_) | RequestError::Status { .. } => Failure::Refused,
+        RequestError::Refused(_)
+        | RequestError::Status { .. }
+        | RequestError::Inconclusive { .. } => Failure::Refused,
         RequestError::TimedOut { .. } => Failure::TimedOut,
         RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::Endless) => {
             Failure::TooLarge

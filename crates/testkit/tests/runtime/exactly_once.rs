@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use wharf_testkit::actor::Script;
 use wharf_testkit::chance::Chance;
+use wharf_testkit::quirk::http::{FAILURES, Settings};
+use wharf_testkit::quirk::{Era, HttpQuirk};
 
 use super::world::{World, call, kill};
 
@@ -62,6 +64,76 @@ async fn a_tool_that_may_be_repeated_is_repeated_when_its_owner_says_so() {
         assert_eq!(diary.effects().len(), runs);
         runtime.shutdown().await;
     }
+}
+
+/// Hundreds of calls to a server on HTTP, most of which fail in the way they ask for.
+async fn check_http(era: Era) {
+    let server =
+        HttpQuirk::start_with("as-told", Settings { era: Some(era), ..Settings::default() });
+    let server = server.unwrap();
+    let mut world = World::new();
+    world.server("far", json!({ "url": server.url(), "approval": "never", "callTimeout": 20_000 }));
+    let runtime = world.start();
+    runtime.ready().await;
+    let mut chance = Chance::new(2);
+    let mut said = Vec::new();
+    for round in 0..600 {
+        let failure = match (*chance.of(FAILURES), era) {
+            // There are no sessions to lose.
+            ("400-session" | "session-gone", Era::Modern) => "400",
+            (failure, _) => failure,
+        };
+        let when = match failure {
+            // These say that the call was not executed, and are believed.
+            "401" | "session-gone" => "not",
+            "header-mismatch" | "version" if era == Era::Modern => "not",
+            _ => *chance.of(&["ran", "not"]),
+        };
+        let (text, told) = (format!("call {round}"), format!("{when} {failure}"));
+        let outcome = call(&runtime, "mcp_far_echo", json!({ "text": text, "do": told })).await;
+        said.push((text, told, outcome));
+    }
+    runtime.shutdown().await;
+    let executed = server.executed();
+    for (text, told, outcome) in said {
+        let runs = executed.iter().filter(|it| **it == text).count();
+        let what = format!("{text}, {told}, ran {runs} times: {outcome}");
+        let (_, failure) = told.split_once(' ').unwrap();
+        assert!(runs <= 1, "{what}");
+        assert!(outcome != text || runs == 1, "{what}");
+        match (failure, era) {
+            ("header-mismatch" | "version", Era::Modern) | ("session-gone", _) => {
+                assert_eq!(outcome, text, "{what}");
+            }
+            ("401", _) => assert!(outcome.contains("known=true") && runs == 0, "{what}"),
+            // An answer with the id of the call; it need not say whether anything was done.
+            ("404-ours", _) | ("header-mismatch" | "version", Era::Legacy) => {
+                assert!(
+                    outcome.starts_with("TERMINAL") && outcome.contains("known=true"),
+                    "{what}"
+                );
+            }
+            (status, _) => {
+                assert!(
+                    outcome.starts_with("TERMINAL") && outcome.contains("known=false"),
+                    "{what}"
+                );
+                let number = &status[..3];
+                let is_status = number.bytes().all(|byte| byte.is_ascii_digit());
+                assert!(!is_status || outcome.contains(number), "{what}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_call_runs_twice_whatever_a_legacy_server_on_http_answers() {
+    check_http(Era::Legacy).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_call_runs_twice_whatever_a_modern_server_on_http_answers() {
+    check_http(Era::Modern).await;
 }
 
 /// Thousands of calls, most of which kill their server somewhere, some from outside at any time.

@@ -164,6 +164,6 @@ async fn what_is_odd_is_told_without_the_words_of_the_server() {
     assert_snapshot!(recorder.lines("something odd"), @"DEBUG connection{server=odd attempt=1} connect{server=odd attempt=1}: the server does something odd");
     assert_eq!(recorder.lines("canary"), "");
     // Whoever asks what is wrong with it needs the name.
-    let warnings = &snapshot.server("odd").unwrap().about.as_ref().unwrap().warnings;
+    let warnings = snapshot.server("odd").unwrap().violations();
     assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": `x-mcp-header` is no header name"#);
 }

@@ -43,5 +43,5 @@ pub(crate) use running::Running;
 pub(crate) use servers::{all, for_tool, is_server, narrow, only, split_server};
 pub(crate) use session::{with_call, with_checks, with_servers};
 pub(crate) use tool::tool;
-pub(crate) use trouble::{Trouble, refused};
+pub(crate) use trouble::{CutList, Trouble, cut_lists, refused};
 pub(crate) use wait::{answered, ready, settled};

@@ -19,6 +19,7 @@ use super::one_off;
 use super::progress::Progress;
 use super::questions::desk;
 use super::running::Running;
+use crate::commands::trace::Trace;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::host;
 use crate::signals::Interrupts;
@@ -134,6 +135,7 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
     Options {
         own_program: host::program(),
         ports: Ports { roots, elicitor, ..Ports::default() },
+        trace: invocation.trace.get().map(Trace::sink),
         ..Options::new(env.clone())
     }
     .one_shot()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use wharf::call::{CallError, Reason};
-use wharf::{ServerView, Snapshot, Status, Unavailable};
+use wharf::{Offered, ServerView, Snapshot, Status, Unavailable};
 use wharf_config::Level;
 use wharf_config::text::clean;
 
@@ -26,6 +26,25 @@ impl Trouble {
     pub(crate) fn new(server: &str, error: String) -> Self {
         Self { path: format!("mcp:{server}"), error }
     }
+}
+
+/// A list that is not whole, for programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct CutList {
+    server: String,
+    list: &'static str,
+    reason: String,
+}
+
+/// Returns which lists of one kind are not whole.
+pub(crate) fn cut_lists<T>(offered: &Offered<T>, list: &'static str) -> Vec<CutList> {
+    let cut = offered.cut.iter();
+    cut.map(|(server, cut)| CutList {
+        server: server.as_str().to_owned(),
+        list,
+        reason: cut.to_string(),
+    })
+    .collect()
 }
 
 /// Returns the troubles of all servers that are not there and should be.

@@ -2,10 +2,12 @@
 //!
 //! Only what is trusted is started, and nothing whose program is known to be missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use wharf::{Runtime, ServerView, Snapshot, Status};
-use wharf_config::{Catalog, Level, Problem, Server, State};
+use wharf_config::text::clean;
+use wharf_config::{Catalog, Level, Problem, Server, ServerName, State};
 
 use super::check::Check;
 use crate::commands::connect;
@@ -29,27 +31,41 @@ pub(super) fn with_checks(
     }
     let known: BTreeSet<String> =
         catalog.servers.iter().flat_map(|server| &server.problems).map(message).collect();
-    let work = async |runtime: &Runtime| connect::settled(runtime).await;
-    connect::with_checks(invocation, &catalog, work, |snapshot| show(checks(&snapshot, &known)))
+    let work = async |runtime: &Runtime| {
+        connect::settled(runtime).await;
+        // All their lists are looked at, so that what is wrong in them is known.
+        let violations: Violations = runtime.violations().await.into_iter().collect();
+        (runtime.snapshot(), violations)
+    };
+    connect::with_checks(invocation, &catalog, work, |(snapshot, violations)| {
+        show(checks(&snapshot, &known, &violations))
+    })
 }
 
-fn checks(snapshot: &Snapshot, known: &BTreeSet<String>) -> Vec<Check> {
-    let mut checks: Vec<Check> =
-        snapshot.servers().flat_map(|server| of_server(server, known)).collect();
+/// Which rules of the protocol servers break.
+type Violations = BTreeMap<ServerName, Vec<String>>;
+
+fn checks(snapshot: &Snapshot, known: &BTreeSet<String>, violations: &Violations) -> Vec<Check> {
+    let of_server = |server: &Arc<ServerView>| {
+        let broken = violations.get(&server.name).map_or(&[][..], Vec::as_slice);
+        of_server(server, known, broken)
+    };
+    let mut checks: Vec<Check> = snapshot.servers().flat_map(of_server).collect();
     let collisions = snapshot.registry().problems().iter();
     checks.extend(collisions.map(|problem| of_problem("tool names", problem)));
     checks
 }
 
-fn of_server(server: &ServerView, known: &BTreeSet<String>) -> Vec<Check> {
+fn of_server(server: &ServerView, known: &BTreeSet<String>, broken: &[String]) -> Vec<Check> {
     let name = server.name.as_str();
     let mut checks = vec![connection(server)];
     let problems = server.problems();
     // What was known before anything was connected has been told.
     let news = problems.iter().filter(|problem| !known.contains(&message(problem)));
     checks.extend(news.map(|problem| of_problem(name, problem)));
-    for warning in server.about.iter().flat_map(|about| &about.warnings) {
-        checks.push(Check::note(name, format!("does not keep to the protocol: {warning}")));
+    for rule in broken {
+        let message = format!("does not keep to the protocol: {}", clean(rule));
+        checks.push(Check::note(name, message));
     }
     checks
 }

@@ -30,6 +30,7 @@ impl Answer<'_> {
         let mut text = Lines::default();
         text.add(self.first_sentence());
         self.candidates(&mut text);
+        self.pinned(&mut text);
         self.expanded(&mut text);
         self.problems(&mut text);
         self.next(&mut text);
@@ -146,6 +147,13 @@ impl Answer<'_> {
             for difference in differences.into_iter().flatten() {
                 text.add(format!("     {}", style::faint(&difference)));
             }
+        }
+    }
+
+    /// Says that only one revision of the protocol is offered.
+    fn pinned(&self, text: &mut Lines) {
+        if let Some(version) = &self.best.definition.fields.policy.protocol_version {
+            text.add(format!("Its entry pins the protocol to {}.", clean(version)));
         }
     }
 

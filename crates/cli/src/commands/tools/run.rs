@@ -168,6 +168,8 @@ fn show(
     if let Some(name) = args.name.as_deref().filter(|_| wanted.is_one_server) {
         text::also_a_tool(name, invocation).inspect(|note| ui.notice(note));
     }
+    let cut: Vec<_> = snapshot.servers().filter_map(|it| it.cut_problem()).collect();
+    ui.problems(&cut, &invocation.env);
     ui.problems(registry.problems(), &invocation.env);
     ui.problems(&text::set_aside(snapshot), &invocation.env);
     if !ui.json && tools.is_empty() && !words.is_empty() {

@@ -50,6 +50,9 @@ struct ShownServer<'a> {
     name: &'a str,
     status: &'static str,
     tools: usize,
+    /// Why not all of its tools are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -114,6 +117,7 @@ impl<'a> ShownServer<'a> {
             name: server.name.as_str(),
             status: server.status.word(),
             tools: server.tools(),
+            cut: server.cut.map(|cut| cut.to_string()),
             error: server.trouble(),
         }
     }

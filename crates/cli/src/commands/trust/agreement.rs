@@ -166,6 +166,9 @@ fn policy(definition: &Definition, lines: &mut Lines) {
     if policy.retry_on_hints {
         lines.labelled("retry", "hints (repeats calls of tools that say this is safe)");
     }
+    if let Some(version) = &policy.protocol_version {
+        lines.labelled("protocol", &reveal(version));
+    }
 }
 
 /// Adds what is not as it was agreed to.

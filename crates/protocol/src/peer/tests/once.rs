@@ -6,6 +6,7 @@ use serde_json::json;
 use super::super::RequestError;
 use super::stage::{Asked, Stage, call, status};
 use crate::envelope::code;
+use crate::era::Era;
 
 /// Calls a tool of a server whose answer is not final; returns the error and what was asked.
 async fn failed(
@@ -31,7 +32,7 @@ async fn who_is_turned_away_in_the_second_round_has_begun() {
         _ => None,
     })
     .await;
-    assert!(!error.was_turned_away() && !error.never_sent(), "{error:?}");
+    assert!(!error.was_turned_away(Era::Modern) && !error.never_sent(), "{error:?}");
     assert_eq!(error.to_string(), "the server answered 401 Unauthorized");
     assert_eq!(asked, "2 calls, 0 lists, 0 looks");
 }
@@ -44,7 +45,7 @@ async fn wrong_headers_in_the_second_round_do_not_begin_the_call_anew() {
         _ => None,
     })
     .await;
-    assert!(!error.was_turned_away() && error.refusal().is_none(), "{error:?}");
+    assert!(!error.was_turned_away(Era::Modern) && error.refusal().is_none(), "{error:?}");
     assert_eq!(asked, "2 calls, 0 lists, 0 looks");
 }
 
@@ -55,7 +56,7 @@ async fn wrong_headers_in_the_first_round_are_corrected_once() {
         is_call.then(|| asked.refuse(400, None, code::HEADER_MISMATCH))
     })
     .await;
-    assert!(error.was_turned_away() && error.refusal().is_some(), "{error:?}");
+    assert!(error.was_turned_away(Era::Modern) && error.refusal().is_some(), "{error:?}");
     assert_eq!(asked, "2 calls, 1 lists, 0 looks");
 }
 
@@ -72,13 +73,13 @@ async fn who_is_turned_away_while_waiting_for_a_task_has_begun() {
         _ => None,
     })
     .await;
-    assert!(!error.was_turned_away() && !error.never_sent(), "{error:?}");
+    assert!(!error.was_turned_away(Era::Modern) && !error.never_sent(), "{error:?}");
     assert_eq!(asked, "1 calls, 0 lists, 1 looks");
 }
 
 #[tokio::test]
 async fn who_is_turned_away_at_once_has_not_begun() {
     let (error, asked) = failed(|asked| (asked.name() == "tools/call").then(|| status(401))).await;
-    assert!(error.was_turned_away(), "{error:?}");
+    assert!(error.was_turned_away(Era::Modern), "{error:?}");
     assert_eq!(asked, "1 calls, 0 lists, 0 looks");
 }

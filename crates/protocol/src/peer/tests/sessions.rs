@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::RequestError;
 use super::stage::{Asked, Stage, call, status, stream};
+use crate::era::Era;
 
 /// Begins sessions, called `s1`, `s2` and so on.
 fn hello(asked: &Asked) -> Option<Response> {
@@ -63,17 +64,59 @@ async fn an_answer_that_is_too_long_to_be_looked_at_may_be_one() {
 
 #[tokio::test]
 async fn an_error_about_the_session_begins_another() {
-    for status in [404, 400] {
-        for id in [Value::Null, json!("server-error")] {
-            let no = move |it: &Asked| it.refuse(status, Some(id.clone()), -32000);
-            let (error, counts) = begun_and_called(no).await;
-            assert!(error.is_none(), "{status}: {error:?}");
-            assert_eq!(counts, [2, 2], "{status}");
-        }
+    for id in [Value::Null, json!("server-error")] {
+        let no = move |it: &Asked| it.refuse(404, Some(id.clone()), -32000);
+        let (error, counts) = begun_and_called(no).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(counts, [2, 2]);
     }
     let (error, counts) = begun_and_called(|_| status(404)).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(counts, [2, 2]);
+}
+
+#[tokio::test]
+async fn a_word_about_sessions_begins_another_but_does_not_repeat_the_call() {
+    for id in [Value::Null, json!("server-error")] {
+        let no = move |it: &Asked| it.refuse(400, Some(id.clone()), -32000);
+        let (error, counts) = begun_and_called(no).await;
+        let Some(RequestError::Inconclusive { status: Some(status), .. }) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!((status.as_u16(), counts), (400, [2, 1]));
+    }
+}
+
+#[tokio::test]
+async fn every_other_refusal_of_a_call_leaves_its_outcome_unknown_and_names_the_status() {
+    for number in [400, 408, 409, 429, 500, 502, 503, 504, 307, 308] {
+        let (error, counts) = begun_and_called(move |_| {
+            let mut response = status(number);
+            response.headers_mut().insert("location", "/elsewhere".parse().unwrap());
+            response
+        })
+        .await;
+        let error = error.expect("it is refused");
+        assert_eq!(error.status().map(|it| it.as_u16()), Some(number), "{error:?}");
+        assert!(!error.was_turned_away(Era::Legacy), "{error:?}");
+        assert_eq!(counts, [1, 1], "{number}");
+    }
+    // Trouble on the way is no answer, even in the words of one.
+    for number in [408, 429, 500, 503] {
+        let (error, counts) = begun_and_called(move |it| it.refuse(number, None, -32603)).await;
+        assert!(matches!(error, Some(RequestError::Inconclusive { .. })), "{number}: {error:?}");
+        assert_eq!(counts, [1, 1], "{number}");
+    }
+}
+
+#[tokio::test]
+async fn codes_of_the_modern_era_do_not_repeat_a_legacy_call() {
+    for code in [-32020, -32022] {
+        let (error, counts) = begun_and_called(move |it| it.refuse(400, None, code)).await;
+        let error = error.expect("it is refused");
+        assert!(error.refusal().is_some() && !error.was_turned_away(Era::Legacy), "{error:?}");
+        assert_eq!(counts, [1, 1], "{code}");
+    }
 }
 
 /// A server with a stream, which forgets the first session at the second call.

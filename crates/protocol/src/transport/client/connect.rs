@@ -1,7 +1,8 @@
 //! Makes connections: name lookup, TCP or a Unix socket, the proxy, TLS, and the handshake of HTTP.
 
 use std::io;
-use std::pin::Pin;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -16,9 +17,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tower_service::Service;
 
 use super::error::{Cause, HttpError, Phase, find};
+use super::guard::is_local;
 use super::lane::{Form, Lane};
 use super::options::HttpOptions;
 use super::proxy::{Proxy, Route, Rules};
+use super::send::Reach;
 use super::target::{Origin, Place, Target};
 use super::tasks::Tasks;
 use super::tls::{Side, Tls};
@@ -33,6 +36,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// Makes connections for one client.
 pub(super) struct Dialer {
     tcp: Tcp,
+    /// Does not connect to this machine.
+    outside: Tcp,
     rules: Rules,
     tls: Tls,
     limit: Duration,
@@ -54,13 +59,18 @@ pub(super) type Tcp = HttpConnector<Lookup>;
 
 impl Dialer {
     pub(super) fn new(options: &HttpOptions) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(Lookup(GaiResolver::new()));
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(SILENCE));
-        tcp.set_keepalive_interval(Some(SILENCE / 2));
+        let tcp = |reach| {
+            let lookup = Lookup { resolver: GaiResolver::new(), reach };
+            let mut tcp = HttpConnector::new_with_resolver(lookup);
+            tcp.enforce_http(false);
+            tcp.set_nodelay(true);
+            tcp.set_keepalive(Some(SILENCE));
+            tcp.set_keepalive_interval(Some(SILENCE / 2));
+            tcp
+        };
         Self {
-            tcp,
+            tcp: tcp(Reach::Anywhere),
+            outside: tcp(Reach::NotThisMachine),
             rules: Rules::new(&options.proxies),
             tls: Tls::new(options.extra_roots.clone()),
             limit: options.connect_timeout,
@@ -80,35 +90,59 @@ impl Dialer {
     }
 
     /// Makes a connection to the origin of a target. The caller limits the time.
-    pub(super) async fn dial(&self, target: &Target, tasks: &Tasks) -> Result<Link, HttpError> {
+    pub(super) async fn dial(
+        &self,
+        target: &Target,
+        reach: Reach,
+        tasks: &Tasks,
+    ) -> Result<Link, HttpError> {
         let origin = target.origin();
+        // The connector looks up names only; what is written as an address is judged here.
+        if reach == Reach::NotThisMachine && origin.is_this_machine() {
+            return Err(HttpError::IntoThisMachine { origin: origin.clone() });
+        }
         if let Place::Socket { path } = origin.place() {
             let wire = connect_socket(path).await;
             let source = |source| HttpError::Connect { origin: origin.clone(), source };
-            return self.shake_hands(wire.map_err(source)?, Form::Direct, origin).await;
+            return shake_hands(wire.map_err(source)?, (Form::Direct, reach), origin).await;
         }
-        let (wire, form) = self.reach(target, tasks).await?;
+        let (wire, form) = self.reach(target, reach, tasks).await?;
         if !origin.is_secure() {
-            return self.shake_hands(wire, form, origin).await;
+            return shake_hands(wire, (form, reach), origin).await;
         }
         let secured = self.tls.wrap(wire, target.uri(), Side::Server, tasks).await;
         let (wire, is_http2) = secured.map_err(|source| tls_error(origin, source))?;
         if is_http2 {
             return share(wire, origin, tasks).await;
         }
-        self.shake_hands(wire, form, origin).await
+        shake_hands(wire, (form, reach), origin).await
     }
 
     /// Gets as far as bytes to the server can be sent, directly or through a proxy.
-    async fn reach(&self, target: &Target, tasks: &Tasks) -> Result<(Wire, Form), HttpError> {
+    async fn reach(
+        &self,
+        target: &Target,
+        reach: Reach,
+        tasks: &Tasks,
+    ) -> Result<(Wire, Form), HttpError> {
         let origin = target.origin();
         let wrong = |proxy: &Proxy, source: Cause| HttpError::Proxy {
             origin: origin.clone(),
             proxy: Some(proxy.origin.clone()),
             source,
         };
-        match self.rules.route(target)? {
-            Route::Direct => Ok((self.connect(target.uri(), origin).await?, Form::Direct)),
+        let route = self.rules.route(target)?;
+        if !matches!(route, Route::Direct) && reach == Reach::NotThisMachine {
+            judge_for_proxy(origin).await?;
+        }
+        match route {
+            Route::Direct => {
+                let tcp = match reach {
+                    Reach::Anywhere => &self.tcp,
+                    Reach::NotThisMachine => &self.outside,
+                };
+                Ok((connect(tcp, target.uri(), origin).await?, Form::Direct))
+            }
             Route::Forward(proxy) => {
                 let wire = self.connect_proxy(&proxy, tasks).await;
                 let authorization = proxy.authorization().cloned();
@@ -130,39 +164,54 @@ impl Dialer {
     }
 
     async fn connect_proxy(&self, proxy: &Proxy, tasks: &Tasks) -> Result<Wire, Cause> {
-        let wire = self.connect(&proxy.uri, &proxy.origin).await?;
+        let wire = connect(&self.tcp, &proxy.uri, &proxy.origin).await?;
         if proxy.origin.is_secure() {
             return Ok(self.tls.wrap(wire, &proxy.uri, Side::Proxy, tasks).await?.0);
         }
         Ok(wire)
     }
+}
 
-    async fn connect(&self, uri: &Uri, origin: &Origin) -> Result<Wire, HttpError> {
-        let origin = origin.clone();
-        let error = match self.tcp.clone().call(uri.clone()).await {
-            Ok(stream) => return Ok(Wire::new(stream)),
-            Err(error) => error,
-        };
-        if let Some(LookupFailed(source)) = find(&error) {
+async fn connect(tcp: &Tcp, uri: &Uri, origin: &Origin) -> Result<Wire, HttpError> {
+    let origin = origin.clone();
+    let error = match tcp.clone().call(uri.clone()).await {
+        Ok(stream) => return Ok(Wire::new(stream)),
+        Err(error) => error,
+    };
+    match find(&error) {
+        Some(LookupFailed::System(source)) => {
             return Err(HttpError::Lookup { origin, source: copy(source) });
         }
-        let source = find(&error).map_or_else(|| io::ErrorKind::Other.into(), copy);
-        Err(HttpError::Connect { origin, source })
+        Some(LookupFailed::IntoThisMachine) => return Err(HttpError::IntoThisMachine { origin }),
+        None => {}
     }
+    let source = find(&error).map_or_else(|| io::ErrorKind::Other.into(), copy);
+    Err(HttpError::Connect { origin, source })
+}
 
-    async fn shake_hands(
-        &self,
-        wire: Wire,
-        form: Form,
-        origin: &Origin,
-    ) -> Result<Link, HttpError> {
-        let shaken = http1::Builder::new()
-            .max_header_size(MOST_HEADER_BYTES)
-            .handshake(wire)
-            .await
-            .map_err(|source| never_sent(origin, source))?;
-        Ok(Link::One(Box::new(Lane::new(shaken, form))))
+/// Looks a name up that the proxy will look up as well: the proxy may be on this machine, too.
+///
+/// What only the proxy can look up is left to it.
+async fn judge_for_proxy(origin: &Origin) -> Result<(), HttpError> {
+    let Place::Network { host, port, .. } = origin.place() else { return Ok(()) };
+    let found = tokio::net::lookup_host((host.trim_matches(['[', ']']), *port)).await;
+    if found.is_ok_and(|mut found| found.any(|address| is_local(address.ip()))) {
+        return Err(HttpError::IntoThisMachine { origin: origin.clone() });
     }
+    Ok(())
+}
+
+async fn shake_hands(
+    wire: Wire,
+    (form, reach): (Form, Reach),
+    origin: &Origin,
+) -> Result<Link, HttpError> {
+    let shaken = http1::Builder::new()
+        .max_header_size(MOST_HEADER_BYTES)
+        .handshake(wire)
+        .await
+        .map_err(|source| never_sent(origin, source))?;
+    Ok(Link::One(Box::new(Lane::new(shaken, form, reach))))
 }
 
 /// Starts HTTP/2 on a connection; a task of the client drives it from now on.
@@ -218,37 +267,78 @@ fn copy(error: &io::Error) -> io::Error {
 
 /// The system's lookup of names.
 #[derive(Clone)]
-pub(super) struct Lookup(GaiResolver);
+pub(super) struct Lookup {
+    resolver: GaiResolver,
+    reach: Reach,
+}
 
-/// What the system said to a name.
+/// Why a name has no address to connect to.
 #[derive(Debug, thiserror::Error)]
-#[error("the name lookup failed")]
-pub(super) struct LookupFailed(#[source] io::Error);
+pub(super) enum LookupFailed {
+    #[error("the name lookup failed")]
+    System(#[source] io::Error),
+    #[error("the name leads to this machine")]
+    IntoThisMachine,
+}
 
 impl Service<Name> for Lookup {
-    type Response = <GaiResolver as Service<Name>>::Response;
+    type Response = std::vec::IntoIter<SocketAddr>;
     type Error = LookupFailed;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, LookupFailed>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LookupFailed>> {
-        self.0.poll_ready(cx).map_err(LookupFailed)
+        self.resolver.poll_ready(cx).map_err(LookupFailed::System)
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        let looking_up = self.0.call(name);
-        Box::pin(async move { looking_up.await.map_err(LookupFailed) })
+        let reach = self.reach;
+        #[cfg(test)]
+        if let Some(known) = NAMES.with_borrow(|names| names.get(name.as_str()).cloned()) {
+            return Box::pin(std::future::ready(judged(known, reach)));
+        }
+        let looking_up = self.resolver.call(name);
+        Box::pin(async move {
+            let found = looking_up.await.map_err(LookupFailed::System)?.collect();
+            judged(found, reach)
+        })
     }
 }
 
-/// A connection of whatever kind.
-pub(super) struct Wire(Box<dyn Stream>);
+/// Lets through what may be connected to. One bad address among good ones is a trap.
+fn judged(
+    found: Vec<SocketAddr>,
+    reach: Reach,
+) -> Result<std::vec::IntoIter<SocketAddr>, LookupFailed> {
+    if reach == Reach::NotThisMachine && found.iter().any(|it| is_local(it.ip())) {
+        return Err(LookupFailed::IntoThisMachine);
+    }
+    Ok(found.into_iter())
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The addresses of names that exist in tests only.
+    pub(super) static NAMES: std::cell::RefCell<std::collections::HashMap<String, Vec<SocketAddr>>> =
+        std::cell::RefCell::default();
+}
+
+/// So much is read of a connection before others get their turn: a server that sends without end is
+/// always ready, and whoever reads from it would never pause.
+const TURN: usize = 128 * 1024;
+
+/// A connection of whatever kind, which lets others have their turn.
+pub(super) struct Wire {
+    stream: Box<dyn Stream>,
+    /// How much there was room for in the reads since then.
+    turn: usize,
+}
 
 trait Stream: Read + Write + Send + Unpin {}
 impl<T: Read + Write + Send + Unpin> Stream for T {}
 
 impl Wire {
     pub(super) fn new(stream: impl Read + Write + Send + Unpin + 'static) -> Self {
-        Self(Box::new(stream))
+        Self { stream: Box::new(stream), turn: 0 }
     }
 }
 
@@ -264,7 +354,20 @@ impl Read for Wire {
         cx: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0).poll_read(cx, buffer)
+        if self.turn >= TURN {
+            self.turn = 0;
+            // Wakes us after everybody else, timers and signals included, had a turn.
+            let mut others = pin!(tokio::task::yield_now());
+            if others.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        // How much of the room is used cannot be seen from here, so all of it counts.
+        let room = buffer.remaining();
+        let read = Pin::new(&mut *self.stream).poll_read(cx, buffer);
+        // Whoever has to wait anyway lets others have their turn.
+        self.turn = if read.is_pending() { 0 } else { self.turn + room };
+        read
     }
 }
 
@@ -274,19 +377,19 @@ impl Write for Wire {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut *self.0).poll_write(cx, bytes)
+        Pin::new(&mut *self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0).poll_flush(cx)
+        Pin::new(&mut *self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0).poll_shutdown(cx)
+        Pin::new(&mut *self.stream).poll_shutdown(cx)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
+        self.stream.is_write_vectored()
     }
 
     fn poll_write_vectored(
@@ -294,6 +397,6 @@ impl Write for Wire {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut *self.0).poll_write_vectored(cx, slices)
+        Pin::new(&mut *self.stream).poll_write_vectored(cx, slices)
     }
 }

@@ -76,6 +76,12 @@ pub enum HttpError {
         /// What happened there, if the attempt was made.
         source: Option<Box<Self>>,
     },
+    /// A server elsewhere named an address of this machine.
+    #[error("{origin} is on this machine, and a server elsewhere redirected there")]
+    IntoThisMachine {
+        /// What it named.
+        origin: Origin,
+    },
     /// The connection ended before there was an answer, or the answer is not HTTP.
     #[error("{origin} gave no answer")]
     NoAnswer {
@@ -122,6 +128,7 @@ impl HttpError {
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Proxy { .. }
+            | Self::IntoThisMachine { .. }
             | Self::Closed => true,
             Self::TimedOut { phase, .. } => *phase == Phase::Connect,
             Self::NoAnswer { never_sent, .. } => *never_sent,

@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{Connection, SendRequest};
 
 use super::connect::Wire;
+use super::send::Reach;
 
 /// A connection for one request at a time.
 pub(super) struct Lane {
@@ -22,6 +23,7 @@ pub(super) struct Lane {
     /// `None` once it is over.
     connection: Option<Connection<Wire, Full<Bytes>>>,
     form: Form,
+    reach: Reach,
     /// The server has been seen to keep it open after an answer.
     is_proven: bool,
 }
@@ -45,8 +47,14 @@ impl Lane {
     pub(super) fn new(
         (sender, connection): (SendRequest<Full<Bytes>>, Connection<Wire, Full<Bytes>>),
         form: Form,
+        reach: Reach,
     ) -> Self {
-        Self { sender, connection: Some(connection), form, is_proven: false }
+        Self { sender, connection: Some(connection), form, reach, is_proven: false }
+    }
+
+    /// Returns for which requests it was made.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach
     }
 
     pub(super) fn form(&self) -> &Form {

@@ -11,6 +11,7 @@
 
 mod connect;
 mod error;
+mod guard;
 mod lane;
 mod options;
 mod pool;
@@ -33,4 +34,4 @@ pub use send::HttpClient;
 pub use target::{Origin, Target, TargetError};
 
 pub(crate) use response::{Body, Response};
-pub(crate) use send::Outgoing;
+pub(crate) use send::{Outgoing, Reach, Redirects};

@@ -44,7 +44,9 @@ impl fmt::Display for Refusal {
             Self::SeeOther => "status 303 has no meaning for a message",
             Self::TooMany => "there were too many redirects in a row",
             Self::Insecure => "the way there is not encrypted",
-            Self::IntoThisMachine => "a server elsewhere has no business on this machine",
+            Self::IntoThisMachine => {
+                "a server elsewhere may not redirect to this machine or its local link"
+            }
             Self::Upgrade | Self::Credentials => {
                 "the request carries credentials that are meant for the first address only"
             }
@@ -109,7 +111,7 @@ fn refusal(
     if old.is_secure() && !new.is_secure() {
         return Some(Refusal::Insecure);
     }
-    if new.is_loopback() && !old.is_loopback() {
+    if new.is_this_machine() && !old.is_this_machine() {
         return Some(Refusal::IntoThisMachine);
     }
     match carries_credentials {

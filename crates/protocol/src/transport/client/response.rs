@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use super::error::HttpError;
 use super::lane::Lane;
 use super::pool;
-use super::send::Inner;
+use super::send::{Inner, Reach};
 use super::target::{Origin, Target};
 
 /// So much of an unread body is read in order to keep the connection.
@@ -37,6 +37,8 @@ pub(crate) struct Response {
     /// Who answered. It differs from the target of the request after a redirect; use it for the
     /// next request and save the detour.
     pub target: Target,
+    /// Where a request to that target may go.
+    pub reach: Reach,
     /// What follows the head.
     pub body: Body,
 }

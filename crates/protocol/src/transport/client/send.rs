@@ -39,6 +39,29 @@ pub(crate) struct Outgoing {
     /// Some header, or the address itself, is a secret between the caller and this server, even if
     /// it cannot be told from its name. Then no other server gets to see the request.
     pub carries_credentials: bool,
+    /// What happens when the answer points elsewhere.
+    pub redirects: Redirects,
+    /// Where the request may go.
+    pub reach: Reach,
+}
+
+/// What happens when an answer points elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Redirects {
+    /// It is followed if that is safe.
+    Follow,
+    /// It is an answer like any other: the request must not be sent twice.
+    Return,
+}
+
+/// Where a request may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Reach {
+    /// Anywhere: a person wrote the address.
+    #[default]
+    Anywhere,
+    /// Anywhere but to this machine: a server elsewhere named the address.
+    NotThisMachine,
 }
 
 /// Headers and body may be secret, so shows neither.
@@ -61,6 +84,8 @@ pub struct HttpClient {
 pub(super) struct Inner {
     dialer: Dialer,
     pool: Pool,
+    /// The connections that were made with [`Reach::NotThisMachine`].
+    outside: Pool,
     header_timeout: Option<Duration>,
     pub(super) tasks: Tasks,
 }
@@ -77,6 +102,7 @@ impl HttpClient {
         let inner = Inner {
             dialer: Dialer::new(options),
             pool: Pool::default(),
+            outside: Pool::default(),
             header_timeout: options.header_timeout,
             tasks: Tasks::default(),
         };
@@ -102,11 +128,17 @@ impl HttpClient {
                 }
                 (response, _) => response?,
             };
+            if outgoing.redirects == Redirects::Return {
+                return refuse_compressed(response);
+            }
             let Response { status, headers, target, .. } = &response;
             let Some(next) = redirect::follow(target, *status, headers, carries_credentials)?
             else {
                 return refuse_compressed(response);
             };
+            if next.origin() != target.origin() && !target.origin().is_this_machine() {
+                outgoing.reach = Reach::NotThisMachine;
+            }
             if next.origin() != target.origin() {
                 outgoing.headers.remove(HOST);
             }
@@ -137,6 +169,8 @@ impl HttpClient {
             headers,
             body,
             carries_credentials: true,
+            redirects: Redirects::Follow,
+            reach: Reach::Anywhere,
         };
         let Response { status, headers, body, .. } = self.send(outgoing).await?;
         let mut answer = http::Response::new(body.collect(limit).await?);
@@ -151,12 +185,13 @@ impl HttpClient {
     pub async fn close(&self) {
         self.inner.tasks.stop();
         self.inner.pool.close();
+        self.inner.outside.close();
         self.inner.tasks.wait().await;
     }
 
     #[cfg(test)]
     pub(super) fn idle_connections(&self) -> usize {
-        self.inner.pool.count()
+        self.inner.pool.count() + self.inner.outside.count()
     }
 
     /// Sends a request to its target and nowhere else.
@@ -164,7 +199,7 @@ impl HttpClient {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let (link, is_used) = self.inner.link(&outgoing.target).await?;
+            let (link, is_used) = self.inner.link(&outgoing.target, outgoing.reach).await?;
             match self.within_limit(outgoing, self.try_on(link, outgoing)).await? {
                 Ok(response) => return Ok(response),
                 // Closed while it waited in the pool, and nothing was written: the next, please.
@@ -204,7 +239,8 @@ impl HttpClient {
         let (head, incoming) = response.into_parts();
         let target = outgoing.target.clone();
         let body = Body::new(incoming, target.origin(), &self.inner, lane, &head.headers);
-        Response { status: head.status, headers: head.headers, target, body }
+        let reach = outgoing.reach;
+        Response { status: head.status, headers: head.headers, target, reach, body }
     }
 
     async fn within_limit<T>(
@@ -230,21 +266,25 @@ impl fmt::Debug for HttpClient {
 
 impl Inner {
     /// Finds or makes a connection; says also whether it has been used before.
-    async fn link(self: &Arc<Self>, target: &Target) -> Result<(Link, bool), HttpError> {
+    async fn link(
+        self: &Arc<Self>,
+        target: &Target,
+        reach: Reach,
+    ) -> Result<(Link, bool), HttpError> {
         let origin = target.origin();
-        if let Some(link) = self.idle(origin).await {
+        if let Some(link) = self.idle(origin, reach).await {
             return Ok((link, true));
         }
         if self.tasks.is_stopped() {
             return Err(HttpError::Closed);
         }
-        self.dialer.within_limit(origin, self.connect(target)).await
+        self.dialer.within_limit(origin, self.connect(target, reach)).await
     }
 
     /// Returns a connection from the pool that is still alive, as far as can be known.
-    async fn idle(&self, origin: &Origin) -> Option<Link> {
+    async fn idle(&self, origin: &Origin, reach: Reach) -> Option<Link> {
         loop {
-            let (mut lane, waited) = match self.pool.take(origin)? {
+            let (mut lane, waited) = match self.pool(reach).take(origin)? {
                 Taken::Two(shared) => return Some(Link::Two(shared)),
                 Taken::One(lane, waited) => (lane, waited),
             };
@@ -261,21 +301,33 @@ impl Inner {
         }
     }
 
-    async fn connect(self: &Arc<Self>, target: &Target) -> Result<(Link, bool), HttpError> {
-        let origin = target.origin();
-        let Some(first) = self.pool.first(origin) else {
-            return Ok((self.dialer.dial(target, &self.tasks).await?, false));
+    /// Connections that were made without looking at the address are not for requests that need it.
+    fn pool(&self, reach: Reach) -> &Pool {
+        match reach {
+            Reach::Anywhere => &self.pool,
+            Reach::NotThisMachine => &self.outside,
+        }
+    }
+
+    async fn connect(
+        self: &Arc<Self>,
+        target: &Target,
+        reach: Reach,
+    ) -> Result<(Link, bool), HttpError> {
+        let (origin, pool) = (target.origin(), self.pool(reach));
+        let Some(first) = pool.first(origin) else {
+            return Ok((self.dialer.dial(target, reach, &self.tasks).await?, false));
         };
         // Nobody closes the semaphore; if it were closed, everybody would just connect.
         let permit = first.acquire().await.ok();
-        if let Some(link) = self.idle(origin).await {
+        if let Some(link) = self.idle(origin, reach).await {
             return Ok((link, true));
         }
         // Whoever was first may have found out that there is nothing to share.
-        let permit = permit.filter(|_| self.pool.first(origin).is_some());
-        let link = self.dialer.dial(target, &self.tasks).await?;
+        let permit = permit.filter(|_| pool.first(origin).is_some());
+        let link = self.dialer.dial(target, reach, &self.tasks).await?;
         drop(permit);
-        if self.pool.learn(origin, &link) {
+        if pool.learn(origin, &link) {
             self.watch();
         }
         Ok((link, false))
@@ -283,7 +335,7 @@ impl Inner {
 
     /// Keeps a connection for the next request.
     pub(super) fn keep(self: &Arc<Self>, origin: &Origin, lane: Box<Lane>, patience: Duration) {
-        if self.pool.put(origin, lane, patience) {
+        if self.pool(lane.reach()).put(origin, lane, patience) {
             self.watch();
         }
     }
@@ -292,7 +344,10 @@ impl Inner {
     fn watch(self: &Arc<Self>) {
         let client = Arc::downgrade(self);
         self.tasks.start(async move {
-            while let Some(next) = client.upgrade().and_then(|client| client.pool.sweep()) {
+            let sweep = |client: Arc<Self>| {
+                [client.pool.sweep(), client.outside.sweep()].into_iter().flatten().min()
+            };
+            while let Some(next) = client.upgrade().and_then(sweep) {
                 tokio::time::sleep_until(next).await;
             }
         });
@@ -347,10 +402,9 @@ fn refuse_compressed(response: Response) -> Result<Response, HttpError> {
 }
 
 fn unreachable(from: &Target, to: &Target, error: HttpError) -> HttpError {
-    HttpError::Redirected {
-        from: from.clone(),
-        to: Some(to.clone()),
-        reason: Refusal::Unreachable,
-        source: Some(Box::new(error)),
-    }
+    let (reason, source) = match error {
+        HttpError::IntoThisMachine { .. } => (Refusal::IntoThisMachine, None),
+        error => (Refusal::Unreachable, Some(Box::new(error))),
+    };
+    HttpError::Redirected { from: from.clone(), to: Some(to.clone()), reason, source }
 }

@@ -4,6 +4,7 @@
 //! with the query, where people put keys as well, it stays out of every text.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
+
+use super::guard::is_local;
 
 /// Where a request goes: `http://`, `https://` or `unix:///path/to.sock#/path`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
@@ -262,6 +265,22 @@ impl Origin {
             Ok(Host::Ipv4(address)) => address.is_loopback(),
             Ok(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
             Err(_) => false,
+        }
+    }
+
+    /// Says whether it names this machine or its local link. A name other than `localhost` does not
+    /// tell; where it matters, the addresses behind it are judged when they are connected to.
+    pub(super) fn is_this_machine(&self) -> bool {
+        self.is_loopback() || self.address().is_some_and(is_local)
+    }
+
+    /// Returns the address, if it is written as one.
+    pub(super) fn address(&self) -> Option<IpAddr> {
+        let Place::Network { host, .. } = &*self.0 else { return None };
+        match Host::parse(host).ok()? {
+            Host::Domain(_) => None,
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
         }
     }
 

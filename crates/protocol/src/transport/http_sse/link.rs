@@ -1,6 +1,6 @@
 //! The stream, the address it names, and the requests that go there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 
 use crate::Json;
 use crate::peer::{Answer, Core, EndReason, Ended, RequestError, Speaker, awaited, cancellation};
-use crate::transport::Door;
-use crate::transport::client::{Body, Target};
+use crate::transport::client::{Body, Redirects, Target};
 use crate::transport::events::Parser;
+use crate::transport::{Address, Door, Posting, TraceEvent};
 
 /// How much of the answer to a POST is looked at.
 const SMALL: usize = 64 << 10;
@@ -20,7 +20,9 @@ const SMALL: usize = 64 << 10;
 pub(crate) struct HttpSse {
     core: Arc<Core>,
     door: Door,
-    endpoint: Target,
+    endpoint: Address,
+    /// Where the first message was taken; the server may have redirected it.
+    settled: OnceLock<Address>,
 }
 
 impl HttpSse {
@@ -31,14 +33,24 @@ impl HttpSse {
         target: &Target,
     ) -> Result<Arc<Self>, RequestError> {
         let headers = header(ACCEPT, "text/event-stream");
-        let response = door.send(&Method::GET, target, &headers, &Bytes::new()).await?;
+        let (method, body, address) = (Method::GET, Bytes::new(), Address::written(target.clone()));
+        let posting = Posting {
+            method: &method,
+            address: &address,
+            headers: &headers,
+            body: &body,
+            redirects: Redirects::Follow,
+        };
+        let response = door.send(posting).await?;
         if !response.status.is_success() {
             return Err(RequestError::Status { status: response.status, excerpt: String::new() });
         }
-        let mut body = response.body;
+        let (here, mut body) = (Address::of(&response), response.body);
         let mut parser = Parser::new(core.limits.message);
-        let endpoint = endpoint(&mut body, &mut parser, &response.target).await?;
-        let link = Arc::new(Self { core: Arc::clone(&core), door, endpoint });
+        let target = endpoint(&mut body, &mut parser, &here.target).await?;
+        let endpoint = Address { target, ..here };
+        let link =
+            Arc::new(Self { core: Arc::clone(&core), door, endpoint, settled: OnceLock::new() });
         let reader = Arc::clone(&link);
         core.spawn(async move {
             let reason = tokio::select! {
@@ -51,13 +63,17 @@ impl HttpSse {
     }
 
     /// Sends a request and waits for its answer on the stream.
+    ///
+    /// The redirect of a call is not followed, so that it is not sent twice.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
+        method: &str,
         message: Vec<u8>,
         answer: oneshot::Receiver<Answer>,
     ) -> Result<Json, RequestError> {
+        let redirects = if method == "tools/call" { Redirects::Return } else { Redirects::Follow };
         let posted = async {
-            match self.post(message).await {
+            match self.post(message, redirects).await {
                 Ok(()) => std::future::pending().await,
                 Err(error) => error,
             }
@@ -72,7 +88,7 @@ impl HttpSse {
 
     /// Sends a notification.
     pub(crate) async fn tell(self: &Arc<Self>, message: Vec<u8>) -> Result<(), RequestError> {
-        self.post(message).await
+        self.post(message, Redirects::Follow).await
     }
 
     /// Tells the server that nobody waits for an answer; whether it was asked is not known.
@@ -83,16 +99,31 @@ impl HttpSse {
         false
     }
 
-    async fn post(self: &Arc<Self>, message: Vec<u8>) -> Result<(), RequestError> {
+    async fn post(
+        self: &Arc<Self>,
+        message: Vec<u8>,
+        redirects: Redirects,
+    ) -> Result<(), RequestError> {
         let headers = header(CONTENT_TYPE, "application/json");
         let body = Bytes::from(message);
-        let response = self.door.send(&Method::POST, &self.endpoint, &headers, &body).await?;
+        let posting = Posting {
+            method: &Method::POST,
+            address: self.settled.get().unwrap_or(&self.endpoint),
+            headers: &headers,
+            body: &body,
+            redirects,
+        };
+        let response = self.door.send(posting).await?;
+        if response.status.is_success() {
+            self.settled.get_or_init(|| Address::of(&response));
+        }
         let status = response.status;
         let is_json = is_json(&response.headers);
         let limit = if status.is_success() { self.core.limits.message } else { SMALL };
         let body = response.body.collect(limit).await.unwrap_or_default();
         if !status.is_success() {
-            let excerpt = self.door.excerpt(&self.endpoint, &body).await;
+            self.core.trace(TraceEvent::Received(&body));
+            let excerpt = self.door.excerpt(&self.endpoint.target, &body).await;
             return Err(RequestError::Status { status, excerpt });
         }
         // A few servers answer right here.
@@ -125,17 +156,8 @@ impl HttpSse {
 
 impl Speaker for HttpSse {
     fn say(self: Arc<Self>, message: Vec<u8>) {
-        let tasks = self.core.tasks.clone();
-        tasks.spawn(async move {
-            tokio::select! {
-                () = self.core.over.cancelled() => {}
-                outcome = self.post(message) => if let Err(error) = outcome {
-                    // The error may have words of the server.
-                    let never_sent = error.never_sent();
-                    tracing::debug!(never_sent, "the server did not take a message");
-                }
-            }
-        });
+        let core = Arc::clone(&self.core);
+        core.send_apart(async move { self.post(message, Redirects::Follow).await });
     }
 }
 

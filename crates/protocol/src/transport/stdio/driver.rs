@@ -24,6 +24,9 @@ const JUNK: usize = 100_000;
 /// An oversized line is passed over up to this many times the limit.
 const PATIENCE: u64 = 32;
 
+/// So much is read before others get their turn: a server that writes without end is always ready.
+const TURN: usize = 256 << 10;
+
 /// The caller's side of a session.
 pub(crate) struct PipeLink {
     writer: SharedWriter,
@@ -33,7 +36,7 @@ pub(crate) struct PipeLink {
 /// Starts the tasks of a session.
 pub(crate) fn open(core: &Arc<Core>, mut process: Process, grace: Grace) -> PipeLink {
     let stdout = process.take_stdout();
-    let writer = Arc::new(Writer::new(process.take_stdin()));
+    let writer = Arc::new(Writer::new(process.take_stdin(), core.tracer.clone()));
     let stderr = process.stderr().clone();
     let (silent, output_over) = oneshot::channel();
     let reader = Reader {
@@ -120,11 +123,17 @@ impl Reader {
     /// Reads until the output is over, and says why it is.
     async fn run(mut self, stdout: Option<Stdout>) -> EndReason {
         let Some(mut stdout) = stdout else { return EndReason::OutputClosed };
+        let mut turn = 0;
         loop {
+            if turn >= TURN {
+                turn = 0;
+                tokio::task::yield_now().await;
+            }
             let count = read_more(&mut stdout, &mut self.lines).await.unwrap_or(0);
             while let Some(line) = self.lines.next_line() {
                 self.take(line);
             }
+            turn += count;
             if count == 0 {
                 if let Some(line) = self.lines.rest() {
                     self.take(line);

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use super::outlet::Outlet;
 use crate::transport::process::Stdin;
+use crate::transport::{TraceEvent, Tracer};
 
 /// How much is gathered into one write.
 const BATCH: usize = 64 << 10;
@@ -39,6 +40,7 @@ pub(super) enum Haste {
 pub(super) struct Writer {
     state: Mutex<State>,
     wanted: Notify,
+    tracer: Option<Arc<dyn Tracer>>,
 }
 
 struct State {
@@ -48,9 +50,9 @@ struct State {
 
 impl Writer {
     /// Makes a writer into a server's input; without one it is closed from the start.
-    pub(super) fn new(stdin: Option<Stdin>) -> Self {
+    pub(super) fn new(stdin: Option<Stdin>, tracer: Option<Arc<dyn Tracer>>) -> Self {
         let state = State { outlet: stdin.map(Outlet::new), queue: Queue::default() };
-        Self { state: Mutex::new(state), wanted: Notify::new() }
+        Self { state: Mutex::new(state), wanted: Notify::new(), tracer }
     }
 
     /// Takes one line, which must end in a line end; `id` names the request it is.
@@ -60,6 +62,9 @@ impl Writer {
         line: Vec<u8>,
         haste: Haste,
     ) -> Result<(), NotTaken> {
+        if let Some(tracer) = &self.tracer {
+            tracer.record(TraceEvent::Sent(&line));
+        }
         let mut state = self.state();
         let State { outlet, queue } = &mut *state;
         let Some(outlet) = outlet else { return Err(NotTaken::Closed) };

@@ -1,6 +1,6 @@
 //! One request over HTTP, from its headers to its answer.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,15 +8,15 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tokio::sync::{Semaphore, oneshot};
 
-use super::reply::{self, Reading};
+use super::reply::{self, Reading, Whose};
 use super::session::{Seen, Session};
 use crate::envelope;
 use crate::era::{Revision, header_value};
 use crate::json::text_of;
 use crate::peer::{Answer, Core, EndReason, Ended, Question, RequestError, Speaker, Warning};
 use crate::peer::{awaited, cancellation};
-use crate::transport::Door;
-use crate::transport::client::{HttpError, Response, Target};
+use crate::transport::client::{HttpError, Redirects, Response, Target};
+use crate::transport::{Address, Door, Posting, TraceEvent};
 use crate::{Json, scan};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -34,9 +34,11 @@ pub(crate) struct Streamable {
     pub(super) core: Arc<Core>,
     pub(super) session: Session,
     door: Door,
-    target: Target,
-    /// Where the server redirected us to.
-    moved: OnceLock<Target>,
+    address: Address,
+    /// Where the server answers, once that is settled; it may have redirected us.
+    settled: OnceLock<Address>,
+    /// Where the latest answer came from while connecting.
+    answered_at: Mutex<Option<Address>>,
     /// One renewal of the session at a time.
     renewal: Semaphore,
 }
@@ -47,6 +49,7 @@ pub(super) struct Wrapping<'a> {
     pub(super) seen: &'a Seen,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    pub(super) redirects: Redirects,
 }
 
 impl Streamable {
@@ -61,15 +64,18 @@ impl Streamable {
             core,
             session: Session::default(),
             door,
-            target,
-            moved: OnceLock::new(),
+            address: Address::written(target),
+            settled: OnceLock::new(),
+            answered_at: Mutex::default(),
             renewal: Semaphore::new(1),
         })
     }
 
-    /// Fixes the revision, once it is known.
+    /// Fixes the revision, once it is known, and the address that redirects led to.
     pub(crate) fn settle(&self, revision: Revision) {
         self.session.settle(revision);
+        let latest = self.answered_at.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.settled.get_or_init(|| latest.unwrap_or_else(|| self.address.clone()));
     }
 
     /// Sends a request and reads its answer, which may also arrive on another stream.
@@ -83,8 +89,13 @@ impl Streamable {
         loop {
             let seen = self.seen_by(question.method);
             let headers = headers(question, &seen);
-            let wrapping =
-                Wrapping { method: Method::POST, seen: &seen, headers, body: body.clone() };
+            let wrapping = Wrapping {
+                method: Method::POST,
+                seen: &seen,
+                headers,
+                body: body.clone(),
+                redirects: redirects_of(question.method),
+            };
             let response = self.send(wrapping).await?;
             if question.method == "initialize" && response.status.is_success() {
                 self.session.begin(question.params, &response.headers);
@@ -100,10 +111,19 @@ impl Streamable {
                 };
             }
             let failure = Failure::read(response).await;
-            if !has_renewed && seen.id.is_some() && failure.means_no_session(question.id) {
+            if let Some(body) = failure.body.as_ref().filter(|body| !body.is_empty()) {
+                self.core.trace(TraceEvent::Received(body));
+            }
+            let has_session = seen.id.is_some() && !seen.is_modern();
+            let verdict = failure.about_session(question.id);
+            if !has_renewed && has_session && verdict != SessionVerdict::Unrelated {
                 has_renewed = true;
-                self.renew(seen.generation).await?;
-                continue;
+                let renewal = self.renew(seen.generation).await;
+                // A word is no proof that a call did not run. The next one has a session again.
+                if verdict == SessionVerdict::Gone || question.method != "tools/call" {
+                    renewal?;
+                    continue;
+                }
             }
             return Err(self.failed(failure, question.id).await);
         }
@@ -123,8 +143,7 @@ impl Streamable {
             headers.insert(METHOD, method);
         }
         let body = Bytes::from(message);
-        let response =
-            self.send(Wrapping { method: Method::POST, seen: &seen, headers, body }).await?;
+        let response = self.send(Wrapping::following(Method::POST, &seen, headers, body)).await?;
         if response.status.is_success() {
             // Nothing is expected, but the connection is only free once the body is read.
             drop(response.body.collect(EXCERPT).await);
@@ -149,12 +168,7 @@ impl Streamable {
         if seen.id.is_none() || self.core.stop.is_cancelled() {
             return;
         }
-        let wrapping = Wrapping {
-            method: Method::DELETE,
-            seen: &seen,
-            headers: HeaderMap::new(),
-            body: Bytes::new(),
-        };
+        let wrapping = Wrapping::following(Method::DELETE, &seen, HeaderMap::new(), Bytes::new());
         // A server that does not want goodbyes answers 405; the session is over all the same.
         drop(tokio::time::timeout(GOODBYE, self.send(wrapping)).await);
     }
@@ -171,29 +185,36 @@ impl Streamable {
 
     /// Sends with the headers of the session.
     pub(super) async fn send(&self, wrapping: Wrapping<'_>) -> Result<Response, RequestError> {
-        let Wrapping { method, seen, mut headers, body } = wrapping;
+        let Wrapping { method, seen, mut headers, body, redirects } = wrapping;
         if method == Method::POST {
             headers.insert(CONTENT_TYPE, JSON);
             headers.insert(ACCEPT, BOTH);
         }
         seen.add_to(&mut headers);
-        let target = self.moved.get().unwrap_or(&self.target);
-        let response = self.door.send(&method, target, &headers, &body).await?;
-        // A redirect within the server is followed once, not before every request.
-        if response.status.is_success() && response.target.origin() == self.target.origin() {
-            self.moved.get_or_init(|| response.target.clone());
+        let settled = self.settled.get();
+        let address = settled.unwrap_or(&self.address);
+        let posting =
+            Posting { method: &method, address, headers: &headers, body: &body, redirects };
+        let response = self.door.send(posting).await?;
+        if settled.is_none() && response.status.is_success() {
+            let latest = Some(Address::of(&response));
+            *self.answered_at.lock().unwrap_or_else(PoisonError::into_inner) = latest;
         }
         Ok(response)
     }
 
     /// Says what an answer means that has a status for no.
     async fn failed(&self, failure: Failure, id: u64) -> RequestError {
+        let status = failure.status;
         let body = failure.body.unwrap_or_default();
-        if let Some(error) = reply::refusal(&body, id) {
-            return RequestError::Refused(error);
+        match reply::refusal(&body, id) {
+            Some((error, Whose::Ours)) if blames_request(status) => RequestError::Refused(error),
+            Some((error, _)) => RequestError::Inconclusive { error, status: Some(status) },
+            None => {
+                let excerpt = self.door.excerpt(&self.address.target, &body).await;
+                RequestError::Status { status, excerpt }
+            }
         }
-        let excerpt = self.door.excerpt(&self.target, &body).await;
-        RequestError::Status { status: failure.status, excerpt }
     }
 
     /// Returns the generation of the session, once nobody is busy with beginning one.
@@ -214,8 +235,7 @@ impl Streamable {
         let id = self.core.next_id();
         let seen = self.seen_by("initialize");
         let body = Bytes::from(envelope::request(id, "initialize", introduction.as_ref()));
-        let wrapping =
-            Wrapping { method: Method::POST, seen: &seen, headers: HeaderMap::new(), body };
+        let wrapping = Wrapping::following(Method::POST, &seen, HeaderMap::new(), body);
         let response = self.send(wrapping).await?;
         if !response.status.is_success() {
             return Err(self.failed(Failure::read(response).await, id).await);
@@ -232,18 +252,8 @@ impl Streamable {
 
 impl Speaker for Streamable {
     fn say(self: Arc<Self>, message: Vec<u8>) {
-        let tasks = self.core.tasks.clone();
-        tasks.spawn(async move {
-            let telling = self.tell(message);
-            tokio::select! {
-                () = self.core.over.cancelled() => {}
-                outcome = telling => if let Err(error) = outcome {
-                    // The error may have words of the server.
-                    let never_sent = error.never_sent();
-                    tracing::debug!(never_sent, "the server did not take a message");
-                }
-            }
-        });
+        let core = Arc::clone(&self.core);
+        core.send_apart(async move { self.tell(message).await });
     }
 }
 
@@ -290,16 +300,54 @@ impl Failure {
         Self { status, body: response.body.collect(EXCERPT).await.ok() }
     }
 
-    /// Tells whether the server does not know our session (any more), so did nothing with `id`.
+    /// Tells what the answer to request `id` says about our session.
     ///
     /// An answer under that id comes from a server that has taken the request, whatever its status,
     /// and what could not be read may be one. Some servers put a word in place of the id.
-    fn means_no_session(&self, id: u64) -> bool {
+    fn about_session(&self, id: u64) -> SessionVerdict {
         let Some(body) = self.body.as_ref().filter(|body| !reply::answers(body, id)) else {
-            return false;
+            return SessionVerdict::Unrelated;
         };
         let speaks_of_session = || String::from_utf8_lossy(body).to_lowercase().contains("session");
-        self.status == StatusCode::NOT_FOUND
-            || (self.status == StatusCode::BAD_REQUEST && speaks_of_session())
+        match self.status {
+            StatusCode::NOT_FOUND => SessionVerdict::Gone,
+            StatusCode::BAD_REQUEST if speaks_of_session() => SessionVerdict::Doubtful,
+            _ => SessionVerdict::Unrelated,
+        }
+    }
+}
+
+/// What a refusal says about the legacy session of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SessionVerdict {
+    /// Nothing.
+    Unrelated,
+    /// The server does not know it any more (404), so it did nothing with the request.
+    Gone,
+    /// The server talks about it; whether it did something with the request is not known.
+    Doubtful,
+}
+
+/// Calls are never sent twice, so a redirect is no reason to send one again.
+fn redirects_of(method: &str) -> Redirects {
+    if method == "tools/call" { Redirects::Return } else { Redirects::Follow }
+}
+
+/// Tells whether a status is the server's own judgement of a request. Others may come from something
+/// in front of it, after it has begun.
+fn blames_request(status: StatusCode) -> bool {
+    !status.is_server_error()
+        && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+}
+
+impl<'a> Wrapping<'a> {
+    /// Wraps what may be sent again where a redirect leads.
+    pub(super) fn following(
+        method: Method,
+        seen: &'a Seen,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Self {
+        Self { method, seen, headers, body, redirects: Redirects::Follow }
     }
 }

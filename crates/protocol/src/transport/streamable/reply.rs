@@ -103,10 +103,17 @@ impl Reading<'_> {
                     Source::Event => is_alone && id.is_none(),
                 };
                 if named == Some(self.id) || is_ours {
-                    if named != Some(self.id) {
+                    let is_named = named == Some(self.id);
+                    if !is_named {
                         core.warnings.add(Warning::MissingId);
                     }
-                    found = Some(outcome.map_err(RequestError::Refused));
+                    found = Some(outcome.map_err(|error| {
+                        if is_named {
+                            RequestError::Refused(error)
+                        } else {
+                            RequestError::Inconclusive { error, status: None }
+                        }
+                    }));
                 } else {
                     core.receive(
                         Received::One(Message::Response(Answered { id, outcome })),
@@ -244,12 +251,24 @@ pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
     found.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind)
 }
 
+/// Which request an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The one it came as the answer to.
+    Ours,
+    /// It does not say.
+    Unknown,
+}
+
 /// Finds the JSON-RPC error in a body with a status that says no.
-pub(super) fn refusal(body: &Bytes, id: u64) -> Option<RpcError> {
+pub(super) fn refusal(body: &Bytes, id: u64) -> Option<(RpcError, Whose)> {
     match envelope::read(body.clone()).ok()? {
         Received::One(Message::Response(Answered { id: named, outcome: Err(error) })) => {
-            let named = named.as_ref().and_then(Id::as_ours);
-            named.is_none_or(|named| named == id).then_some(error)
+            match named.as_ref().and_then(Id::as_ours) {
+                Some(named) if named == id => Some((error, Whose::Ours)),
+                Some(_) => None,
+                None => Some((error, Whose::Unknown)),
+            }
         }
         _ => None,
     }

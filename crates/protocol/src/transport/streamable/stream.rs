@@ -23,6 +23,10 @@ use crate::transport::events::Parser;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// After so many bytes of a stream the reading rests.
+const TURN: usize = 256 << 10;
+/// How long it rests.
+const REST: Duration = Duration::from_millis(5);
 
 impl Streamable {
     /// Opens the stream and keeps it open; returns once the server has answered, or `limit` passed.
@@ -106,7 +110,14 @@ impl Streamable {
         retry: &mut Duration,
     ) {
         let mut parser = Parser::new(self.core.limits.message);
+        let mut turn = 0;
         while let Ok(Some(chunk)) = body.chunk().await {
+            turn += chunk.len();
+            if turn >= TURN {
+                // Nobody asked for what comes here, so it can wait for everybody else.
+                turn = 0;
+                tokio::time::sleep(REST).await;
+            }
             parser.push(chunk);
             loop {
                 let event = match parser.next_event() {
@@ -139,7 +150,7 @@ impl Streamable {
         if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
             headers.insert(LAST_EVENT_ID, last);
         }
-        let wrapping = Wrapping { method: Method::GET, seen: &seen, headers, body: Bytes::new() };
+        let wrapping = Wrapping::following(Method::GET, &seen, headers, Bytes::new());
         let response = self.send(wrapping).await?;
         if !response.status.is_success() {
             return Err(RequestError::Status { status: response.status, excerpt: String::new() });

@@ -74,6 +74,8 @@ pub struct Page<T> {
     pub meta: Option<Json>,
     /// What is against the rules in the page itself; the entries have their own.
     pub oddities: Vec<Oddity>,
+    /// Whether there were more entries than wanted; those were not read, nor what follows them.
+    pub is_cut: bool,
 }
 
 /// An entry that cannot be used.
@@ -130,14 +132,20 @@ impl CacheHints {
 impl<T: Entry> Page<T> {
     /// Reads the result of a list request, whatever it is.
     pub fn read(result: &Json) -> Self {
+        Self::read_some(result, usize::MAX)
+    }
+
+    /// Reads at most so many entries of a result, good and bad ones together.
+    pub fn read_some(result: &Json, most: usize) -> Self {
         let mut oddities = Vec::new();
-        let pieces = pieces::read(result).unwrap_or_else(|| odd::read(result, &mut oddities));
+        let pieces =
+            pieces::read(result, most).unwrap_or_else(|| odd::read(result, most, &mut oddities));
         Self::of(result, pieces, oddities)
     }
 
     /// Reads a result that may be anything, also no JSON; `None` unless it is an ordinary page.
-    pub(crate) fn read_unread(result: &Json) -> Option<Self> {
-        Some(Self::of(result, pieces::read(result)?, Vec::new()))
+    pub(crate) fn read_unread(result: &Json, most: usize) -> Option<Self> {
+        Some(Self::of(result, pieces::read(result, most)?, Vec::new()))
     }
 
     fn of(result: &Json, pieces: Pieces<'_, T>, mut oddities: Vec<Oddity>) -> Self {
@@ -148,6 +156,7 @@ impl<T: Entry> Page<T> {
             next_cursor: part(pieces.cursor).and_then(|raw| cursor_of(&raw, &mut oddities)),
             cache: CacheHints::from_parts(pieces.ttl, pieces.scope),
             meta: part(pieces.meta).filter(Json::is_object),
+            is_cut: pieces.is_cut,
             oddities,
         }
     }

@@ -10,15 +10,22 @@ use crate::view::odd::{Deviation, Kind, Oddity};
 use crate::{Json, Members, scan};
 
 /// Reads any page, entry by entry.
-pub(super) fn read<'a, T: Entry>(page: &'a Json, oddities: &mut Vec<Oddity>) -> Pieces<'a, T> {
+pub(super) fn read<'a, T: Entry>(
+    page: &'a Json,
+    room: usize,
+    oddities: &mut Vec<Oddity>,
+) -> Pieces<'a, T> {
     let [list, cursor, ttl, scope, meta] =
         find(page.as_str(), [T::LIST, "nextCursor", "ttlMs", "cacheScope", "_meta"]);
-    let mut pieces = Pieces { cursor, ttl, scope, meta, ..Pieces::default() };
+    let mut pieces = Pieces { cursor, ttl, scope, meta, ..Pieces::with_room(room) };
     match list {
         Some(list) if list.starts_with('[') => add_all(&mut pieces, page, list),
         Some(list) => {
             oddities.push(Oddity::mismatch(T::LIST, &page.part_at(list), Kind::Array));
             for (name, raw) in Members::of(list).iter().flat_map(Members::iter) {
+                if !pieces.has_room() {
+                    break;
+                }
                 pieces.add(read_entry(page.part(raw), Some(&name.into())));
             }
         }
@@ -33,6 +40,9 @@ pub(super) fn read<'a, T: Entry>(page: &'a Json, oddities: &mut Vec<Oddity>) -> 
 
 fn add_all<T: Entry>(pieces: &mut Pieces<'_, T>, page: &Json, list: &str) {
     for (_, entry) in scan::items(list) {
+        if !pieces.has_room() {
+            return;
+        }
         pieces.add(read_entry(page.part_at(entry), None));
     }
 }

@@ -13,16 +13,33 @@ pub(super) struct Pieces<'a, T> {
     pub(super) ttl: Option<&'a str>,
     pub(super) scope: Option<&'a str>,
     pub(super) meta: Option<&'a str>,
-}
-
-impl<T> Default for Pieces<'_, T> {
-    fn default() -> Self {
-        let (items, rejected) = (Vec::new(), Vec::new());
-        Self { items, rejected, cursor: None, ttl: None, scope: None, meta: None }
-    }
+    /// How many more entries there may be, good or bad.
+    pub(super) room: usize,
+    /// There were more entries than that, and they were not read.
+    pub(super) is_cut: bool,
 }
 
 impl<T> Pieces<'_, T> {
+    /// Begins a page with at most so many entries.
+    pub(super) fn with_room(room: usize) -> Self {
+        Self {
+            items: Vec::new(),
+            rejected: Vec::new(),
+            cursor: None,
+            ttl: None,
+            scope: None,
+            meta: None,
+            room,
+            is_cut: false,
+        }
+    }
+
+    /// Tells whether there is room for another entry, and takes note that there was one if not.
+    pub(super) fn has_room(&mut self) -> bool {
+        self.is_cut = self.items.len() + self.rejected.len() >= self.room;
+        !self.is_cut
+    }
+
     pub(super) fn add(&mut self, entry: Result<T, Rejected>) {
         match entry {
             Ok(item) => self.items.push(item),
@@ -32,8 +49,10 @@ impl<T> Pieces<'_, T> {
 }
 
 /// Reads a page in one pass; `None` if it is not an ordinary one.
-pub(super) fn read<T: Entry>(page: &Json) -> Option<Pieces<'_, T>> {
-    let mut pieces = Pieces::default();
+///
+/// What comes after the last entry that there is room for is not looked at.
+pub(super) fn read<T: Entry>(page: &Json, room: usize) -> Option<Pieces<'_, T>> {
+    let mut pieces = Pieces::with_room(room);
     let mut has_list = false;
     let mut walk = scan::members(page.as_str());
     while let Some(key) = walk.next_key() {
@@ -41,6 +60,10 @@ pub(super) fn read<T: Entry>(page: &Json) -> Option<Pieces<'_, T>> {
             (pieces.items, pieces.rejected) = (Vec::new(), Vec::new());
             let mut list = walk.enter(b'[')?;
             while list.next_key().is_some() {
+                if !pieces.has_room() {
+                    pieces.items.shrink_to_fit();
+                    return Some(pieces);
+                }
                 pieces.add(entry(page, &mut list)?);
             }
             walk.leave(&list)?;

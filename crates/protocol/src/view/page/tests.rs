@@ -64,6 +64,25 @@ fn hints_for_caching_are_cautious() {
 }
 
 #[test]
+fn a_page_is_read_up_to_the_limit_and_no_further() {
+    let check = |text: &str, most: usize, expected: &str| {
+        let page: Page<Tool> = Page::read_some(&text.parse().unwrap(), most);
+        let names: Vec<_> = page.items.iter().map(|tool| tool.name().to_string()).collect();
+        let found = format!("{} {} {}", names.join(","), page.rejected.len(), page.is_cut);
+        assert_eq!(found, expected, "{text}");
+    };
+    let three = r#"{"tools":[{"name":"a"},{},{"name":"c"}],"nextCursor":"x"}"#;
+    check(three, 3, "a,c 1 false");
+    check(three, 2, "a 1 true");
+    check(three, 0, " 0 true");
+    check(r#"{"tools":[]}"#, 0, " 0 false");
+    // Pages of another shape end there, too.
+    check(r#"{"tools":{"a":{},"b":{},"c":{}}}"#, 2, "a,b 0 true");
+    check(r#"[{"name":"a"},7,{"name":"c"}]"#, 2, "a 1 true");
+    check(r#"{"tools":[{"name":"a"},7,8,9]}"#, 3, "a 2 true");
+}
+
+#[test]
 fn entries_share_the_buffer_of_the_page() {
     let text: Json = r#"{"tools":[{"name":"a","description":"d"}]}"#.parse().unwrap();
     let page: Page<Tool> = Page::read(&text);

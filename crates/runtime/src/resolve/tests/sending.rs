@@ -67,7 +67,8 @@ async fn an_address_with_a_placeholder_that_is_not_set_is_not_contacted() {
 
 async fn challenge(authorizer: &dyn Authorizer, status: u16, earlier: usize) -> Verdict {
     let status = StatusCode::from_u16(status).unwrap();
-    authorizer.challenged(Challenge { status, demands: Vec::new(), earlier }).await
+    let generation = authorizer.generation();
+    authorizer.challenged(Challenge { status, demands: Vec::new(), earlier, generation }).await
 }
 
 #[tokio::test]
@@ -81,10 +82,22 @@ async fn after_a_401_commands_run_again_once() {
     assert_eq!(challenge(&*authorizer, 403, 0).await, Verdict::GiveUp);
     assert_eq!(challenge(&*authorizer, 401, 1).await, Verdict::GiveUp);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
+    let before = authorizer.generation();
     assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    // A second request that carried the old header: it was renewed meanwhile.
+    let (status, demands) = (StatusCode::UNAUTHORIZED, Vec::new());
+    let late = Challenge { status, demands, earlier: 0, generation: before };
+    assert_eq!(authorizer.challenged(late).await, Verdict::Repeat);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
+}
+
+#[tokio::test]
+async fn after_a_401_the_same_value_again_is_nothing_new() {
+    let fields = r#""url": "https://a.example", "headers": { "A": "!echo value" }"#;
+    let authorizer = World::new().with_own(fields).authorizer().await;
+    assert_eq!(show(&authorizer.headers().await), ["a: value"]);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
 }
 
 #[tokio::test]

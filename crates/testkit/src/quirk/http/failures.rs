@@ -216,8 +216,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     }),
     Entry::new(
         "redirect-call-across",
-        "sends calls to another origin (307); a client may follow, but without credentials",
-        Expect::Survives,
+        "sends calls to another origin (307), where a call must not be sent again",
+        call_fails(Failure::Refused),
         Act::Code(|site, incoming| {
             incoming.call()?;
             let elsewhere = format!("http://{}/mcp", site.elsewhere);

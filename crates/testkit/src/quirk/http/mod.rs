@@ -14,6 +14,7 @@ mod serve;
 mod sessions;
 mod site;
 mod streams;
+mod told;
 mod wire;
 
 use std::io;
@@ -27,6 +28,8 @@ use tokio::sync::oneshot;
 use self::site::{Act, Site};
 use super::mode::{Era, Mode, Quirk};
 
+pub use self::told::FAILURES;
+
 type Entry = Quirk<Act>;
 
 /// The tables by theme.
@@ -39,6 +42,7 @@ const TABLES: &[(&str, &[Entry])] = &[
     ("probe", probe::QUIRKS),
     ("modern", modern::QUIRKS),
     ("older", older::QUIRKS),
+    ("told", told::QUIRKS),
 ];
 
 static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
@@ -98,6 +102,7 @@ impl Seen {
 pub struct HttpQuirk {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    executed: Arc<Mutex<Vec<String>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -120,6 +125,7 @@ impl HttpQuirk {
         let (address, elsewhere) = (main.local_addr()?, other.local_addr()?);
         let seen = Arc::default();
         let site = Site::new(quirk.act, Settings { era: Some(era), ..settings }, elsewhere);
+        let executed = site.executed();
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let serving = serve::serve(site, [main, other], Arc::clone(&seen));
@@ -131,7 +137,7 @@ impl HttpQuirk {
                 }
             });
         });
-        Ok(Self { address, seen, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, seen, executed, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Returns the address of the server for a client.
@@ -147,6 +153,14 @@ impl HttpQuirk {
     /// Returns the requests that came so far.
     pub fn requests(&self) -> Vec<Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl HttpQuirk {
+    /// Returns the texts of the calls that were executed so far, each as often as it was; only the
+    /// mode `as-told` counts them.
+    pub fn executed(&self) -> Vec<String> {
+        self.executed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

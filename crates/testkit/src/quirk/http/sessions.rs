@@ -5,7 +5,7 @@ use super::script::{Script, Step, html, json, plain, response, send};
 use super::site::{Act, Site, accepted, bad_session};
 use super::wire::Incoming;
 use crate::quirk::answers;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS};
+use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS, call_fails};
 
 const fn legacy(
     name: &'static str,
@@ -38,8 +38,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     ),
     legacy(
         "session-lost-400",
-        "forgets the session at the first call and says so with 400",
-        WORKS,
+        "forgets the session at the first call and says so with 400, which proves nothing",
+        call_fails(Failure::Refused),
         |site, incoming| {
             incoming.call()?;
             (site.times("tools/call") == 1).then(|| {

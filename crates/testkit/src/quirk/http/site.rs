@@ -1,7 +1,8 @@
 //! The well-behaved server on HTTP that a quirk twists, and what it remembers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -50,6 +51,9 @@ pub(super) struct Site {
     pub(super) stream: Option<UnboundedSender<Push>>,
     /// A request that is answered later.
     pub(super) held: Option<Request>,
+    /// The texts of calls that came before.
+    met: HashSet<String>,
+    executed: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
@@ -64,7 +68,24 @@ impl Site {
             sessions: 0,
             stream: None,
             held: None,
+            met: HashSet::new(),
+            executed: Arc::default(),
         }
+    }
+
+    /// Returns where the executed calls are noted.
+    pub(super) fn executed(&self) -> Arc<Mutex<Vec<String>>> {
+        Arc::clone(&self.executed)
+    }
+
+    /// Notes that a call is executed.
+    pub(super) fn execute(&self, text: &str) {
+        self.executed.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+    }
+
+    /// Tells whether a call with this text comes for the first time.
+    pub(super) fn has_not_met(&mut self, text: &str) -> bool {
+        self.met.insert(text.to_owned())
     }
 
     /// Decides what to do with a request.

@@ -1,6 +1,9 @@
 //! Which redirects are followed.
 
-use super::super::{HttpError, Refusal};
+use std::net::SocketAddr;
+
+use super::super::connect::NAMES;
+use super::super::{HttpError, Redirects, Refusal};
 use super::world::{Reply, Server, client, fetch, ok, post, post_with, redirect, send, shown};
 
 /// Starts a server that redirects from `/mcp` and answers anything else with the request line.
@@ -139,4 +142,112 @@ async fn what_is_no_mcp_is_sent_to_its_target_alone_and_answered_as_a_whole() {
     assert!(matches!(send("/v1/traces", 5).await, Err(HttpError::TooLarge { limit: 5, .. })));
     assert_eq!(refusal(&send("/mcp", 100).await.unwrap_err()), Refusal::Credentials);
     assert_eq!(other.connections(), 0);
+}
+
+/// Says where a name leads in this test.
+fn name(name: &str, addresses: &[&str]) {
+    let addresses = addresses.iter().map(|it| SocketAddr::new(it.parse().unwrap(), 0)).collect();
+    NAMES.with_borrow_mut(|names| names.insert(name.to_owned(), addresses));
+}
+
+/// An address of an interface of this machine, if there is one besides the loopback.
+fn own_address() -> Option<String> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    socket.connect("192.0.2.7:9").ok()?;
+    Some(socket.local_addr().unwrap().ip().to_string())
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_does_not_lead_to_this_machine_under_any_name() {
+    name("far.test", &["127.0.0.1"]);
+    name("loopback.test", &["127.0.0.1"]);
+    name("zero.test", &["0.0.0.0"]);
+    name("mapped.test", &["::ffff:127.0.0.1"]);
+    name("link.test", &["169.254.169.254"]);
+    name("mixed.test", &["192.0.2.7", "127.0.0.1"]);
+    let mut hosts: Vec<String> = [
+        "loopback.test",
+        "zero.test",
+        "mapped.test",
+        "link.test",
+        "mixed.test",
+        "localhost",
+        "localhost.",
+        "x.localhost",
+        "127.0.0.1",
+        "0.0.0.0",
+        "0",
+        "2130706433",
+        "0x7f.1",
+        "169.254.169.254",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[fe80::1]",
+    ]
+    .map(str::to_owned)
+    .into();
+    if let Some(own) = own_address() {
+        name("own.test", &[&own]);
+        hosts.extend(["own.test".to_owned(), own]);
+    }
+    let near = Server::start(|_| Reply::Keep(ok("secret"))).await;
+    for host in hosts {
+        let server = redirecting(307, &format!("http://{host}:{}/", near.port)).await;
+        let far = format!("http://far.test:{}/mcp", server.port);
+        let error = fetch(&client(), &far).await.unwrap_err();
+        assert_eq!(refusal(&error), Refusal::IntoThisMachine, "{host}");
+    }
+    assert_eq!(near.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_detour_does_not_help_to_get_into_this_machine() {
+    name("far.test", &["127.0.0.1"]);
+    let near = Server::start(|_| Reply::Keep(ok("secret"))).await;
+    // A place elsewhere, for as long as it is looked at only once.
+    let server = redirecting(307, "/again").await;
+    let (port, target) = (server.port, near.at("/"));
+    let chain = Server::start(move |seen| match seen.line() {
+        "POST /mcp" => Reply::Keep(redirect(307, &format!("http://far.test:{port}/mcp"))),
+        _ => Reply::Keep(redirect(307, &target)),
+    })
+    .await;
+    let error = fetch(&client(), &format!("http://far.test:{}/mcp", chain.port)).await.unwrap_err();
+    assert_eq!(refusal(&error), Refusal::IntoThisMachine);
+    assert_eq!((near.connections(), server.connections()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_connection_that_was_made_unseen_is_not_used_for_a_redirect() {
+    name("far.test", &["127.0.0.1"]);
+    name("own-entry.test", &["127.0.0.1"]);
+    let near = Server::start(|_| Reply::Keep(ok("secret"))).await;
+    let own = format!("http://own-entry.test:{}/", near.port);
+    let server = redirecting(307, &own).await;
+    let client = client();
+    // The person's own entry leads there, and its connection waits in the pool.
+    assert_eq!(fetch(&client, &own).await.unwrap(), "secret");
+    let error = fetch(&client, &format!("http://far.test:{}/mcp", server.port)).await.unwrap_err();
+    assert_eq!(refusal(&error), Refusal::IntoThisMachine);
+    assert_eq!(near.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_may_redirect_on_it() {
+    let near = Server::start(|_| Reply::Keep(ok("fine"))).await;
+    for host in ["localhost", "127.0.0.1"] {
+        let server = redirecting(307, &format!("http://{host}:{}/", near.port)).await;
+        assert_eq!(fetch(&client(), &server.at("/mcp")).await.unwrap(), "fine", "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_must_not_be_sent_twice_gets_the_redirect_as_its_answer() {
+    let server = redirecting(307, "/mcp/").await;
+    let mut outgoing = post(&server.at("/mcp"));
+    outgoing.redirects = Redirects::Return;
+    assert_eq!(client().send(outgoing).await.unwrap().status, 307);
+    assert_eq!(server.seen().len(), 1);
 }

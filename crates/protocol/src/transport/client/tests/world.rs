@@ -10,7 +10,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-use super::super::{HttpClient, HttpError, HttpOptions, Outgoing, Response, Target};
+use super::super::{
+    HttpClient, HttpError, HttpOptions, Outgoing, Reach, Redirects, Response, Target,
+};
 
 /// Far longer than anything here takes.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -212,6 +214,8 @@ pub(super) fn post(address: &str) -> Outgoing {
         headers: HeaderMap::new(),
         body: Bytes::from_static(b"{}"),
         carries_credentials: false,
+        redirects: Redirects::Follow,
+        reach: Reach::Anywhere,
     }
 }
 

@@ -1,0 +1,66 @@
+//! The exchange with a server, kept while a verb connects and shown with its answer.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use wharf::{TraceKind, TraceLine, TraceSink};
+use wharf_config::text::clean;
+
+use crate::ui::style;
+
+/// Keeps what is said; clones see the same.
+#[derive(Clone, Default)]
+pub(crate) struct Trace(Arc<Mutex<Vec<TraceLine>>>);
+
+/// One thing that was said, for programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownLine {
+    ms: u64,
+    kind: &'static str,
+    text: String,
+}
+
+impl Trace {
+    /// Returns what a runtime tells of the exchange.
+    pub(crate) fn sink(&self) -> TraceSink {
+        let lines = Arc::clone(&self.0);
+        Arc::new(move |line| lines.lock().unwrap_or_else(PoisonError::into_inner).push(line))
+    }
+
+    /// Returns what was said, for programs.
+    pub(crate) fn lines(&self) -> Vec<ShownLine> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = lines.iter().map(|line| ShownLine {
+            ms: milliseconds(line),
+            kind: line.kind.word(),
+            text: line.text.clone(),
+        });
+        shown.collect()
+    }
+
+    /// Takes what was said out, as lines for a person.
+    pub(crate) fn take_text(&self) -> Vec<String> {
+        let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let shown = lines.iter().map(|line| {
+            let mark = match line.kind {
+                TraceKind::Sent => "→",
+                TraceKind::Received => "←",
+                TraceKind::Http => "·",
+                TraceKind::Note => "…",
+            };
+            let time = style::faint(&format!("{:>6} ms", milliseconds(line)));
+            format!("{time} {mark} {}", clean(&line.text))
+        });
+        shown.collect()
+    }
+}
+
+fn milliseconds(line: &TraceLine) -> u64 {
+    u64::try_from(line.at.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl std::fmt::Debug for Trace {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Trace").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! Lists that are longer than anybody needs: they are read up to a limit, and every verb says so.
+
+#![expect(clippy::disallowed_methods, reason = "a test starts the binary")]
+
+use std::process::Command;
+
+use insta::assert_snapshot;
+
+use crate::web::{Asked, Web, response, say};
+use crate::world::{World, timeless};
+
+/// A server whose lists have so many entries, each on one page.
+fn lists_of(entries: usize) -> Web {
+    let list = move |kind: &str, key: &str| {
+        let more = if kind == "tools" { r#","inputSchema":{"type":"object"}"# } else { "" };
+        let entry = |number: usize| format!(r#"{{"{key}":"x{number}"{more}}}"#);
+        let all: Vec<String> = (0..entries).map(entry).collect();
+        format!(r#"{{"{kind}":[{}]}}"#, all.join(","))
+    };
+    Web::start(move |asked: &Asked, client| {
+        let result = match asked.method() {
+            "initialize" => r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"web","version":"3"}}"#.to_owned(),
+            "tools/list" => list("tools", "name"),
+            "resources/list" => list("resources", "uri"),
+            "resources/templates/list" => list("resourceTemplates", "uriTemplate"),
+            "prompts/list" => list("prompts", "name"),
+            method if method.starts_with("notifications/") => {
+                return say(client, &response("202 Accepted", "", ""));
+            }
+            _ => return say(client, &response("405 Method Not Allowed", "", "")),
+        };
+        say(client, &asked.result(&result));
+    })
+}
+
+fn world_with(server: &Web) -> World {
+    let entry = format!(r#""url": "{}", "timeout": 120000"#, server.url("/mcp"));
+    World::new().own_servers(&[("big", &entry)])
+}
+
+/// Returns what a command says besides its data.
+fn remarks(said: &str) -> &str {
+    said.split_once("--- stderr\n").map_or("", |(_, remarks)| remarks)
+}
+
+#[test]
+fn a_list_that_was_cut_says_so_in_every_verb() {
+    let server = lists_of(50_001);
+    let world = world_with(&server);
+    assert_snapshot!(remarks(&world.run("tools")), @r#"
+    warning: "big": its list of tools was cut: it has more than 50000 entries
+      hint: only the tools up to there can be used; tell the author of the server
+    warning: "big": names already taken: "x1" is mcp_big_x_znqxkk, since "big/x0" is mcp_big_x; "x2" is mcp_big_x_hguwle, since "big/x0" is mcp_big_x; "x3" is mcp_big_x_kwytpp, since "big/x0" is mcp_big_x; and 49996 more
+      hint: `prefix` gives a server's tools names of their own
+    50000 tools from 1 server.
+    "#);
+    assert_snapshot!(remarks(&world.run("resources")), @r#"
+    warning: "big": its list of resources was cut: it has more than 50000 entries
+      hint: only the resources up to there can be used; tell the author of the server
+    warning: "big": its list of templates was cut: it has more than 50000 entries
+      hint: only the templates up to there can be used; tell the author of the server
+    50000 resources and 50000 templates.
+    "#);
+    assert_snapshot!(remarks(&world.run("prompts")), @r#"
+    warning: "big": its list of prompts was cut: it has more than 50000 entries
+      hint: only the prompts up to there can be used; tell the author of the server
+    50000 prompts.
+    "#);
+    assert_snapshot!(timeless(&world.run("test big")), @r#"
+    exit 0
+    --- stdout
+    Connected to "big"
+      server         web 3
+      transport      http
+      protocol       2025-11-25 (legacy)
+      tools          50000
+      connecting     [time] ms
+      listing        [time] ms
+    --- stderr
+    warning: "big": its list of tools was cut: it has more than 50000 entries
+      hint: only the tools up to there can be used; tell the author of the server
+    "#);
+    let told = world.run("doctor big");
+    assert!(told.contains("its list of tools was cut: it has more than 50000 entries"), "{told}");
+    for (line, expected) in [
+        ("tools --json", r#""cut": "it has more than 50000 entries""#),
+        ("test big --json", r#""cut": "it has more than 50000 entries""#),
+        ("resources --json", r#""list": "resources""#),
+        ("resources --json", r#""list": "templates""#),
+        ("prompts --json", r#""list": "prompts""#),
+        ("doctor big --json", "its list of tools was cut: it has more than 50000 entries"),
+    ] {
+        let told = world.run(line);
+        assert!(told.contains(expected), "{line}: {}", &told[told.len().saturating_sub(2000)..]);
+    }
+}
+
+#[test]
+fn a_list_of_just_the_limit_is_whole() {
+    let server = lists_of(50_000);
+    let told = world_with(&server).run("test big");
+    assert!(told.contains("tools          50000") && !told.contains("cut"), "{told}");
+}
+
+#[test]
+fn a_page_of_a_million_tools_costs_little_memory() {
+    let server = lists_of(1_000_000);
+    let world = world_with(&server);
+    let wanted = world.command(&["test", "big"]);
+    let mut limited = Command::new("/bin/sh");
+    limited.args(["-c", "ulimit -v 700000; exec \"$0\" \"$@\""]);
+    limited.arg(wanted.get_program()).args(wanted.get_args());
+    limited.current_dir(world.path("project")).env_clear();
+    limited.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let told = world.show(&limited.output().unwrap());
+    assert!(told.contains("tools          50000"), "{told}");
+}

@@ -1,0 +1,82 @@
+//! `protocolVersion` in an entry: the only revision that is offered to a server.
+
+use insta::assert_snapshot;
+
+use crate::world::{World, timeless};
+
+/// A server that notes every line it is sent, and agrees to whatever revision it is offered.
+const NOTES: &str = r#"
+while IFS= read -r line; do
+  printf '%s\n' "$line" >> "$0.seen"
+  id=${line#*'"id":'}; id=${id%%[,\}]*}
+  version=${line#*'"protocolVersion":"'}; version=${version%%'"'*}
+  case $line in
+    *'"method":"initialize"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"'"$version"'","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}}';;
+    *'"method":"tools/list"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[]}}';;
+    *'"id":'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"no"}}';;
+  esac
+done
+"#;
+
+fn pinned(version: &str) -> World {
+    let entry = format!(r#""command": "notes", "protocolVersion": {version}"#);
+    World::new().script("notes", NOTES).own_servers(&[("notes", &entry)])
+}
+
+#[test]
+fn only_the_pinned_revision_is_offered() {
+    let world = pinned(r#""2025-06-18""#);
+    assert_snapshot!(timeless(&world.run("test notes")), @r#"
+    exit 0
+    --- stdout
+    Connected to "notes"
+      server         notes 1
+      transport      stdio
+      protocol       2025-06-18 (legacy)
+      tools          0
+      connecting     [time] ms
+      listing        [time] ms
+    "#);
+    let seen = std::fs::read_to_string(world.path("bin/notes.seen")).unwrap();
+    assert!(!seen.contains("server/discover"), "{seen}");
+    assert!(seen.contains(r#""protocolVersion":"2025-06-18""#), "{seen}");
+}
+
+#[test]
+fn a_server_that_does_not_speak_the_pinned_revision_is_not_asked_for_another() {
+    let world = pinned(r#""2026-07-28""#);
+    assert_snapshot!(world.run("test notes"), @r#"
+    exit 3
+    --- stderr
+    error: Failed to connect to "notes": the server answered: no (code -32601)
+      hint: its entry pins `protocolVersion` to 2026-07-28; without that, another revision is tried (wharf get notes)
+    "#);
+    let seen = std::fs::read_to_string(world.path("bin/notes.seen")).unwrap();
+    assert!(!seen.contains("initialize"), "{seen}");
+}
+
+#[test]
+fn the_pin_is_shown() {
+    let world = pinned(r#""2025-06-18""#);
+    assert!(world.run("get notes").contains("protocol       2025-06-18 (pinned)"));
+    assert!(world.run("get notes --json").contains(r#""protocolVersion": "2025-06-18""#));
+    assert_snapshot!(world.run("explain notes"), @r#"
+    exit 0
+    --- stdout
+    "notes" runs from your Wharf file ~/.wharf/mcp.json (line 1).
+    It is defined nowhere else.
+    Its entry pins the protocol to 2025-06-18.
+    "#);
+}
+
+#[test]
+fn a_revision_that_does_not_exist_is_a_warning_and_no_pin() {
+    for value in [r#""2025-01-01""#, "20250618", "true"] {
+        let told = pinned(value).run("list");
+        assert!(
+            told.contains("\"protocolVersion\" is no known protocol revision; ignored"),
+            "{told}"
+        );
+        assert!(told.contains("use one of 2024-11-05, 2025-03-26"), "{told}");
+    }
+}

@@ -1,0 +1,364 @@
+//! Every sign in every state, and what the negotiation does about it.
+
+use super::*;
+
+/// Plays signs, one per line, and shows the steps.
+fn check(remembered: Option<Revision>, signs: &[&str], expected: &[&str]) {
+    check_from(remembered.map_or(Prior::Nothing, Prior::Remembered), signs, expected);
+}
+
+fn check_from(prior: Prior, signs: &[&str], expected: &[&str]) {
+    let (mut negotiation, first) = Negotiation::begin(prior);
+    let mut steps = vec![show(&Step::Ask(first))];
+    for sign in signs {
+        let (kind, rest) = sign.split_once(' ').unwrap_or((sign, ""));
+        let newest = |wanted: fn(&Probe) -> bool| {
+            negotiation.asked.iter().rev().find(|it| wanted(it)).copied().unwrap()
+        };
+        let probe = if kind.starts_with('d') {
+            newest(|it| matches!(it, Probe::Discover(_)))
+        } else if kind.starts_with('i') {
+            newest(|it| matches!(it, Probe::Initialize(_)))
+        } else {
+            first
+        };
+        let json: Option<Json> = rest.parse().ok();
+        let error = json.as_ref().map(|json| RpcError {
+            code: json.get("code").and_then(|code| code.to()).unwrap_or(0),
+            message: String::new(),
+            data: json.get("data"),
+        });
+        let sign = match kind {
+            "silence" => Sign::Silence,
+            "gone" => Sign::Gone,
+            "d-away" | "i-away" => Sign::TurnedAway(probe),
+            "d-busy" | "i-busy" => Sign::Failed(probe),
+            "d" | "i" => Sign::Answered(probe, Ok(json.as_ref().unwrap())),
+            _ => Sign::Answered(probe, Err(error.as_ref().unwrap())),
+        };
+        steps.push(show(&negotiation.next(sign)));
+    }
+    assert_eq!(steps, expected);
+}
+
+fn show(step: &Step) -> String {
+    match step {
+        Step::Ask(Probe::Discover(revision)) => format!("discover {revision}"),
+        Step::Ask(Probe::Initialize(revision)) => format!("initialize {revision}"),
+        Step::Restart(_) => "restart".into(),
+        Step::TryEventStream => "event stream".into(),
+        Step::Wait => "wait".into(),
+        Step::Settled { revision, oddity, .. } => {
+            format!("{revision}{}", oddity.map(|it| format!(" ({it})")).unwrap_or_default())
+        }
+        Step::GiveUp => "give up".into(),
+    }
+}
+
+const DISCOVER: &str = "discover 2026-07-28";
+const INITIALIZE: &str = "initialize 2025-11-25";
+
+#[test]
+fn a_modern_server_is_known_by_its_answer() {
+    check(None, &[r#"d {"supportedVersions":["2026-07-28"]}"#], &[DISCOVER, "2026-07-28"]);
+    check(
+        None,
+        &[r#"d {"supportedVersions":["2024-11-05","2026-07-28","2025-11-25"]}"#],
+        &[DISCOVER, "2026-07-28"],
+    );
+    check(None, &[r#"d {"supportedVersions":"2026-07-28"}"#], &[DISCOVER, "2026-07-28"]);
+    check(
+        None,
+        &[r#"d {"supportedVersions":[7,"2026-07-28"]}"#],
+        &[DISCOVER, "2026-07-28 (lists protocol revisions that are no texts)"],
+    );
+}
+
+#[test]
+fn any_other_error_leads_to_initialize() {
+    for error in [r#"{"code":-32601}"#, r#"{"code":-32602}"#, r#"{"code":-32000}"#, "{}"] {
+        check(
+            None,
+            &[&format!("d-error {error}"), r#"i {"protocolVersion":"2025-06-18"}"#],
+            &[DISCOVER, INITIALIZE, "2025-06-18"],
+        );
+    }
+}
+
+#[test]
+fn an_empty_answer_leads_to_initialize() {
+    check(
+        None,
+        &["d {}", r#"i {"protocolVersion":"2024-11-05"}"#],
+        &[DISCOVER, INITIALIZE, "2024-11-05"],
+    );
+}
+
+#[test]
+fn a_modern_server_without_the_version_says_which_it_has() {
+    let legacy = r#"d-error {"code":-32022,"data":{"supported":["2025-03-26","2025-06-18"]}}"#;
+    check(None, &[legacy], &[DISCOVER, "initialize 2025-06-18"]);
+    let same = r#"d-error {"code":-32022,"data":{"supported":["2026-07-28"]}}"#;
+    check(None, &[same, same], &[DISCOVER, DISCOVER, INITIALIZE]);
+    let refused = r#"i-error {"code":-32022,"data":{"supported":["2026-07-28"]}}"#;
+    let answer = r#"d {"supportedVersions":["2026-07-28"]}"#;
+    check(None, &["d {}", refused, answer], &[DISCOVER, INITIALIZE, DISCOVER, "2026-07-28"]);
+    let nothing = r#"d-error {"code":-32022}"#;
+    check(None, &[nothing], &[DISCOVER, INITIALIZE]);
+}
+
+#[test]
+fn codes_of_the_modern_era_settle_it() {
+    for code in [-32020, -32021] {
+        let sign = format!(r#"d-error {{"code":{code}}}"#);
+        check(None, &[&sign], &[DISCOVER, "2026-07-28 (refuses server/discover)"]);
+    }
+}
+
+#[test]
+fn a_server_that_ends_is_started_again_for_initialize_once() {
+    check(
+        None,
+        &["gone", r#"i {"protocolVersion":"2025-03-26"}"#],
+        &[DISCOVER, "restart", "2025-03-26"],
+    );
+    check(None, &["gone", "gone"], &[DISCOVER, "restart", "give up"]);
+}
+
+#[test]
+fn a_silent_server_is_asked_both_and_the_first_usable_answer_wins() {
+    check(
+        None,
+        &["silence", "silence", r#"i {"protocolVersion":"2025-11-25"}"#],
+        &[DISCOVER, INITIALIZE, "wait", "2025-11-25"],
+    );
+    check(
+        None,
+        &["silence", r#"d {"supportedVersions":["2026-07-28"]}"#],
+        &[DISCOVER, INITIALIZE, "2026-07-28"],
+    );
+    check(
+        None,
+        &["silence", r#"d-error {"code":-32601}"#, r#"i {"protocolVersion":"2025-11-25"}"#],
+        &[DISCOVER, INITIALIZE, "wait", "2025-11-25"],
+    );
+    check(
+        None,
+        &["silence", r#"i-error {"code":-32601}"#, r#"d {"supportedVersions":["2026-07-28"]}"#],
+        &[DISCOVER, INITIALIZE, "wait", "2026-07-28"],
+    );
+}
+
+#[test]
+fn a_version_error_to_initialize_is_answered_with_a_supported_one() {
+    check(
+        None,
+        &[
+            r#"d-error {"code":-32601}"#,
+            r#"i-error {"code":-32602,"data":{"supported":["2024-11-05"]}}"#,
+            r#"i {"protocolVersion":"2024-11-05"}"#,
+        ],
+        &[DISCOVER, INITIALIZE, "initialize 2024-11-05", "2024-11-05"],
+    );
+}
+
+#[test]
+fn odd_versions_are_survived() {
+    let cases = [
+        (
+            r#"i {"protocolVersion":"2099-01-01"}"#,
+            "2025-11-25 (names a protocol revision that does not exist)",
+        ),
+        (
+            r#"i {"protocolVersion":"2024-10-07"}"#,
+            "2024-11-05 (names a protocol revision that does not exist)",
+        ),
+        (r#"i {"protocolVersion":5}"#, "2025-11-25 (names no protocol revision)"),
+        (
+            r#"i {"protocolVersion":"2026-07-28"}"#,
+            "2025-11-25 (answers initialize with a revision that has none)",
+        ),
+    ];
+    for (sign, settled) in cases {
+        check(None, &["d {}", sign], &[DISCOVER, INITIALIZE, settled]);
+    }
+}
+
+#[test]
+fn what_is_remembered_comes_first_and_is_probed_again_when_it_fails() {
+    let remembered = Some(Revision::V2025_06_18);
+    check(
+        remembered,
+        &[r#"i {"protocolVersion":"2025-06-18"}"#],
+        &["initialize 2025-06-18", "2025-06-18"],
+    );
+    check(
+        remembered,
+        &[r#"i-error {"code":-32601}"#, r#"d {"supportedVersions":["2026-07-28"]}"#],
+        &["initialize 2025-06-18", DISCOVER, "2026-07-28"],
+    );
+}
+
+#[test]
+fn http_goes_from_the_newest_way_to_the_oldest() {
+    check(None, &["d-away", "i-away"], &[DISCOVER, INITIALIZE, "event stream"]);
+}
+
+#[test]
+fn a_server_that_was_not_ready_is_asked_once_more() {
+    check(
+        None,
+        &["d {}", "i null", r#"i {"protocolVersion":"2025-11-25"}"#],
+        &[DISCOVER, INITIALIZE, INITIALIZE, "2025-11-25"],
+    );
+    check(None, &["d {}", "i null", "i null"], &[DISCOVER, INITIALIZE, INITIALIZE, "give up"]);
+}
+
+/// What a server can do to a probe instead of answering it, as a server of one kind always does.
+const REFUSALS: [&str; 6] = ["away", "busy", "error {\"code\":-32601}", " null", "silence", "gone"];
+
+/// Lets a server refuse every probe in the same way until the negotiation ends; returns the steps.
+fn refuse_all(prior: Prior, refusal: &str) -> String {
+    let (mut negotiation, first) = Negotiation::begin(prior);
+    let mut steps = vec![show(&Step::Ask(first))];
+    let mut probe = first;
+    let error = RpcError::new(-32601, "");
+    loop {
+        let sign = match refusal {
+            "away" => Sign::TurnedAway(probe),
+            "busy" => Sign::Failed(probe),
+            " null" => Sign::Answered(probe, Ok(&Json::null())),
+            "silence" => Sign::Silence,
+            "gone" => Sign::Gone,
+            _ => Sign::Answered(probe, Err(&error)),
+        };
+        let step = negotiation.next(sign);
+        steps.push(show(&step));
+        assert!(steps.len() < 10, "it never ends: {steps:?}");
+        match step {
+            Step::Ask(next) | Step::Restart(next) => probe = next,
+            _ => return steps.join(", ").replace("2025-11-25", "newest legacy"),
+        }
+    }
+}
+
+#[test]
+fn every_refusal_leads_to_the_same_end_whatever_is_remembered() {
+    let mut table = Vec::new();
+    for refusal in REFUSALS {
+        let name = refusal.split(' ').find(|word| !word.is_empty()).unwrap();
+        table.push(name.to_owned());
+        for (label, prior) in [
+            ("nothing", Prior::Nothing),
+            ("2026-07-28", Prior::Remembered(Revision::V2026_07_28)),
+            ("2025-11-25", Prior::Remembered(Revision::V2025_11_25)),
+            ("2025-06-18", Prior::Remembered(Revision::V2025_06_18)),
+            ("2025-03-26", Prior::Remembered(Revision::V2025_03_26)),
+            ("2024-11-05", Prior::Remembered(Revision::V2024_11_05)),
+        ] {
+            table.push(format!("  {label}: {}", refuse_all(prior, refusal)));
+        }
+    }
+    insta::assert_snapshot!(table.join("\n"), @"
+    away
+      nothing: discover 2026-07-28, initialize newest legacy, event stream
+      2026-07-28: discover 2026-07-28, initialize newest legacy, event stream
+      2025-11-25: initialize newest legacy, discover 2026-07-28, event stream
+      2025-06-18: initialize 2025-06-18, discover 2026-07-28, event stream
+      2025-03-26: initialize 2025-03-26, discover 2026-07-28, event stream
+      2024-11-05: initialize 2024-11-05, discover 2026-07-28, event stream
+    busy
+      nothing: discover 2026-07-28, initialize newest legacy, event stream
+      2026-07-28: discover 2026-07-28, initialize newest legacy, event stream
+      2025-11-25: initialize newest legacy, discover 2026-07-28, initialize newest legacy, event stream
+      2025-06-18: initialize 2025-06-18, discover 2026-07-28, initialize newest legacy, event stream
+      2025-03-26: initialize 2025-03-26, discover 2026-07-28, initialize newest legacy, event stream
+      2024-11-05: initialize 2024-11-05, discover 2026-07-28, initialize newest legacy, event stream
+    error
+      nothing: discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2026-07-28: discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2025-11-25: initialize newest legacy, discover 2026-07-28, initialize newest legacy, give up
+      2025-06-18: initialize 2025-06-18, discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2025-03-26: initialize 2025-03-26, discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2024-11-05: initialize 2024-11-05, discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+    null
+      nothing: discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2026-07-28: discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2025-11-25: initialize newest legacy, discover 2026-07-28, initialize newest legacy, give up
+      2025-06-18: initialize 2025-06-18, discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2025-03-26: initialize 2025-03-26, discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+      2024-11-05: initialize 2024-11-05, discover 2026-07-28, initialize newest legacy, initialize newest legacy, give up
+    silence
+      nothing: discover 2026-07-28, initialize newest legacy, wait
+      2026-07-28: discover 2026-07-28, initialize newest legacy, wait
+      2025-11-25: initialize newest legacy, wait
+      2025-06-18: initialize 2025-06-18, wait
+      2025-03-26: initialize 2025-03-26, wait
+      2024-11-05: initialize 2024-11-05, wait
+    gone
+      nothing: discover 2026-07-28, restart, give up
+      2026-07-28: discover 2026-07-28, restart, give up
+      2025-11-25: initialize newest legacy, give up
+      2025-06-18: initialize 2025-06-18, give up
+      2025-03-26: initialize 2025-03-26, give up
+      2024-11-05: initialize 2024-11-05, give up
+    ");
+}
+
+#[test]
+fn a_pinned_revision_is_the_only_one_offered() {
+    let mut table = Vec::new();
+    for refusal in REFUSALS {
+        let name = refusal.split(' ').find(|word| !word.is_empty()).unwrap();
+        for revision in [Revision::V2026_07_28, Revision::V2025_06_18] {
+            table.push(format!("{name} {}", refuse_all(Prior::Pinned(revision), refusal)));
+        }
+    }
+    insta::assert_snapshot!(table.join("\n"), @"
+    away discover 2026-07-28, give up
+    away initialize 2025-06-18, event stream
+    busy discover 2026-07-28, give up
+    busy initialize 2025-06-18, give up
+    error discover 2026-07-28, give up
+    error initialize 2025-06-18, initialize 2025-06-18, give up
+    null discover 2026-07-28, give up
+    null initialize 2025-06-18, initialize 2025-06-18, give up
+    silence discover 2026-07-28, wait
+    silence initialize 2025-06-18, wait
+    gone discover 2026-07-28, give up
+    gone initialize 2025-06-18, give up
+    ");
+    let pinned = Prior::Pinned(Revision::V2025_06_18);
+    let asked = "initialize 2025-06-18";
+    check_from(pinned, &[r#"i {"protocolVersion":"2025-06-18"}"#], &[asked, "2025-06-18"]);
+    check_from(
+        pinned,
+        &[r#"i {"protocolVersion":"2025-11-25"}"#],
+        &[asked, "2025-11-25 (answers with another revision than the pinned one)"],
+    );
+    let other = r#"i-error {"code":-32602,"data":{"supported":["2024-11-05"]}}"#;
+    check_from(pinned, &[other, other], &[asked, asked, "give up"]);
+}
+
+#[test]
+fn an_event_stream_is_tried_however_the_modern_probe_was_refused() {
+    for remembered in Revision::ALL.into_iter().filter(|it| it.era() == Era::Legacy) {
+        for discover in ["d-away", "d-busy", r#"d-error {"code":-32601}"#, "d {}"] {
+            let first = format!("initialize {remembered}");
+            let steps = [first.as_str(), DISCOVER, "event stream"];
+            check(Some(remembered), &["i-away", discover], &steps);
+        }
+    }
+}
+
+#[test]
+fn a_remembered_server_that_was_busy_once_is_asked_again() {
+    let remembered = Some(Revision::V2025_11_25);
+    for discover in ["d-away", "d-busy", r#"d-error {"code":-32601}"#, "d {}"] {
+        check(
+            remembered,
+            &["i-busy", discover, r#"i {"protocolVersion":"2025-11-25"}"#],
+            &[INITIALIZE, DISCOVER, INITIALIZE, "2025-11-25"],
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! The exchange with a server as somebody who debugs it sees it: redacted, and bounded in every way.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderName};
+use tokio::time::Instant;
+use wharf_config::ServerName;
+use wharf_config::secret::MASK;
+use wharf_protocol::transport::{TraceEvent, Tracer};
+
+use crate::resolve::Secrets;
+
+/// How many characters of one message are kept.
+const MOST_TEXT: usize = 4_000;
+
+/// How many characters of one header are kept.
+const MOST_HEADER: usize = 200;
+
+/// How many lines there are at most for one attempt to connect.
+const MOST_LINES: usize = 1_000;
+
+/// Headers whose values are no secrets; of all others only the names are shown.
+const OPEN_HEADERS: [&str; 14] = [
+    "accept",
+    "allow",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "retry-after",
+    "server",
+    "transfer-encoding",
+    "www-authenticate",
+];
+
+/// Gets the exchange with servers, line by line. It must not wait.
+pub type TraceSink = Arc<dyn Fn(TraceLine) + Send + Sync>;
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceLine {
+    /// By or to which server.
+    pub server: ServerName,
+    /// How long after the beginning of the attempt to connect.
+    pub at: Duration,
+    /// What it is.
+    pub kind: TraceKind,
+    /// What was said, without secrets, and not more than the beginning: untrusted text.
+    pub text: String,
+}
+
+/// What a line of a trace is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceKind {
+    /// A message to the server.
+    Sent,
+    /// A message of the server.
+    Received,
+    /// The head of an HTTP request or response.
+    Http,
+    /// A remark about the trace itself.
+    Note,
+}
+
+impl TraceKind {
+    /// Returns the word that programs are told.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+            Self::Http => "http",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// Redacts what is said on one connection before anybody sees it.
+pub(crate) struct Redacted {
+    server: ServerName,
+    secrets: Arc<Secrets>,
+    began: Instant,
+    sink: TraceSink,
+    lines: AtomicUsize,
+}
+
+impl Redacted {
+    pub(crate) fn new(server: &ServerName, secrets: &Arc<Secrets>, sink: &TraceSink) -> Self {
+        Self {
+            server: server.clone(),
+            secrets: Arc::clone(secrets),
+            began: Instant::now(),
+            sink: Arc::clone(sink),
+            lines: AtomicUsize::new(0),
+        }
+    }
+
+    fn say(&self, kind: TraceKind, text: String) {
+        let at = self.began.elapsed();
+        (self.sink)(TraceLine { server: self.server.clone(), at, kind, text });
+    }
+
+    fn message(&self, bytes: &[u8]) -> String {
+        let bytes = bytes.trim_ascii();
+        let text = String::from_utf8_lossy(bytes);
+        let mut shown = self.secrets.hide_in_start(&text, MOST_TEXT);
+        if text.chars().nth(MOST_TEXT).is_some() {
+            let _infallible = write!(shown, "… ({} bytes in all)", bytes.len());
+        }
+        shown
+    }
+
+    fn headers(&self, headers: &HeaderMap) -> String {
+        let shown = headers.iter().map(|(name, value)| {
+            let value = match value.to_str() {
+                Ok(value) if is_open(name) => self.secrets.hide_in_start(value, MOST_HEADER),
+                Ok(value) if name == LOCATION => self.location(value),
+                _ => MASK.to_owned(),
+            };
+            format!("{name}: {value}")
+        });
+        let shown: Vec<String> = shown.collect();
+        if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
+    }
+}
+
+impl Redacted {
+    /// Shows where a redirect leads, without user information and query.
+    fn location(&self, value: &str) -> String {
+        let place = value.split(['?', '#']).next().unwrap_or_default();
+        if place.contains('@') {
+            return MASK.to_owned();
+        }
+        self.secrets.hide_in_start(place, MOST_HEADER)
+    }
+}
+
+impl Tracer for Redacted {
+    fn record(&self, event: TraceEvent<'_>) {
+        match self.lines.fetch_add(1, Ordering::Relaxed) {
+            ..MOST_LINES => {}
+            MOST_LINES => return self.say(TraceKind::Note, "the rest is not shown".to_owned()),
+            _ => return,
+        }
+        let (kind, text) = match event {
+            TraceEvent::Sent(bytes) => (TraceKind::Sent, self.message(bytes)),
+            TraceEvent::Received(bytes) => (TraceKind::Received, self.message(bytes)),
+            TraceEvent::HttpRequest { method, target, headers } => {
+                let head = self.secrets.hide_in_start(&format!("{method} {target}"), MOST_TEXT);
+                (TraceKind::Http, format!("{head}{}", self.headers(headers)))
+            }
+            TraceEvent::HttpResponse { status, headers } => {
+                (TraceKind::Http, format!("{status}{}", self.headers(headers)))
+            }
+            _ => return,
+        };
+        self.say(kind, text);
+    }
+}
+
+fn is_open(name: &HeaderName) -> bool {
+    OPEN_HEADERS.contains(&name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use http::{HeaderValue, Method, StatusCode};
+
+    use super::*;
+
+    /// Traces events with a secret among them, and returns the lines.
+    fn traced(record: impl FnOnce(&Redacted)) -> Vec<String> {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&lines);
+        let sink: TraceSink = Arc::new(move |line: TraceLine| {
+            seen.lock().unwrap().push(format!("{} {}", line.kind.word(), line.text));
+        });
+        let secrets = Arc::new(Secrets::of_texts(&["tiger-4711"]));
+        record(&Redacted::new(&ServerName::new("box"), &secrets, &sink));
+        let lines = lines.lock().unwrap();
+        lines.clone()
+    }
+
+    #[test]
+    fn secrets_are_hidden_in_messages_and_heads() {
+        let headers = HeaderMap::from_iter([
+            (http::header::AUTHORIZATION, HeaderValue::from_static("Bearer tiger-4711")),
+            (HeaderName::from_static("x-key"), HeaderValue::from_static("whatever")),
+            (http::header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        ]);
+        let target = "http://me:pass@a.example/mcp?key=tiger-4711".parse().unwrap();
+        let lines = traced(|trace| {
+            trace.record(TraceEvent::HttpRequest {
+                method: &Method::POST,
+                target: &target,
+                headers: &headers,
+            });
+            trace.record(TraceEvent::Sent(b"{\"token\":\"tiger-4711\"}\n"));
+            trace.record(TraceEvent::HttpResponse { status: StatusCode::OK, headers: &headers });
+            trace.record(TraceEvent::Received(b"no tiger-4711"));
+        });
+        insta::assert_snapshot!(lines.join("\n"), @"");
+    }
+
+    #[test]
+    fn a_trace_is_bounded_in_every_way() {
+        let long = traced(|trace| trace.record(TraceEvent::Received(&vec![b'x'; 1 << 20])));
+        assert!(long[0].len() < 5_000 && long[0].ends_with("… (1048576 bytes in all)"));
+        let many = traced(|trace| {
+            for _ in 0..5_000 {
+                trace.record(TraceEvent::Received(b"{}"));
+            }
+        });
+        assert_eq!(many.len(), MOST_LINES + 1);
+        assert_eq!(many.last().unwrap(), "note the rest is not shown");
+    }
+}

@@ -1,0 +1,85 @@
+//! Which rules of the protocol servers break in a way that Wharf survives, for whoever wants to know.
+//!
+//! Nothing is collected while servers are used but what the wire notices anyway. The rest is found
+//! when somebody asks, in what servers said about themselves and in their lists.
+
+use wharf_config::ServerName;
+use wharf_protocol::Peer;
+use wharf_protocol::era::Era;
+use wharf_protocol::view::{DiscoverResult, Entry, InitializeResult, Oddity};
+
+use crate::asking::Offered;
+use crate::connections::ServerView;
+use crate::runtime::Runtime;
+
+/// How many violations of one server are told.
+const MOST: usize = 20;
+
+/// How many characters one of them may have.
+const MOST_TEXT: usize = 300;
+
+impl ServerView {
+    /// Returns which rules the server broke so far, in its introduction and in its list of tools.
+    ///
+    /// There are at most twenty, and a last one says if there are more. The words are partly the
+    /// server's own.
+    pub fn violations(&self) -> Vec<String> {
+        self.violations_with(Vec::new())
+    }
+
+    /// The same together with what its other lists get wrong.
+    fn violations_with(&self, more: Vec<String>) -> Vec<String> {
+        let Some(peer) = &self.peer else { return Vec::new() };
+        let noticed = peer.warnings().into_iter().map(|warning| warning.to_string());
+        let introduced = introduction(peer).into_iter().map(|oddity| oddity.to_string());
+        let tools = self.offer.iter().flat_map(|offer| offer.listed_tools());
+        let tools = tools.flat_map(Entry::oddities).map(|oddity| oddity.to_string());
+        let all = noticed.chain(introduced).chain(tools.take(MOST + 1)).chain(more);
+        let mut told: Vec<String> = Vec::new();
+        for text in all.map(|text| self.secrets.hide_in_start(&text, MOST_TEXT)) {
+            if told.contains(&text) {
+                continue;
+            }
+            if told.len() == MOST {
+                told.push("and more like these".to_owned());
+                break;
+            }
+            told.push(text);
+        }
+        told
+    }
+}
+
+impl Runtime {
+    /// Asks connected servers for all their lists and returns which rules each of them breaks.
+    ///
+    /// Servers that keep to the rules are left out.
+    pub async fn violations(&self) -> Vec<(ServerName, Vec<String>)> {
+        let (resources, templates, prompts) =
+            tokio::join!(self.resources(None), self.resource_templates(None), self.prompts(None));
+        let snapshot = self.snapshot();
+        let told = snapshot.servers().filter_map(|server| {
+            let name = &server.name;
+            let mut more = in_list(&resources, name);
+            more.extend(in_list(&templates, name));
+            more.extend(in_list(&prompts, name));
+            let violations = server.violations_with(more);
+            (!violations.is_empty()).then(|| (name.clone(), violations))
+        });
+        told.collect()
+    }
+}
+
+fn in_list<T: Entry>(offered: &Offered<T>, server: &ServerName) -> Vec<String> {
+    let own = offered.items.iter().filter(|(name, _)| name == server);
+    let odd = own.flat_map(|(_, entry)| entry.oddities());
+    odd.take(MOST + 1).map(|oddity| oddity.to_string()).collect()
+}
+
+fn introduction(peer: &Peer) -> Vec<Oddity> {
+    let answer = peer.profile().answer.clone();
+    match peer.era() {
+        Era::Legacy => InitializeResult::read(answer).all_oddities(),
+        Era::Modern => DiscoverResult::read(answer).all_oddities(),
+    }
+}
