@@ -13,9 +13,10 @@ fn event_stream(refusal: &'static str) -> Web {
     let stream: Mutex<Option<TcpStream>> = Mutex::new(None);
     Web::start(move |asked: &Asked, client| match (asked.verb.as_str(), asked.path.as_str()) {
         ("GET", "/sse") => {
+            // Before the address is named, since the first message comes at once.
+            *stream.lock().unwrap() = Some(client.try_clone().unwrap());
             say(client, EVENTS);
             say(client, "event: endpoint\ndata: /messages?session=1\n\n");
-            *stream.lock().unwrap() = Some(client.try_clone().unwrap());
         }
         ("POST", "/messages?session=1") => {
             say(client, &response("202 Accepted", "", ""));

@@ -55,6 +55,8 @@ fn a_test_says_it_too() {
     assert_snapshot!(shown.split("--- stderr\n").nth(1).unwrap(), @r#"
     warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
       hint: its other tools work; tell whoever makes the server
+    warning: "bad": inputSchema is a number, not an object
+    warning: "worse\u{1b}[2J": inputSchema.type has an unknown value
     "#);
     let json = world().run("test half --json");
     assert!(json.contains("\"code\": \"tools-set-aside\""), "{json}");
