@@ -137,16 +137,17 @@ impl<'a> Ground<'a> {
     fn ready(&self, definition: &Definition, spec: &ServerSpec) -> Ready {
         let level = definition.source.level;
         let usual = self.usual_folder(definition);
-        let folder = match &spec.transport {
-            Transport::Stdio(launch) => {
-                let own = launch.cwd.as_ref().filter(|cwd| !cwd.expose().is_empty());
-                Some(own.map_or_else(
-                    || usual.clone(),
-                    |cwd| self.env.path_from(cwd.expose(), &definition.folder),
-                ))
-            }
-            Transport::Http(_) | Transport::Sse(_) => None,
-        };
+        let folder =
+            match &spec.transport {
+                Transport::Stdio(launch) => {
+                    let own = launch.cwd.as_ref().filter(|cwd| !cwd.expose().is_empty());
+                    Some(own.map_or_else(
+                        || usual.clone(),
+                        |cwd| self.env.path_from(cwd.expose(), &usual),
+                    ))
+                }
+                Transport::Http(_) | Transport::Sse(_) => None,
+            };
         let is_own = matches!(level, Level::User | Level::Builtin);
         Ready {
             // A project's server would get it only if the question for trust had said so, and
@@ -421,7 +422,7 @@ mod tests {
         assert_snapshot!(World::new(OWN, THEIRS).show(), @r"
         below: Untrusted
         far: runs in -, commands in home
-        here: runs in project/sub, commands in home
+        here: runs in home/sub, commands in home
         mine: runs in home, commands in home
         placed: runs in home/x, commands in home
         theirs: Untrusted
