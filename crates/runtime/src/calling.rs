@@ -134,7 +134,6 @@ impl Runtime {
         options: &CallOptions,
     ) -> Result<ToolResult, CallError> {
         let mut tool = Arc::clone(tool);
-        options.stage.reach(Phase::Send);
         self.admit(&tool, arguments, options).await?;
         let object = Object::try_from(arguments.clone())
             .map_err(|_| CallError::not_run(Reason::BadArguments, "the arguments are no object"))?;
@@ -151,16 +150,12 @@ impl Runtime {
             // The tool may have come from the cache, or have changed while its server was away. What
             // was agreed to is what was known then, so anything else is looked at anew.
             let now = self.now(&tool)?;
-            let is_same = now.raw() == tool.raw()
-                && now.visibility() == tool.visibility()
-                && now.approval() == tool.approval();
-            if !is_same {
-                tool = now;
-                options.stage.reach(Phase::Send);
+            let has_changed = has_changed(&tool, &now);
+            tool = now;
+            if has_changed {
                 self.admit(&tool, arguments, options).await?;
                 continue;
             }
-            tool = now;
             let mut request = request_options(&server, options, left());
             let span = spans::attempt(attempt, &tool, (&server, &peer), &mut request);
             let call = peer.call_tool(tool.tool(), Some(&object), &request);
@@ -212,6 +207,7 @@ impl Runtime {
         arguments: &Json,
         options: &CallOptions,
     ) -> Result<(), CallError> {
+        options.stage.reach(Phase::Send);
         // What may not be called at all is not looked at any closer.
         if tool.visibility() == Visibility::Offered {
             tool.check(arguments)?;
@@ -258,6 +254,13 @@ impl Runtime {
         };
         self.0.approvals.decide(options.caller, proposal).await
     }
+}
+
+/// Tells whether a tool differs from what it was when the call was approved.
+fn has_changed(approved: &Tool, now: &Tool) -> bool {
+    now.raw() != approved.raw()
+        || now.visibility() != approved.visibility()
+        || now.approval() != approved.approval()
 }
 
 /// How long a server may be silent, connecting included.

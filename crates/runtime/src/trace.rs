@@ -208,7 +208,12 @@ mod tests {
             trace.record(TraceEvent::HttpResponse { status: StatusCode::OK, headers: &headers });
             trace.record(TraceEvent::Received(b"no tiger-4711"));
         });
-        insta::assert_snapshot!(lines.join("\n"), @"");
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        http POST http://a.example/mcp (authorization: •••, x-key: •••, content-type: application/json)
+        sent {"token":"•••"}
+        http 200 OK (authorization: •••, x-key: •••, content-type: application/json)
+        received no •••
+        "#);
     }
 
     #[test]

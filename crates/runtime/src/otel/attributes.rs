@@ -126,6 +126,8 @@ fn word(reason: Reason) -> &'static str {
         Reason::Withheld => "withheld",
         Reason::Untrusted => "untrusted",
         Reason::Disabled => "disabled",
+        Reason::NotUsed => "not_used",
+        Reason::LeftOut => "left_out",
         Reason::NeedsAuth => "needs_auth",
         Reason::TimedOut => "timeout",
         Reason::Connect => "connect",
