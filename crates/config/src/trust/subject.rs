@@ -32,6 +32,9 @@ pub struct TrustSubject {
     pub program: Option<PathBuf>,
     /// Where that program really is, if a link in the repository leads there.
     pub program_target: Option<PathBuf>,
+    /// Links of the repository that its working folder or its arguments go through, each with the
+    /// field and where it leads.
+    pub links: Vec<(String, PathBuf)>,
     /// Its environment file.
     pub env_file: Option<EnvFile>,
     /// Other files whose contents are used: for values, or by commands that print values.
@@ -111,6 +114,7 @@ impl TrustSubject {
                 observed: BTreeMap::new(),
                 program: None,
                 program_target: None,
+                links: Vec::new(),
                 env_file: None,
                 files: Vec::new(),
                 repository_files: Vec::new(),
@@ -334,6 +338,33 @@ impl Look<'_> {
         }
         self.subject.repository_files = named;
         self.subject.program = found;
+        self.links(&folder);
+    }
+
+    /// Records where links of the repository lead that the working folder or an argument goes
+    /// through: a server that may read a folder must not get another one without a question.
+    fn links(&mut self, folder: &Path) {
+        let fields = &self.definition.fields;
+        let texts: Vec<String> =
+            fields.args.iter().map(|arg| expand(arg, self.scope()).text).collect();
+        let mut paths = vec![("cwd".to_owned(), folder.to_path_buf())];
+        for (index, text) in texts.iter().enumerate() {
+            // An option may have its value behind a sign, as in `--root=data`.
+            let value = text.split_once('=').map(|(_, value)| value);
+            for text in [Some(text.as_str()), value].into_iter().flatten() {
+                paths.push((format!("args[{index}]"), self.env.path_from(text, folder)));
+            }
+        }
+        for (field, path) in paths {
+            let written = plain(&path);
+            let real = path.canonicalize().ok().filter(|real| *real != written);
+            if written.starts_with(self.repository.root())
+                && let Some(real) = real
+            {
+                self.shown(&format!("{field} behind the link"), &real.display().to_string());
+                self.subject.links.push((field, real));
+            }
+        }
     }
 
     fn read(&self, path: &Path) -> Arc<NamedFile> {

@@ -300,6 +300,30 @@ fn another_target_of_a_program_that_is_a_link_of_the_repository_asks_again() {
     assert_snapshot!(differences(&world), @"program path behind the link: [root]/system/one → [root]/system/two");
 }
 
+#[cfg(unix)]
+#[test]
+fn another_target_of_a_link_in_the_folder_or_the_arguments_asks_again() {
+    use std::os::unix::fs::symlink;
+
+    #[track_caller]
+    fn check(entry: &str, field: &str) {
+        let world = World::new().with(FILE, file(entry));
+        for place in ["/one/x", "/two/x"] {
+            world.write(place, "");
+        }
+        symlink(world.path("/one"), world.path("data")).expect("a link");
+        world.trust(&["a"]);
+        assert_eq!(trust_of(&world), Trust::Given);
+        std::fs::remove_file(world.path("data")).expect("a link");
+        symlink(world.path("/two"), world.path("data")).expect("a link");
+        let expected = format!("{field} behind the link: [root]/system/one → [root]/system/two\n");
+        assert_eq!(differences(&world), expected, "{entry}");
+    }
+    check(r#"{ "command": "x", "cwd": "data" }"#, "cwd");
+    check(r#"{ "command": "x", "args": ["-y", "./data"] }"#, "args[1]");
+    check(r#"{ "command": "x", "args": ["--root=data"] }"#, "args[0]");
+}
+
 #[test]
 fn a_script_that_prints_a_value_is_part_of_the_agreement() {
     #[track_caller]

@@ -84,6 +84,10 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
     if let Some(cwd) = &fields.cwd {
         lines.labelled("cwd", &reveal(&cwd.text));
     }
+    for (field, target) in &subject.links {
+        let remark = format!("{field} goes through a link of this project to");
+        lines.labelled("link", &format!("{remark} {}", phrase::path(target, env)));
+    }
 }
 
 /// Adds an environment file and the names of what it sets.
