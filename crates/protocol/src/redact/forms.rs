@@ -14,7 +14,8 @@ const SHORTEST_BASE64: usize = 8;
 
 /// Characters that are not percent-encoded, in the ways of different programs. Letters and digits
 /// never are, in any but the last.
-const UNENCODED: [&str; 4] = ["-_.~", "-_.!~*'()", "*-._", "-_.!~*'();/?:@&=+$,#"];
+const UNENCODED: [&str; 6] =
+    ["-_.~", "-_.~/", "-_.~$&+=:@", "-_.!~*'()", "*-._", "-_.!~*'();/?:@&=+$,#"];
 
 /// Returns all forms of a secret, each once.
 pub(super) fn all(secret: &str) -> Vec<String> {
@@ -44,10 +45,16 @@ fn json(secret: &str, forms: &mut Vec<String>) {
         Escapes { beyond_ascii: true, ..plain },
         Escapes { beyond_ascii: true, slash: true, ..plain },
         Escapes { others: "<>&\u{2028}\u{2029}", ..plain },
+        Escapes { others: "<>&\u{2028}\u{2029}", slash: true, ..plain },
+        Escapes { others: "<>&='\u{2028}\u{2029}", ..plain },
         Escapes { others: "<>&'\"+`", beyond_ascii: true, ..plain },
+        Escapes { others: "<>&'\"+`/", beyond_ascii: true, ..plain },
     ];
-    for way in ways {
-        let once = escaped(secret, way);
+    let numbers = secret.chars().fold(String::new(), |mut numbers, c| {
+        as_numbers(c, &mut numbers);
+        numbers
+    });
+    for once in ways.map(|way| escaped(secret, way)).into_iter().chain([numbers]) {
         if once != secret {
             forms.push(escaped(&once, plain));
             forms.push(once);
@@ -149,6 +156,10 @@ mod tests {
             "ti%22ger%2F4711%2B%C3%A9%20%3Cx%3E%26%27%5C",
             "ti%22ger%2f4711%2b%c3%a9%20%3cx%3e%26'%5c",
             "ti%22ger%2F4711%2B%C3%A9+%3Cx%3E%26%27%5C",
+            "ti%22ger/4711%2B%C3%A9%20%3Cx%3E%26%27%5C",
+            "ti%22ger%2F4711+%C3%A9%20%3Cx%3E&%27%5C",
+            r#"ti\"ger/4711+é \u003cx\u003e\u0026\u0027\\"#,
+            r#"ti\"ger\/4711+é \u003cx\u003e\u0026'\\"#,
         ] {
             is_found(secret, text);
         }
@@ -156,10 +167,12 @@ mod tests {
 
     #[test]
     fn a_plain_secret_has_few_forms() {
-        insta::assert_snapshot!(all("tiger-4711").join("\n"), @"
+        insta::assert_snapshot!(all("tiger-4711").join("\n"), @r"
         %74%69%67%65%72%2D%34%37%31%31
         0aWdlci00NzEx
         RpZ2VyLTQ3MT
+        \\u0074\\u0069\\u0067\\u0065\\u0072\\u002d\\u0034\\u0037\\u0031\\u0031
+        \u0074\u0069\u0067\u0065\u0072\u002d\u0034\u0037\u0031\u0031
         dGlnZXItNDcxM
         dGlnZXItNDcxMQ
         dGlnZXItNDcxMQ==
