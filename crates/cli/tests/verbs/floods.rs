@@ -9,7 +9,7 @@ use crate::web::{Asked, EVENTS, HELLO, TOOLS, Web, flood, json, response, say};
 use crate::world::World;
 
 /// Far longer than it takes, and far shorter than a flood lasts.
-const PROMPT: Duration = Duration::from_secs(20);
+const PROMPT: Duration = Duration::from_secs(10);
 
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
@@ -22,14 +22,23 @@ enum Flood {
     Pings,
     /// The stream that answers a POST.
     PostStream,
+    /// Empty lines on the stream that answers the first request, which make no event.
+    Lines,
     /// The heads before the answer, which HTTP allows any number of.
     Heads,
     Stdout,
     Stderr,
 }
 
-const ALL: [Flood; 6] =
-    [Flood::GetStream, Flood::Pings, Flood::PostStream, Flood::Heads, Flood::Stdout, Flood::Stderr];
+const ALL: [Flood; 7] = [
+    Flood::GetStream,
+    Flood::Pings,
+    Flood::PostStream,
+    Flood::Lines,
+    Flood::Heads,
+    Flood::Stdout,
+    Flood::Stderr,
+];
 
 /// A machine with a good server and one that floods; the entry of the latter has `more` in it.
 fn flooded(kind: Flood, more: &str) -> (World, Option<Web>) {
@@ -56,6 +65,10 @@ fn flooding(kind: Flood, asked: &Asked, client: &mut std::net::TcpStream) {
         return flood(client, "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
     }
     match (asked.verb.as_str(), asked.method()) {
+        ("POST", _) if kind == Flood::Lines => {
+            say(client, EVENTS);
+            flood(client, &"\n".repeat(1024));
+        }
         ("GET", _) if kind == Flood::GetStream => {
             say(client, EVENTS);
             flood(client, &event(CHANGED));
@@ -103,7 +116,7 @@ fn a_call_of_another_server_is_answered_during_a_flood() {
 
 #[test]
 fn a_signal_ends_the_program_during_a_flood() {
-    for kind in [Flood::PostStream, Flood::Heads, Flood::Stdout, Flood::Stderr] {
+    for kind in [Flood::PostStream, Flood::Lines, Flood::Heads, Flood::Stdout, Flood::Stderr] {
         // Its answer is waited for until long after the test.
         let (world, _web) = flooded(kind, r#""timeout": 300000"#);
         let mut command = world.command(&["tools", "--server", "sea"]);

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
@@ -26,6 +26,13 @@ const SHORT: Duration = Duration::from_secs(1);
 
 /// What a body is gathered into has this size at first, unless the server announced less.
 const FIRST_BUFFER: usize = 4 * 1024 * 1024;
+
+/// So long a body may keep its task busy, reading and with what is made of it, before it rests.
+const BUSY: Duration = Duration::from_millis(10);
+
+/// So long it rests. Only a timer is sure to let everybody else have a turn: a task that is merely
+/// woken again comes before other servers, timers and signals.
+const REST: Duration = Duration::from_millis(5);
 
 /// An answer whose head has arrived.
 #[derive(Debug)]
@@ -55,6 +62,10 @@ pub(crate) struct Body {
     lane: Option<Box<Lane>>,
     patience: Duration,
     is_over: bool,
+    /// How long its reader was busy since the last rest.
+    busy: Duration,
+    /// When its reader got the last piece.
+    handed: Option<Instant>,
 }
 
 impl Body {
@@ -67,12 +78,37 @@ impl Body {
     ) -> Self {
         let patience = pool::patience(headers);
         let (origin, client) = (origin.clone(), client.clone());
-        Self { incoming, origin, client, lane, patience, is_over: false }
+        Self {
+            incoming,
+            origin,
+            client,
+            lane,
+            patience,
+            is_over: false,
+            busy: Duration::ZERO,
+            handed: None,
+        }
     }
 
     /// Waits for the next piece; `None` is the end. Dropping the future loses nothing.
+    ///
+    /// A server that sends without end is always ready. What it costs to read is limited here, for
+    /// everybody who reads, so that it costs nobody else anything.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
-        poll_fn(|cx| self.poll_chunk(cx)).await
+        self.busy += self.handed.take().map_or(Duration::ZERO, |handed| handed.elapsed());
+        if self.busy >= BUSY {
+            self.busy = Duration::ZERO;
+            tokio::time::sleep(REST).await;
+        }
+        let piece = poll_fn(|cx| {
+            let began = Instant::now();
+            let polled = self.poll_chunk(cx);
+            self.busy += began.elapsed();
+            polled
+        })
+        .await;
+        self.handed = Some(Instant::now());
+        piece
     }
 
     /// Reads everything, if it is not more than so many bytes.
