@@ -3,6 +3,7 @@
 //! The process and its output are both watched: a grandchild that inherited the output keeps the
 //! pipe open after the server has died, and a server may close its output and stay.
 
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -230,18 +231,27 @@ impl Driver {
             }
             status = self.process.exited() => {
                 // What the server wrote before it died still counts.
-                drop(tokio::time::timeout(CONFIRMATION, output_over).await);
-                EndReason::Exited { status }
+                let output = tokio::time::timeout(CONFIRMATION, output_over).await;
+                died(status, output.ok().and_then(Result::ok))
             }
             _ = self.writer.drive() => {
                 match tokio::time::timeout(CONFIRMATION, self.process.exited()).await {
                     Ok(status) => {
-                        drop(tokio::time::timeout(CONFIRMATION, output_over).await);
-                        EndReason::Exited { status }
+                        let output = tokio::time::timeout(CONFIRMATION, output_over).await;
+                        died(status, output.ok().and_then(Result::ok))
                     }
                     Err(_) => EndReason::InputClosed,
                 }
             }
         }
+    }
+}
+
+/// Says why a session is over whose process has exited. A server whose output is read no further
+/// because it makes no sense fails to write, and may die of that before we end it.
+fn died(status: Option<ExitStatus>, output: Option<EndReason>) -> EndReason {
+    match output {
+        Some(reason @ (EndReason::NotMcp | EndReason::Endless)) => reason,
+        _ => EndReason::Exited { status },
     }
 }
