@@ -140,7 +140,7 @@ impl Runtime {
         let cap = self.rules().call_cap;
         let until = Instant::now() + cap;
         let left = || until.saturating_duration_since(Instant::now());
-        let (mut attempt, mut has_visited) = (1, false);
+        let (mut attempt, mut has_visited, mut was_refused) = (1, false, false);
         loop {
             let name = tool.server().as_str();
             let limit = self.snapshot().server(name).map(|it| silence(it, options, left()));
@@ -175,7 +175,11 @@ impl Runtime {
                 self.suspect(tool.server());
             }
             let is_last = attempt >= MOST_ATTEMPTS;
-            let repeats = !is_last && may_repeat(&error, claims(&tool, &server, peer.era()));
+            // A refusal that says that nothing was done is worth one more try; the same again is final.
+            let is_refused_again = error.refusal().is_some() && was_refused;
+            was_refused |= error.refusal().is_some();
+            let may_repeat = may_repeat(&error, claims(&tool, &server, peer.era()));
+            let repeats = !is_last && !is_refused_again && may_repeat;
             if !repeats {
                 let refusal = Refusal { error: &error, server: tool.server(), peer: &peer, sent };
                 if is_last || has_visited || !self.visit(refusal, left()).await {

@@ -78,8 +78,8 @@ impl Peer {
             if error.refusal().is_some_and(|error| error.code == code::HEADER_MISMATCH));
         let has_headers =
             self.era() == Era::Modern && matches!(self.0.wire.link, Link::Streamable(_));
-        if is_mismatch && has_headers {
-            Box::pin(self.list_tools(options)).await?;
+        // Without a new list the call would be refused again; the refusal says that it did not run.
+        if is_mismatch && has_headers && Box::pin(self.list_tools(options)).await.is_ok() {
             let headers = self.headers_for(name, arguments);
             outcome = Box::pin(self.ask_in_rounds("tools/call", &params, options, &headers)).await;
         }

@@ -74,12 +74,14 @@ impl Claims {
 
 /// Tells whether a failed call may be sent once more without asking anybody.
 ///
-/// An expired session and renewed credentials are not among the cases: the wire deals with them by
-/// itself, and a 401 that reaches us had nothing to renew.
+/// An expired session, renewed credentials and refused headers are not among the cases: the wire deals
+/// with them by itself, so a 401 that reaches us had nothing to renew, and headers that are refused
+/// have been corrected before.
 pub(crate) fn may_repeat(error: &RequestError, claims: Claims) -> bool {
     match error {
         // It will be the same the next time.
         RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
+        RequestError::Refused(refusal) if refusal.code == code::HEADER_MISMATCH => false,
         // The time that the caller gave is over.
         _ if matches!(error.itself(), RequestError::TimedOut { .. }) => false,
         _ if error.was_turned_away(claims.era) => true,
@@ -340,7 +342,7 @@ mod tests {
         invalid params       MISUSE    protocol BadArguments known   repeat no  on hints no
         no such method       TERMINAL  protocol Refused      known   repeat no  on hints no
         internal             TERMINAL  protocol Refused      known   repeat no  on hints no
-        header mismatch      TRANSIENT protocol Refused      known   repeat yes on hints yes
+        header mismatch      TRANSIENT protocol Refused      known   repeat no  on hints no
         unsupported version  TRANSIENT protocol Refused      known   repeat yes on hints yes
         visit a page         TERMINAL  protocol Refused      known   repeat no  on hints no
         401                  TERMINAL  protocol NeedsAuth    known   repeat no  on hints no

@@ -57,7 +57,8 @@ impl Asked {
     }
 }
 
-fn reply(status: StatusCode, body: &Value) -> Response {
+/// Answers with a message of any kind.
+pub(super) fn reply(status: StatusCode, body: &Value) -> Response {
     let body = Body::from(body.to_string());
     let json = ("content-type", "application/json");
     Response::builder().status(status).header(json.0, json.1).body(body).unwrap()

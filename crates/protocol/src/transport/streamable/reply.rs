@@ -77,16 +77,16 @@ impl Reading<'_> {
         }
         // Events without the header that announces them.
         let mut parser = Parser::new(limit);
-        parser.push(body);
+        parser.push(body.clone());
         while let Ok(Some(event)) = parser.next_event() {
             if let Some(outcome) = self.outcome_in(&event.data, Source::Event) {
                 return outcome.map(Some);
             }
         }
-        if status == StatusCode::ACCEPTED {
-            Ok(None)
-        } else {
-            Err(RequestError::Nonsense("no JSON-RPC message".into()))
+        match status {
+            StatusCode::ACCEPTED => Ok(None),
+            _ if is_answer(&body) => Err(RequestError::Nonsense("a result with another id".into())),
+            _ => Err(RequestError::Nonsense("no JSON-RPC message".into())),
         }
     }
 
@@ -97,10 +97,14 @@ impl Reading<'_> {
         let mut take = |message: Message, is_alone: bool| match message {
             Message::Response(Answered { id, outcome }) if found.is_none() => {
                 let named = id.as_ref().and_then(Id::as_ours);
-                // The only thing in a body can hardly be meant for somebody else; an event can.
-                let is_ours = match source {
-                    Source::Body => is_alone && !named.is_some_and(|id| core.pending.is_open(id)),
-                    Source::Event => is_alone && id.is_none(),
+                let is_open = |id| core.pending.is_open(id);
+                let is_ours = match (source, &outcome) {
+                    // Without an id it can hardly be meant for another request, but a result under
+                    // another id says nothing about ours.
+                    (Source::Event, _) | (_, Ok(_)) => is_alone && id.is_none(),
+                    // Some servers put a word in place of the id when they refuse; that settles nothing
+                    // either, but its reason is worth more than its absence.
+                    (Source::Body, Err(_)) => is_alone && !named.is_some_and(is_open),
                 };
                 if named == Some(self.id) || is_ours {
                     let is_named = named == Some(self.id);
@@ -272,6 +276,11 @@ pub(super) fn refusal(body: &Bytes, id: u64) -> Option<(RpcError, Whose)> {
         }
         _ => None,
     }
+}
+
+/// Tells whether a body is one answer, whatever it is the answer to.
+fn is_answer(body: &Bytes) -> bool {
+    matches!(envelope::read(body.clone()), Ok(Received::One(Message::Response(_))))
 }
 
 /// Tells whether a body with a status that says no holds the answer to this very request.

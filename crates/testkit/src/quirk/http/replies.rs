@@ -151,8 +151,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     ),
     Entry::new(
         "id-wrong",
-        "answers calls with another id; a client may take it or fail",
-        Expect::Survives,
+        "answers calls with an id that nobody used",
+        call_fails(Failure::BadResult),
         Act::Call(|_, request, reply| {
             let id = format!("\"id\":{},", request.id());
             vec![send(json("200 OK", &reply.replacen(&id, "\"id\":987654321,", 1)))]
