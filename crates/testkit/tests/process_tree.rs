@@ -227,8 +227,18 @@ async fn the_library_adopts_no_orphans_unless_it_is_told_to() {
     assert_eq!(rustix::process::child_subreaper().unwrap(), None);
 }
 
+/// Waits until no other test leaves processes running on purpose: the sweep of one would end them, also
+/// those of tests in other processes. It is free again when the file is closed.
+fn one_at_a_time() -> std::fs::File {
+    let path = std::env::temp_dir().join("wharf-tests-that-sweep.lock");
+    let lock = std::fs::File::create(path).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
 /// Kills an owner, and shows what of its servers goes when.
 async fn owner_is_killed(collected: bool) {
+    let _turn = one_at_a_time();
     let (lost, kept) = (Trial::new(), Trial::new());
     let words = "own deaf heir stray name=server sleep";
     let (owner, members, _stdout) = lost.settle(words, 4).await;

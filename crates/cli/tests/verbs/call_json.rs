@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::bridge::{Part, Setting, install};
 use crate::servers::{boxed, scripted};
 use crate::world::World;
 
@@ -103,6 +104,41 @@ fn a_server_that_fails_is_the_same_failure_with_and_without_a_cache() {
     assert_eq!(shown(&world, &lines), without_cache);
 }
 
+/// The tools of a server whose calls go wrong.
+const TROUBLE: Part<'static> = Part {
+    list: r#"result '{"tools":[{"name":"die","inputSchema":{"type":"object"}},{"name":"no","inputSchema":{"type":"object","required":["text"]}},{"name":"hang","inputSchema":{"type":"object"}}]}'"#,
+    cases: r#"
+    *'"name":"die"'*) exit 7;;
+    *'"name":"hang"'*) echo >> "$0.seen";;
+    *'"method":"tools/call"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"quota"}}';;
+"#,
+    ..Part::PLAIN
+};
+
+#[test]
+fn details_and_kinds_are_the_same_whatever_the_server_speaks() {
+    let lines = ["box/no", "box/no text=a", "box/ecko", "box/die", "copy/no", "box/hang"];
+    let outputs = Setting::ALL.map(|setting| {
+        let (world, entry, _web) = install(World::new(), setting, "box", TROUBLE);
+        let entry = format!(r#"{entry}, "callTimeout": 1000"#);
+        let world = world.own_servers(&[("box", &entry), ("copy", &entry)]);
+        let without_cache = shown(&world, &lines);
+        assert_eq!(shown(&world, &lines), without_cache, "{setting:?}");
+        without_cache
+    });
+    for (output, setting) in outputs.iter().zip(Setting::ALL) {
+        assert_eq!(*output, outputs[0], "{setting:?}");
+    }
+    assert_snapshot!(outputs[0], @"
+    exit 2: MISUSE usage of box from Wharf, no in send, outcome known: true
+    exit 1: TERMINAL refused of box from Wharf, no in protocol, outcome known: true
+    exit 1: MISUSE not-found of box from Wharf, ecko in send, outcome known: true
+    exit 3: TERMINAL connection-lost of box from Wharf, die in receive, outcome known: false
+    exit 1: TERMINAL not-used of copy from Wharf, no in connect, outcome known: true
+    exit 5: TERMINAL timeout of box from Wharf, hang in receive, outcome known: false
+    ");
+}
+
 #[test]
 fn what_a_server_sends_with_its_error_is_kept() {
     let tool = r#"{"name":"no","inputSchema":{"type":"object"}}"#;
@@ -140,10 +176,13 @@ fn cancelled(world: &World, tool: &str) -> String {
 
 #[test]
 fn a_cancelled_call_says_how_far_it_was() {
-    assert_eq!(
-        cancelled(&boxed(), "box/hang"),
-        r#"exit Some(130): "cancelled" in "receive", outcome known: false, "box""#
-    );
+    let in_the_call = r#"exit Some(130): "cancelled" in "receive", outcome known: false, "box""#;
+    assert_eq!(cancelled(&boxed(), "box/hang"), in_the_call);
+    for setting in Setting::ALL {
+        let (world, entry, _web) = install(World::new(), setting, "box", TROUBLE);
+        let world = world.own_servers(&[("box", &entry)]);
+        assert_eq!(cancelled(&world, "box/hang"), in_the_call, "{setting:?}");
+    }
     let world = World::new()
         .script("box", "echo >> \"$0.seen\"; exec /bin/sleep 60\n")
         .own_servers(&[("box", r#""command": "box""#)]);

@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 
+use crate::bridge::{Part, Setting, install};
 use crate::world::World;
 
 #[test]
@@ -84,6 +85,53 @@ fn a_call_of_a_tool_that_is_left_out_says_why() {
     MCP error: the settings deny this tool (server "no", tool "echo", phase send)
     Trying again will not help.
     hint: its entry says "deny", in "approval" or "toolApproval" of "no"
+    "#);
+}
+
+#[test]
+fn why_a_tool_cannot_be_called_is_said_whatever_the_server_speaks() {
+    let list = r#"result '{"tools":[{"name":"go","inputSchema":{"type":"object"}},{"name":"rm","inputSchema":{"type":"object"}},{"name":"odd","inputSchema":{"type":"string"}}]}'"#;
+    let outputs = Setting::ALL.map(|setting| {
+        let part = Part { list, ..Part::PLAIN };
+        let (world, entry, _web) = install(World::new(), setting, "box", part);
+        let off = entry.replace("/mcp\"", "/off\"") + r#", "args": ["off"], "enabled": false"#;
+        let deny = r#""excludeTools": ["rm"], "toolApproval": { "go": "deny" }"#;
+        let world = world.own_servers(&[
+            ("box", &format!("{entry}, {deny}")),
+            ("copy", &entry),
+            ("off", &off),
+        ]);
+        let lines = ["call copy/go", "call off/go", "call box/rm", "call box/odd", "call box/go"];
+        lines.map(|line| world.run(line)).join("\n")
+    });
+    for (output, setting) in outputs.iter().zip(Setting::ALL) {
+        assert_eq!(*output, outputs[0], "{setting:?}");
+    }
+    assert_snapshot!(outputs[0], @r#"
+    exit 1
+    --- stderr
+    error: Server "copy" is not used: it is the same server as "box"
+      hint: use "box"
+
+    exit 1
+    --- stderr
+    error: Server "off" is disabled. Run wharf enable off first.
+
+    exit 1
+    --- stderr
+    error: tool "rm" of "box" is excluded
+      hint: "excludeTools" in the entry of "box" leaves it out
+
+    exit 1
+    --- stderr
+    error: tool "odd" of "box" was set aside: its inputSchema does not allow an object
+      hint: tell whoever makes the server
+
+    exit 1
+    --- stderr
+    MCP error: the settings deny this tool (server "box", tool "go", phase send)
+    Trying again will not help.
+    hint: its entry says "deny", in "approval" or "toolApproval" of "box"
     "#);
 }
 

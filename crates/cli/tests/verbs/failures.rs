@@ -217,7 +217,7 @@ fn what_does_not_speak_http_or_tls_has_a_hint() {
 }
 
 #[test]
-fn a_server_that_is_stopped_for_failing_too_often_or_is_slow_names_the_next_command() {
+fn a_server_that_is_too_slow_names_the_next_command() {
     let world = World::new()
         .script("slow", "echo 'still warming up' >&2\nread -r line\nread -r more\n")
         .own_servers(&[("my slow one", r#""command": "slow", "timeout": 300"#)]);

@@ -2,6 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary and sends signals")]
 
+use std::fs::File;
+use std::io::Read;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -40,18 +44,37 @@ const ALL: [Flood; 7] = [
     Flood::Stderr,
 ];
 
+impl Flood {
+    /// Tells whether the server lists its tools and floods only beside that.
+    fn has_tools(self) -> bool {
+        matches!(self, Self::GetStream | Self::Pings)
+    }
+}
+
+/// Is there as soon as the flood has begun. The other server can wait for it.
+const BEGUN: &str = "bin/box.begun";
+
+/// Is there as soon as the tool of the server that floods was called; that call is never answered.
+const CALLED: &str = "bin/sea.called";
+
 /// A machine with a good server and one that floods; the entry of the latter has `more` in it.
 fn flooded(kind: Flood, more: &str) -> (World, Option<Web>) {
-    let world = World::new().tool_server("box");
+    flooded_beside(World::new().tool_server("box"), kind, more)
+}
+
+fn flooded_beside(world: World, kind: Flood, more: &str) -> (World, Option<Web>) {
     let entry = |start: String| format!("{start}, {more}");
     let (world, web, entry) = match kind {
         Flood::Stdout | Flood::Stderr => {
             let target = if kind == Flood::Stdout { "" } else { " >&2" };
-            let script = format!("exec /usr/bin/yes '{CHANGED}'{target}\n");
+            let script =
+                format!(": > \"${{0%sea}}box.begun\"\nexec /usr/bin/yes '{CHANGED}'{target}\n");
             (world.script("sea", &script), None, entry(r#""command": "sea""#.to_owned()))
         }
         _ => {
-            let web = Web::start(move |asked, client| flooding(kind, asked, client));
+            let (begun, called) = (world.path(BEGUN), world.path(CALLED));
+            let marks = Marks { begun, called };
+            let web = Web::start(move |asked, client| flooding(kind, asked, client, &marks));
             let url = format!(r#""url": "{}""#, web.url("/mcp"));
             (world, Some(web), entry(url))
         }
@@ -59,30 +82,39 @@ fn flooded(kind: Flood, more: &str) -> (World, Option<Web>) {
     (world.own_servers(&[("box", r#""command": "box""#), ("sea", &entry)]), web)
 }
 
-fn flooding(kind: Flood, asked: &Asked, client: &mut std::net::TcpStream) {
+/// The files that tell how far the server is.
+struct Marks {
+    begun: PathBuf,
+    called: PathBuf,
+}
+
+fn flooding(kind: Flood, asked: &Asked, client: &mut TcpStream, marks: &Marks) {
     let event = |message: &str| format!("data: {message}\n\n");
-    if kind == Flood::Heads {
-        return flood(client, "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
-    }
+    let pour = |client: &mut TcpStream, head: &str, text: &str| {
+        say(client, head);
+        say(client, text);
+        drop(File::create(&marks.begun));
+        flood(client, text);
+    };
     match (asked.verb.as_str(), asked.method()) {
-        ("POST", _) if kind == Flood::Lines => {
-            say(client, EVENTS);
-            flood(client, &"\n".repeat(1024));
+        _ if kind == Flood::Heads => {
+            pour(client, "", "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
         }
-        ("GET", _) if kind == Flood::GetStream => {
-            say(client, EVENTS);
-            flood(client, &event(CHANGED));
-        }
+        ("POST", _) if kind == Flood::Lines => pour(client, EVENTS, &"\n".repeat(1024)),
+        ("GET", _) if kind == Flood::GetStream => pour(client, EVENTS, &event(CHANGED)),
         ("GET", _) if kind == Flood::Pings => {
-            say(client, EVENTS);
-            flood(client, &event(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#));
+            pour(client, EVENTS, &event(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#));
         }
         ("POST", "initialize") => say(client, &asked.result(HELLO)),
         ("POST", "tools/list") if kind == Flood::PostStream => {
-            say(client, EVENTS);
-            flood(client, &event(CHANGED));
+            pour(client, EVENTS, &event(CHANGED));
         }
         ("POST", "tools/list") => say(client, &asked.result(TOOLS)),
+        ("POST", "tools/call") => {
+            drop(File::create(&marks.called));
+            // Until the client has left.
+            let _end = client.read(&mut [0]);
+        }
         ("POST", "server/discover") => {
             let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no"}}"#;
             say(client, &json("400 Bad Request", error));
@@ -115,35 +147,61 @@ fn a_call_of_another_server_is_answered_during_a_flood() {
 }
 
 #[test]
-fn a_signal_ends_the_program_during_a_flood() {
-    for kind in [Flood::PostStream, Flood::Lines, Flood::Heads, Flood::Stdout, Flood::Stderr] {
-        // Its answer is waited for until long after the test.
-        let (world, _web) = flooded(kind, r#""timeout": 300000"#);
-        let mut command = world.command(&["tools", "--server", "sea"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(500));
+fn a_server_that_answers_only_during_the_flood_of_another_is_not_delayed() {
+    for kind in ALL {
+        let world = World::new()
+            .server_after("box", r#"until [ -e "$0.begun" ]; do /bin/sleep 0.01; done"#);
+        let (world, _web) = flooded_beside(world, kind, r#""timeout": 1500"#);
         let began = Instant::now();
-        ask_to_end(&child);
-        let ended = wait(child);
-        assert!(ended, "{kind:?} was not ended by a signal within {:?}", began.elapsed());
+        let said = world.run("tools");
+        assert!(said.contains("mcp_box_go"), "{kind:?}: {said}");
+        assert!(began.elapsed() < PROMPT, "{kind:?} took {:?}", began.elapsed());
     }
 }
 
-fn ask_to_end(child: &Child) {
-    let done = Command::new("/usr/bin/kill").args(["-TERM", &child.id().to_string()]).status();
+#[test]
+fn a_signal_ends_the_program_during_a_flood() {
+    for kind in ALL {
+        for signal in ["-TERM", "-INT"] {
+            // Its answer is waited for until long after the test.
+            let (world, _web) = flooded(kind, r#""timeout": 300000, "callTimeout": 300000"#);
+            let words: &[&str] =
+                if kind.has_tools() { &["call", "sea/go"] } else { &["tools", "--server", "sea"] };
+            let mut command = world.command(words);
+            let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            wait_for(&world.path(BEGUN));
+            if kind.has_tools() {
+                wait_for(&world.path(CALLED));
+            }
+            send(signal, &child);
+            assert_eq!(exit_code(child), Some(130), "{kind:?} {signal}");
+        }
+    }
+}
+
+fn wait_for(mark: &Path) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !mark.exists() {
+        assert!(Instant::now() < until, "never: {}", mark.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn send(signal: &str, child: &Child) {
+    let done = Command::new("/usr/bin/kill").args([signal, &child.id().to_string()]).status();
     assert!(done.unwrap().success());
 }
 
-/// Waits for the end of a program; `false` if it had to be killed.
-fn wait(mut child: Child) -> bool {
+/// Waits for the end of a program; `None` if it had to be killed.
+fn exit_code(mut child: Child) -> Option<i32> {
     let until = Instant::now() + PROMPT;
     while Instant::now() < until {
-        if child.try_wait().unwrap().is_some() {
-            return true;
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     child.kill().unwrap();
     drop(child.wait());
-    false
+    None
 }

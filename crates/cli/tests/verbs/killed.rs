@@ -4,14 +4,10 @@
 
 use std::fs;
 use std::process::{Child, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::world::World;
-
-/// One run's sweep would find what another test has left on purpose.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -23,6 +19,15 @@ if [ -e "$0.mulish" ]; then trap '' TERM; fi
 trap - TERM
 echo $! >> "$0.children"
 "#;
+
+/// Waits until no other test leaves processes running on purpose: the sweep of one would end them.
+/// The lock is a file because a sweep reaches every process of the person, so it matters to tests in
+/// other processes as well. It is free again when the file is closed.
+fn one_at_a_time() -> fs::File {
+    let lock = fs::File::create(std::env::temp_dir().join("wharf-tests-that-sweep.lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
 
 /// A machine with a server that has children.
 fn world() -> World {
@@ -63,7 +68,7 @@ fn start(world: &World) -> Child {
 
 #[test]
 fn what_a_killed_wharf_left_running_is_ended_by_the_next_command() {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = one_at_a_time();
     for is_mulish in [false, true] {
         let world = world();
         if is_mulish {
@@ -85,7 +90,7 @@ fn what_a_killed_wharf_left_running_is_ended_by_the_next_command() {
 
 #[test]
 fn what_belongs_to_a_wharf_that_lives_is_left_alone() {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = one_at_a_time();
     let world = world();
     let mut run = start(&world);
     let alive = children(&world)[0];

@@ -1,7 +1,9 @@
 //! Values that had to be left out: every verb that connects says so, whether or not it works.
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
+use crate::bridge::{Part, Setting, install};
 use crate::loopback::Loopback;
 use crate::world::World;
 
@@ -27,6 +29,42 @@ fn every_verb_that_connects_says_what_was_left_out() {
         assert!(shown.starts_with("exit 0"), "{line} {shown}");
         assert_eq!(shown.matches(LEFT_OUT).count(), 1, "{line} {shown}");
     }
+}
+
+#[test]
+fn what_was_left_out_is_named_whatever_the_server_speaks() {
+    for setting in Setting::ALL {
+        let (world, entry, _web) = install(World::new(), setting, "box", Part::PLAIN);
+        let (kind, field) = match setting {
+            Setting::Stdio(_) => ("env", "env"),
+            Setting::Http(_) => ("header", "headers"),
+        };
+        let entry = format!(r#"{entry}, "{field}": {{ "KEY": "!exit 1" }}"#);
+        let world = world.own_servers(&[("box", &entry)]);
+        let told = format!("{kind} \"KEY\" left out: command exited 1");
+        for line in ["test box", "tools", "call box/go", "reconnect box"] {
+            let shown = world.run(line);
+            assert!(shown.starts_with("exit 0"), "{setting:?} {line} {shown}");
+            assert_eq!(shown.matches(&told).count(), 1, "{setting:?} {line} {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_document_of_every_verb_that_connects_has_the_problems() {
+    let entry = r#""command": "box", "env": { "TOKEN": "!exit 1" }"#;
+    let world = World::new().note_server("box").own_servers(&[("box", entry)]);
+    let lines = ["resources", "prompts", "read note://a", "prompt review file=a", "reconnect box"];
+    let problems = lines.map(|line| {
+        let output = world.output(&format!("{line} --json"));
+        assert!(output.status.success(), "{line} {}", world.show(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        world.filter(&document["problems"].to_string())
+    });
+    for (told, line) in problems.iter().zip(lines) {
+        assert_eq!(*told, problems[0], "{line}");
+    }
+    assert_snapshot!(problems[0], @r#"[{"severity":"warning","code":"left-out-value","server":"box","field":"env.TOKEN","path":"~/.wharf/mcp.json","line":1,"message":"env \"TOKEN\" left out: command exited 1","hint":"run the command by hand to see what it says"}]"#);
 }
 
 #[test]

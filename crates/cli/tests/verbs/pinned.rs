@@ -4,6 +4,7 @@ use expectrl::{Eof, Expect};
 use insta::assert_snapshot;
 
 use crate::connect_pty::on_terminal;
+use crate::trust_pty::typed_too_early;
 use crate::world::World;
 
 /// A server whose tools change when a file appears.
@@ -138,4 +139,15 @@ fn on_a_pty_changed_tools_are_shown_and_asked_about() {
     assert!(world.run("call box/go").starts_with("exit 1"));
     assert!(answer("y").contains("Accepted the 2 tools of \"box\" as they are now."));
     assert!(world.run("call box/go").starts_with("exit 0"));
+}
+
+#[test]
+fn keys_typed_before_the_pty_question_about_changed_tools_do_not_accept_them() {
+    let world = changing("[tools]\npinning = \"enforce\"\n");
+    assert!(world.run("tools -q").starts_with("exit 0"));
+    std::fs::File::create(world.path("bin/box.changed")).unwrap();
+    let question = "Accept these tools of \"box\"? [y/N] ";
+    let said = typed_too_early(&world, &["trust", "box", "--tools"], "y", question);
+    assert!(said.contains("The tools of \"box\" were not accepted."), "{said}");
+    assert!(world.run("call box/go").starts_with("exit 1"), "{said}");
 }

@@ -1,5 +1,6 @@
 //! MCP servers that are small scripts: each answers with what a test wants to see.
 
+use crate::bridge::{Era, Part};
 use crate::world::World;
 
 /// The tools of the server that most tests use.
@@ -35,13 +36,26 @@ pub(crate) fn scripted(before: &str, capabilities: &str, tools: &str, cases: &st
 
 /// Writes a server that lists its tools in its own way.
 fn listing(before: &str, capabilities: &str, list: &str, cases: &str) -> String {
+    script_of(Era::Legacy, Part { before, capabilities, list, cases })
+}
+
+/// Writes a server of an era. The result of its first request is all that differs.
+pub(crate) fn script_of(era: Era, part: Part<'_>) -> String {
+    let Part { before, capabilities, list, cases } = part;
+    let version = match era {
+        Era::Legacy => r#""protocolVersion":"2025-11-25""#,
+        Era::Modern => {
+            r#""resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private""#
+        }
+    };
+    let first = era.first();
     format!(
         r#"{before}
 result() {{ printf '%s\n' '{{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}}'; }}
 while IFS= read -r line; do
   id=${{line#*'"id":'}}; id=${{id%%[,\}}]*}}
   case $line in
-    *'"method":"initialize"'*) result '{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"serverInfo":{{"name":"script","version":"1.2"}}}}';;
+    *'"method":"{first}"'*) result '{{{version},"capabilities":{capabilities},"serverInfo":{{"name":"script","version":"1.2"}}}}';;
     *'"method":"tools/list"'*) {list};;
     {cases}
     *'"id":'*) printf '%s\n' '{{"jsonrpc":"2.0","id":'"$id"',"error":{{"code":-32601,"message":"unknown method"}}}}';;

@@ -38,7 +38,7 @@ fn the_pty_question_is_asked_for_each_server() {
 }
 
 /// Types before the program could ask, and shows what it says when only that was typed.
-fn typed_too_early(world: &World, words: &[&str], typed: &str, prompt: &str) -> String {
+pub(crate) fn typed_too_early(world: &World, words: &[&str], typed: &str, prompt: &str) -> String {
     let program = world.command(words);
     // The terminal gets the keys before the program starts.
     let mut command = Command::new("/bin/sh");
@@ -98,6 +98,19 @@ fn keys_typed_before_a_pty_question_do_not_answer_it() {
     let said = typed_too_early(&world, &words, "t0ken", "Token for \"a\": ");
     assert!(said.contains("no token was typed"), "{said}");
     assert!(!world.path("home/.wharf/credentials.json").exists());
+}
+
+#[test]
+fn keys_typed_before_the_pty_question_of_an_import_do_not_store_a_token() {
+    let entry = r#"{ "mcpServers": { "api": { "url": "https://a.example/mcp",
+        "headers": { "Authorization": "Bearer t0ken-4711" } } } }"#;
+    let world = World::new().home(".cursor/mcp.json", entry);
+    let question =
+        "Keep the token of \"api\" in Wharf's credential store instead of the file? [y/N] ";
+    let said = typed_too_early(&world, &["import", "cursor"], "y", question);
+    assert!(said.contains("Nothing was changed."), "{said}");
+    assert!(!world.path("home/.wharf/credentials.json").exists(), "{said}");
+    assert!(!world.path("home/.wharf/mcp.json").exists(), "{said}");
 }
 
 #[test]

@@ -2,39 +2,46 @@
 
 use insta::assert_snapshot;
 
+use crate::bridge::{Part, Setting, install};
 use crate::servers::scripted;
+use crate::web::Web;
 use crate::world::World;
 
 /// A server whose introduction, tools, resources and prompts are all a little wrong.
-fn sloppy() -> World {
-    let tools = r#"{"name":"a","description":7,"inputSchema":{"type":"object"}},{"name":"b\u001b[2J","title":[],"inputSchema":{"type":"object"}}"#;
-    let other = r#"
+fn sloppy(setting: Setting) -> (World, Option<Web>) {
+    let list = r#"result '{"tools":[{"name":"a","description":7,"inputSchema":{"type":"object"}},{"name":"b\u001b[2J","title":[],"inputSchema":{"type":"object"}}]}'"#;
+    let cases = r#"
     *'"method":"resources/list"'*) result '{"resources":[{"uri":"note://a","name":5}]}';;
     *'"method":"resources/templates/list"'*) result '{"resourceTemplates":[]}';;
     *'"method":"prompts/list"'*) result '{"prompts":[{"name":"p","arguments":"none"}]}';;
 "#;
     let capabilities = r#"{"tools":true,"resources":{},"prompts":{}}"#;
-    World::new()
-        .script("sloppy", &scripted("", capabilities, tools, other))
-        .own_servers(&[("sloppy", r#""command": "sloppy""#)])
+    let part = Part { before: "", capabilities, list, cases };
+    let (world, entry, web) = install(World::new(), setting, "sloppy", part);
+    (world.own_servers(&[("sloppy", &entry)]), web)
 }
 
 #[test]
 fn doctor_tells_which_rules_a_server_breaks() {
-    let world = sloppy();
-    let told = world.run("doctor sloppy");
-    let broken: Vec<&str> =
-        told.lines().filter(|line| line.contains("does not keep to the protocol")).collect();
-    assert_snapshot!(broken.join("\n"), @r#"
+    let outputs = Setting::ALL.map(|setting| {
+        let (world, _web) = sloppy(setting);
+        let told = world.run("doctor sloppy --json");
+        assert!(told.contains("does not keep to the protocol: "), "{setting:?} {told}");
+        assert!(!told.contains('\u{1b}'), "{setting:?} {told}");
+        let told = world.run("doctor sloppy");
+        let is_broken = |line: &&str| line.contains("does not keep to the protocol");
+        told.lines().filter(is_broken).collect::<Vec<_>>().join("\n")
+    });
+    for (output, setting) in outputs.iter().zip(Setting::ALL) {
+        assert_eq!(*output, outputs[0], "{setting:?}");
+    }
+    assert_snapshot!(outputs[0], @r#"
     --  sloppy: does not keep to the protocol: capabilities.tools is a boolean, not an object
     --  sloppy: does not keep to the protocol: "a": description is a number, not a string
     --  sloppy: does not keep to the protocol: "b\u{1b}[2J": title is an array, not a string
     --  sloppy: does not keep to the protocol: "note://a": name is a number, not a string
     --  sloppy: does not keep to the protocol: "p": arguments is a string, not an array
     "#);
-    let told = world.run("doctor sloppy --json");
-    assert!(told.contains("does not keep to the protocol: "), "{told}");
-    assert!(!told.contains('\u{1b}'), "{told}");
 }
 
 #[test]

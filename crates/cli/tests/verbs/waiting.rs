@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 
+use crate::bridge::{Part, Setting, install};
 use crate::world::World;
 
 /// How long the server is waited for the first time.
@@ -63,11 +64,44 @@ fn nobody_waits_twice_for_the_same_trouble() {
 }
 
 #[test]
+fn nobody_waits_twice_for_a_list_that_never_comes_whatever_the_server_speaks() {
+    let mut world = World::new().tool_server("box");
+    let mut entries = vec![("box", r#""command": "box""#.to_owned())];
+    let mut webs = Vec::new();
+    let names = ["stuck-a", "stuck-b", "stuck-c", "stuck-d"];
+    for (name, setting) in names.into_iter().zip(Setting::ALL) {
+        let part = Part { list: ":", ..Part::PLAIN };
+        let (with_server, entry, web) = install(world, setting, name, part);
+        (world, webs) = (with_server, webs.into_iter().chain(web).collect());
+        entries.push((name, format!(r#"{entry}, "timeout": 5000"#)));
+    }
+    let entries: Vec<(&str, &str)> =
+        entries.iter().map(|(name, entry)| (*name, entry.as_str())).collect();
+    let world = world.own_servers(&entries);
+    let (shown, took) = timed(&world, "tools");
+    assert!(took >= LIMIT, "{took:?} {shown}");
+    for name in names {
+        assert!(shown.contains(&format!("Failed to connect to \"{name}\"")), "{name} {shown}");
+    }
+    let (shown, took) = timed(&world, "tools");
+    assert!(took < LIMIT, "{took:?} {shown}");
+    assert!(shown.contains("mcp_box_echo"), "{shown}");
+    for name in names {
+        assert!(shown.contains(&format!("\"{name}\" was not waited for")), "{name} {shown}");
+    }
+    drop::<Vec<crate::web::Web>>(webs);
+}
+
+#[test]
 fn a_server_that_works_again_is_listed_again() {
-    let world = World::new()
-        .server_after("slow", r#"[ -e "$0.up" ] || exit 1"#)
-        .own_servers(&[("slow", r#""command": "slow""#)]);
-    assert!(world.run("tools").contains(r#"Failed to connect to "slow""#));
-    std::fs::File::create(world.path("bin/slow.up")).unwrap();
-    assert!(world.run("tools").contains("mcp_slow_go"));
+    for setting in Setting::ALL {
+        let part = Part { before: r#"[ -e "$0.up" ] || exit 1"#, ..Part::PLAIN };
+        let (world, entry, _web) = install(World::new(), setting, "slow", part);
+        let world = world.own_servers(&[("slow", &entry)]);
+        let shown = world.run("tools");
+        assert!(shown.contains(r#"Failed to connect to "slow""#), "{setting:?} {shown}");
+        std::fs::File::create(world.path("bin/slow.up")).unwrap();
+        let shown = world.run("tools");
+        assert!(shown.contains("mcp_slow_go"), "{setting:?} {shown}");
+    }
 }

@@ -10,6 +10,8 @@ use std::thread;
 pub(crate) struct Asked {
     pub(crate) verb: String,
     pub(crate) path: String,
+    /// The headers, one a line.
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -119,10 +121,11 @@ fn read(stream: TcpStream) -> Option<(Asked, TcpStream)> {
     reader.read_line(&mut first).ok()?;
     let mut words = first.split_whitespace().map(str::to_owned);
     let (verb, path) = (words.next()?, words.next()?);
-    let mut length = 0;
+    let (mut length, mut head) = (0, String::new());
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
+        head.push_str(&line);
         match line.trim_end().split_once(':') {
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
                 length = value.trim().parse().ok()?;
@@ -134,7 +137,7 @@ fn read(stream: TcpStream) -> Option<(Asked, TcpStream)> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8_lossy(&body).into_owned();
-    Some((Asked { verb, path, body }, reader.into_inner()))
+    Some((Asked { verb, path, head, body }, reader.into_inner()))
 }
 
 fn between<'a>(text: &'a str, start: &str, end: char) -> &'a str {

@@ -1,11 +1,14 @@
 //! What happens when lists, definitions and catalogs change under way.
 
+use std::time::{Duration, Instant};
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use wharf::{Event, Status};
+use wharf::config::{Catalog, LoadOptions, ServerName, load};
+use wharf::{Event, Runtime, Status};
 use wharf_testkit::actor::Script;
 
-use super::world::{LIMIT, World, call, shown, tools, until};
+use super::world::{LIMIT, World, call, is_alive, shown, tools, until};
 
 #[tokio::test]
 async fn a_changed_list_of_tools_arrives_without_a_restart() {
@@ -48,6 +51,56 @@ async fn only_what_changed_is_restarted() {
     let starts = [same, policy, other, gone].map(|diary| diary.starts().len());
     assert_eq!(starts, [1, 1, 2, 1]);
     runtime.shutdown().await;
+}
+
+/// The ways in which a program gets a catalog without servers.
+fn empty_catalogs(world: &World) -> [Catalog; 2] {
+    let env = world.env().with_variable("WHARF_MCP_SERVERS", "{}");
+    let mut emptied = world.catalog();
+    emptied.keep_only(|_| false);
+    [load(&env, LoadOptions::default()).unwrap(), emptied]
+}
+
+#[tokio::test]
+async fn an_empty_catalog_ends_every_server_and_starts_no_defaults() {
+    let mut world = World::new();
+    let eager = world.actor("fs", &Script::with_tools(["a"]), json!({}));
+    let lazy = world.actor("lazy", &Script::with_tools(["b"]), json!({ "lazy": true }));
+    let starts = || [eager.starts(), lazy.starts()].concat();
+    for empty in empty_catalogs(&world) {
+        let runtime = world.start();
+        runtime.ready().await;
+        runtime.connect("lazy").await.unwrap();
+        let before = starts();
+        let applied = runtime.apply(&empty).await;
+        let removed: Vec<&str> = applied.removed.iter().map(ServerName::as_str).collect();
+        assert_eq!(removed, ["fs", "lazy"]);
+        assert_eq!((applied.added.len(), applied.changed.len(), applied.unchanged), (0, 0, 0));
+        let snapshot = runtime.settled().await;
+        assert_eq!((shown(&snapshot), tools(&snapshot)), (String::new(), String::new()));
+        let said = call(&runtime, "mcp_fs_a", json!({})).await;
+        assert_eq!(said, "MISUSE UnknownTool known=true there is no tool \"mcp_fs_a\"");
+        let deadline = Instant::now() + LIMIT;
+        while before.iter().any(|process| is_alive(*process)) {
+            assert!(Instant::now() < deadline, "some of {before:?} still run");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        runtime.shutdown().await;
+        assert_eq!(starts(), before, "nothing was started again");
+    }
+}
+
+#[tokio::test]
+async fn a_runtime_that_starts_with_an_empty_catalog_has_no_servers() {
+    let world = World::new();
+    for empty in empty_catalogs(&world) {
+        let runtime = Runtime::start(&empty, world.options());
+        assert_eq!(shown(&*runtime.ready().await), "");
+        let applied = runtime.apply(&empty).await;
+        assert_eq!((applied.added.len(), applied.unchanged), (0, 0));
+        assert_eq!(shown(&*runtime.settled().await), "");
+        runtime.shutdown().await;
+    }
 }
 
 #[tokio::test]
@@ -138,7 +191,7 @@ async fn a_disconnected_server_comes_back_when_it_is_connected() {
     runtime.ready().await;
     runtime.disconnect("fs").await.unwrap();
     assert_snapshot!(shown(&runtime.snapshot()), @"fs disconnected 0");
-    assert!(!super::world::is_alive(diary.starts()[0]));
+    assert!(!is_alive(diary.starts()[0]));
     runtime.connect("fs").await.unwrap();
     assert_snapshot!(shown(&runtime.snapshot()), @"fs connected 1");
     assert!(runtime.disconnect("nobody").await.is_err());
@@ -191,7 +244,7 @@ async fn accepting_tools_waits_for_another_process_without_holding_up_anybody() 
     lock.lock().unwrap();
     let mut accepting = std::pin::pin!(runtime.accept_tools("fs"));
     // If it held up this thread, the clock would not be looked at before it gave up.
-    let moment = std::time::Duration::from_millis(50);
+    let moment = Duration::from_millis(50);
     assert!(tokio::time::timeout(moment, &mut accepting).await.is_err());
     lock.unlock().unwrap();
     assert_eq!(accepting.await.unwrap(), 2);

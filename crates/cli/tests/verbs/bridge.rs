@@ -1,0 +1,182 @@
+//! The same small server on both transports and in both eras: a script for the shell, on its own
+//! pipes or behind HTTP.
+//!
+//! Behind HTTP, each connection that a client begins has a process of the script, whose lines are
+//! the bodies of the answers. A script that ends without an answer closes the connection.
+
+#![expect(clippy::disallowed_methods, reason = "a test starts its own servers")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use crate::servers::script_of;
+use crate::web::{Asked, HELLO, Web, json, response, say};
+use crate::world::World;
+
+/// Which revisions of the protocol a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// Up to 2025-11-25: they begin with `initialize`.
+    Legacy,
+    /// 2026-07-28.
+    Modern,
+}
+
+impl Era {
+    pub(crate) const ALL: [Self; 2] = [Self::Legacy, Self::Modern];
+
+    /// Returns the method of the first request that such a server answers.
+    pub(crate) fn first(self) -> &'static str {
+        match self {
+            Self::Legacy => "initialize",
+            Self::Modern => "server/discover",
+        }
+    }
+
+    /// Returns the result of that request, for a server with tools.
+    pub(crate) fn hello(self) -> &'static str {
+        match self {
+            Self::Legacy => HELLO,
+            Self::Modern => {
+                r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"3"}}"#
+            }
+        }
+    }
+}
+
+/// How a server is reached, and what it speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    Stdio(Era),
+    Http(Era),
+}
+
+impl Setting {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Stdio(Era::Legacy),
+        Self::Stdio(Era::Modern),
+        Self::Http(Era::Legacy),
+        Self::Http(Era::Modern),
+    ];
+
+    fn era(self) -> Era {
+        match self {
+            Self::Stdio(era) | Self::Http(era) => era,
+        }
+    }
+}
+
+/// What a server of a test does.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    /// Runs before it reads anything.
+    pub(crate) before: &'a str,
+    pub(crate) capabilities: &'a str,
+    /// The command that answers `tools/list`.
+    pub(crate) list: &'a str,
+    /// What it does with other messages, as cases of the shell.
+    pub(crate) cases: &'a str,
+}
+
+impl Part<'_> {
+    /// Has one tool, `go`, which answers.
+    pub(crate) const PLAIN: Part<'static> = Part {
+        before: "",
+        capabilities: r#"{"tools":{}}"#,
+        list: r#"result '{"tools":[{"name":"go","description":"Goes","inputSchema":{"type":"object"}}]}'"#,
+        cases: r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"gone"}]}';;"#,
+    };
+}
+
+/// Installs the server `name`; returns the start of its entry, and what has to live as long as it.
+pub(crate) fn install(
+    world: World,
+    setting: Setting,
+    name: &str,
+    part: Part<'_>,
+) -> (World, String, Option<Web>) {
+    let script = script_of(setting.era(), part);
+    let world = world.script(name, &script);
+    match setting {
+        Setting::Stdio(_) => (world, format!(r#""command": "{name}""#), None),
+        Setting::Http(era) => {
+            let bridge = Bridge { program: world.path(&format!("bin/{name}")), era };
+            let bridge = Bridged { bridge, process: Mutex::default() };
+            let web = Web::start(move |asked, client| bridge.serve(asked, client));
+            (world, format!(r#""url": "{}""#, web.url("/mcp")), Some(web))
+        }
+    }
+}
+
+struct Bridge {
+    program: PathBuf,
+    era: Era,
+}
+
+/// The process of the connection that was begun last.
+struct Bridged {
+    bridge: Bridge,
+    process: Mutex<Option<Arc<Process>>>,
+}
+
+struct Process {
+    child: Mutex<Child>,
+    input: Mutex<ChildStdin>,
+    /// Whoever waits for an answer does so here, and others can write meanwhile.
+    output: Mutex<BufReader<ChildStdout>>,
+}
+
+impl Bridged {
+    fn serve(&self, asked: &Asked, client: &mut TcpStream) {
+        let method = asked.method();
+        if asked.verb != "POST" {
+            return say(client, &response("405 Method Not Allowed", "", ""));
+        }
+        if method == "server/discover" && self.bridge.era == Era::Legacy {
+            return say(client, &response("400 Bad Request", "", ""));
+        }
+        if method == self.bridge.era.first() {
+            *self.process.lock().unwrap() = Some(Arc::new(self.bridge.start()));
+        }
+        let process = self.process.lock().unwrap().clone();
+        let Some(process) = process else { return };
+        let written = writeln!(process.input.lock().unwrap(), "{}", asked.body.trim_end());
+        if written.is_err() {
+            return;
+        }
+        if asked.id().is_empty() {
+            return say(client, &response("202 Accepted", "", ""));
+        }
+        let mut line = String::new();
+        let read = process.output.lock().unwrap().read_line(&mut line);
+        if read.is_ok_and(|length| length > 0) {
+            say(client, &json("200 OK", line.trim_end()));
+        }
+    }
+}
+
+impl Bridge {
+    fn start(&self) -> Process {
+        let mut command = Command::new(&self.program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Process {
+            child: Mutex::new(child),
+            input: Mutex::new(input),
+            output: Mutex::new(BufReader::new(output)),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let mut child = self.child.lock().unwrap();
+        // It may have ended by itself.
+        drop(child.kill());
+        drop(child.wait());
+    }
+}
