@@ -40,6 +40,7 @@ pub mod secret;
 mod server;
 mod server_url;
 pub mod settings;
+pub mod shell;
 mod source;
 mod spec;
 pub mod store;

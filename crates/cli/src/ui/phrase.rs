@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use wharf_config::text::{clean, clean_lines, clip_revealed, is_invisible, reveal};
+use wharf_config::text::{clean, clean_lines, clip_revealed, reveal};
 use wharf_config::view::ServerView;
-use wharf_config::{Env, Level, Problem, Source};
+use wharf_config::{Env, Level, Problem, Source, shell};
 
 /// How much of a name is shown.
 const LONGEST_NAME: usize = 60;
@@ -103,20 +103,7 @@ pub(crate) fn command_line(command: &str, args: &[String]) -> String {
 /// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is run
 /// or replaced.
 pub(crate) fn word(text: &str) -> String {
-    let is_plain =
-        |c: char| (c.is_alphanumeric() && !is_invisible(c)) || "-_./:@=+,%~•".contains(c);
-    let shown = reveal(text);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        shown
-    } else if !text.contains('\'') {
-        format!("'{shown}'")
-    } else if cfg!(windows) {
-        format!("'{}'", shown.replace('\'', "''"))
-    } else if text.contains(['"', '$', '`', '\\', '!']) {
-        format!("'{}'", shown.replace('\'', r"'\''"))
-    } else {
-        format!("\"{shown}\"")
-    }
+    shell::word(text)
 }
 
 /// Shows milliseconds as a person would say them.

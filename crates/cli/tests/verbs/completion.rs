@@ -63,8 +63,8 @@ fn verbs_flags_and_choices_come_from_the_definition() {
     help	Print this message or the help of the given subcommand(s)
     ");
     assert_snapshot!(next(&world, "config get startup"), @"
-    startup.mode
-    startup.timeout_ms
+    startup.mode	whether slow servers are waited for
+    startup.timeout_ms	how long a start may take before cached tools are used
     ");
     assert_snapshot!(next(&world, "import cur"), @"
     cursor	Cursor
@@ -147,6 +147,17 @@ fn tools_and_their_arguments_come_from_the_cache() {
     mode=bytes
     ");
     assert_eq!(next(&world, "call disk/read path=@"), ":files\n");
+    assert_snapshot!(next(&world, "call disk/read path:=3 "), @"
+    :nospace
+    mode=	string
+    all=	boolean
+    tags=	list
+    ");
+    assert_snapshot!(next(&world, "call disk/read all:="), @"
+    all:=true
+    all:=false
+    ");
+    assert_snapshot!(next(&world, "call disk/read mode:="), @"");
     assert_eq!(next(&world, "call disk/nothing "), "");
     // The one start was that of `tools`; nothing of the project was run, and nothing was written.
     assert_eq!(world.read("bin/files.seen"), "started\n");

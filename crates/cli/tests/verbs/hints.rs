@@ -151,3 +151,27 @@ fn hints_name_only_commands_that_can_be_typed() {
     assert_eq!(wrong, Vec::<String>::new());
     assert!(count > 20, "{count}");
 }
+
+#[test]
+fn a_hostile_name_is_quoted_in_every_command_to_copy() {
+    let name = "x; touch evil";
+    let entry = format!(r#"{{ "mcpServers": {{ "{name}": {{ "command": "npx" }} }} }}"#);
+    let world = World::new().programs(&["npx"]).project(".cursor/mcp.json", &entry);
+    let verbs: [&[&str]; 6] = [
+        &["import", "cursor", "--dry-run"],
+        &["export", "codex", "--dry-run"],
+        &["add", name, "--token", "t"],
+        &["remove", name],
+        &["doctor", "--offline"],
+        &["list"],
+    ];
+    for words in verbs {
+        let shown = world.run_words(words);
+        let commands =
+            shown.lines().flat_map(|line| line.match_indices("wharf ").map(|(at, _)| &line[at..]));
+        for command in commands.filter(|command| command.contains("touch")) {
+            assert!(command.contains(&format!("'{name}'")), "{words:?}: {command}");
+        }
+        assert!(shown.contains(&format!("'{name}'")), "{words:?} names no command: {shown}");
+    }
+}

@@ -7,6 +7,7 @@ use crate::credentials::CredentialError;
 use crate::edit::EditError;
 use crate::problem::Problem;
 use crate::server::NameError;
+use crate::shell;
 use crate::store::StoreError;
 
 /// Why a change was not made.
@@ -49,7 +50,7 @@ pub enum ManageError {
         scope: &'static str,
     },
     /// It belongs to another program.
-    #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {name}", .path.display())]
+    #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {}", .path.display(), shell::word(name))]
     Elsewhere {
         /// The name.
         name: String,
@@ -178,9 +179,10 @@ impl ManageError {
             }
             Self::Edit { source, .. } => Some(source.hint()),
             Self::TokenElsewhere { name, provider_id, .. } => Some(format!(
-                "copy it into Wharf's own file first: wharf import {provider_id} {name}"
+                "copy it into Wharf's own file first: wharf import {provider_id} {}",
+                shell::word(name)
             )),
-            Self::Untrusted { name } => Some(format!("wharf trust {name}")),
+            Self::Untrusted { name } => Some(format!("wharf trust {}", shell::word(name))),
             Self::ProjectProgram { .. } => {
                 Some("define the server in your own file, or name a variable in \"env\"".to_owned())
             }

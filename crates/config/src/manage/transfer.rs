@@ -15,6 +15,7 @@ use crate::env::Env;
 use crate::formats::{self, Program, Shape, Style, braced};
 use crate::problem::Problem;
 use crate::server::Definition;
+use crate::shell;
 use crate::source::{Level, Standing};
 use crate::store::{self, Lock};
 
@@ -121,7 +122,7 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
                 Ok(entry)
             })
         } else {
-            Err(format!("it is not trusted; run wharf trust {name}"))
+            Err(not_trusted(name))
         };
         if batch.put(name, entry) {
             batch.note_secrets(&definition, env, taken);
@@ -161,10 +162,10 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
                 Err("it is there already".to_owned())
             }
             State::Enabled | State::Native => exported(server, env, style),
-            State::Untrusted => Err(format!("it is not trusted; run wharf trust {name}")),
-            State::Duplicate | State::Shadowed => {
-                Err("the same server is there under another name".to_owned())
-            }
+            State::Untrusted => Err(not_trusted(name)),
+            State::Duplicate => Err("the same server is there under another name".to_owned()),
+            // `winners` has none of these.
+            State::Shadowed => continue,
             State::Disabled => Err("it is disabled".to_owned()),
             State::Invalid => Err("it is invalid".to_owned()),
         };
@@ -190,6 +191,10 @@ pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// A copy stays, so trust that is given for one run does not count for it.
 fn see(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
     Ok(load(env, LoadOptions { trust_project: false, ..request.options })?)
+}
+
+fn not_trusted(name: &str) -> String {
+    format!("it is not trusted; run wharf trust {}", shell::word(name))
 }
 
 fn exported(server: &Server, env: &Env, style: &Style) -> Result<serde_json::Value, String> {

@@ -8,8 +8,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use wharf_config::Approval;
 use wharf_config::text::clip;
+use wharf_config::{Approval, shell};
 use wharf_protocol::Json;
 use wharf_protocol::transport::Pending;
 use wharf_protocol::view::ToolHints;
@@ -198,7 +198,8 @@ fn settled_no(call: &Proposal) -> Option<CallError> {
     }
     call.is_withheld.then(|| {
         let message = "the tool is new or has changed since it was agreed to";
-        let hint = format!("see the change and decide with `wharf trust {server} --tools`");
+        let word = shell::word(&call.request.server);
+        let hint = format!("see the change and decide with `wharf trust {word} --tools`");
         CallError::not_run(Reason::Withheld, message).with_hint(hint)
     })
 }
@@ -278,6 +279,14 @@ mod tests {
                 format!("{:?}: {error} | {hint}", error.reason)
             }
         }
+    }
+
+    #[tokio::test]
+    async fn the_name_of_a_server_is_quoted_in_a_command_to_copy() {
+        let mut call = Proposal { is_withheld: true, ..call(Approval::Never) };
+        call.request.server = "x; touch evil".into();
+        let told = told(&silent(), Caller::Person, call).await;
+        assert!(told.ends_with("`wharf trust 'x; touch evil' --tools`"), "{told}");
     }
 
     #[tokio::test]

@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use clap::{Arg, Command, ValueHint};
 use wharf::tools::{Found, Registry, Tool};
 use wharf::{Options, cached_tools};
+use wharf_config::settings::KEYS;
+use wharf_config::shell::is_plain;
 use wharf_config::text::clip;
-use wharf_config::{Catalog, Settings, State, providers};
+use wharf_config::{Catalog, State, providers};
 
 use super::position::{Position, Value};
 use crate::commands::Invocation;
@@ -106,7 +108,7 @@ fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
             Candidates { words, paths: Some(Paths::Files) }
         }
         ("trust", "names") => known.servers(|state| state == State::Untrusted),
-        (verb, "key") if verb.starts_with("config") => known.settings(),
+        (verb, "key") if verb.starts_with("config") => settings(),
         (_, "name" | "names" | "server") => known.servers(|_| true),
         _ => match value.argument.get_value_hint() {
             ValueHint::DirPath => Candidates::paths(Paths::Folders),
@@ -172,12 +174,13 @@ impl Known<'_> {
         }
         Candidates::default()
     }
+}
 
-    fn settings(&self) -> Candidates {
-        let (settings, _) = Settings::load(&self.invocation.env);
-        let words = settings.iter().map(|(key, _)| (key.to_owned(), String::new()));
-        Candidates::of(words.collect())
-    }
+fn settings() -> Candidates {
+    let mut words: Vec<(String, String)> =
+        KEYS.iter().map(|setting| (setting.key.to_owned(), setting.about.to_owned())).collect();
+    words.sort();
+    Candidates::of(words)
 }
 
 fn servers(catalog: &Catalog, is_wanted: impl Fn(State) -> bool) -> Vec<(String, String)> {
@@ -208,23 +211,29 @@ fn about(tool: &Tool) -> String {
 /// Offers the names of arguments that are not given yet, or the choices for one that is begun.
 fn arguments(tool: &Tool, value: &Value<'_>) -> Candidates {
     let signature = tool.signature();
-    if let Some((key, typed)) = value.typed.split_once('=') {
+    if let Some((begun, typed)) = value.typed.split_once('=') {
         if typed.starts_with('@') {
             return Candidates::paths(Paths::Files);
         }
+        let key = argument_name(begun);
         let argument = signature.arguments.iter().find(|argument| argument.name == key);
         let choices = argument.map(|argument| match argument.kind.as_str() {
             "boolean" => vec!["true".to_owned(), "false".to_owned()],
+            // `key:=` takes JSON, and a word is none without its quotes.
+            _ if begun != key && argument.kind == "string" => Vec::new(),
             _ => argument.choices.clone(),
         });
-        let words = choices.unwrap_or_default().into_iter().map(|it| format!("{key}={it}"));
+        let words = choices.unwrap_or_default().into_iter().map(|it| format!("{begun}={it}"));
         return Candidates::of(
             words.filter(|word| is_plain(word)).map(|word| (word, String::new())).collect(),
         );
     }
-    let given: BTreeSet<&str> =
-        value.earlier.iter().filter_map(|word| Some(word.split_once('=')?.0)).collect();
-    let is_open = |name: &str, is_list| is_list || !given.contains(name.trim_end_matches(':'));
+    let given: BTreeSet<&str> = value
+        .earlier
+        .iter()
+        .filter_map(|word| Some(argument_name(word.split_once('=')?.0)))
+        .collect();
+    let is_open = |name: &str, is_list| is_list || !given.contains(name);
     let open = signature.arguments.iter().filter(|it| is_open(&it.name, it.is_list));
     let words = open.map(|argument| {
         let required = if argument.is_required { ", required" } else { "" };
@@ -235,59 +244,7 @@ fn arguments(tool: &Tool, value: &Value<'_>) -> Candidates {
     Candidates::of(words.filter(|(word, _)| is_plain(word)).collect())
 }
 
-/// Tells whether a word means nothing but itself in every shell, wherever it is put.
-fn is_plain(word: &str) -> bool {
-    let is_begin = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
-    word.starts_with(is_begin)
-        && word.chars().all(|c| c.is_alphanumeric() || "_./:@+,=-".contains(c))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_that_a_shell_could_act_on_is_not_offered() {
-        for word in [
-            "docs",
-            "my-server",
-            "a.b/c_d",
-            "日本",
-            "plugin:x",
-            "key=",
-            "@scope".trim_start_matches('@'),
-        ] {
-            assert!(is_plain(word), "{word}");
-        }
-        for word in [
-            "",
-            "-rf",
-            "a b",
-            "$(id)",
-            "`id`",
-            "a;b",
-            "a|b",
-            "a&b",
-            "a>b",
-            "a'b",
-            "a\"b",
-            "a\\b",
-            "a*",
-            "a?",
-            "~",
-            "=ls",
-            "@x",
-            "a{b,c}",
-            "a\nb",
-            "a\u{1b}[2J",
-            "a!b",
-            "#a",
-            "a(b)",
-            "a[b]",
-            "%PATH%",
-            "a^b",
-        ] {
-            assert!(!is_plain(word), "{word:?}");
-        }
-    }
+/// Returns the name in front of `=`: `key:=` gives the argument `key` as JSON.
+fn argument_name(before: &str) -> &str {
+    before.strip_suffix(':').unwrap_or(before)
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use wharf_config::{Problem, Secret, Settings};
+use wharf_config::{Problem, Secret, Settings, shell};
 use wharf_protocol::view::Tool;
 
 use super::disk::{LOCK_WAIT, Turn};
@@ -425,7 +425,8 @@ impl PinReport {
             if self.withheld == Withheld::None {
                 problem.hint("look at what it says now before you rely on it")
             } else {
-                problem.hint(format!("see it and decide: wharf trust {server} --tools"))
+                let word = shell::word(server);
+                problem.hint(format!("see it and decide: wharf trust {word} --tools"))
             }
         });
         let all = self.problem.clone().into_iter().chain(changes);

@@ -1,0 +1,167 @@
+//! Writes words so that they can be copied into a shell: nothing in them is run or replaced.
+//!
+//! Names and paths come from projects and servers. [`is_plain`] is the strict rule, for what is
+//! inserted as it is into any shell; [`word`] and [`path`] quote for the shell of this system.
+
+use crate::text::{is_invisible, reveal};
+
+/// What PowerShell takes for a single quote.
+const WINDOWS_QUOTES: [char; 5] = ['\'', '‘', '’', '‚', '‛'];
+
+/// Tells whether a word means nothing but itself in Bash, Zsh, Fish and PowerShell, wherever it is
+/// put.
+///
+/// ```
+/// use wharf_config::shell::is_plain;
+///
+/// assert!(is_plain("my-server"));
+/// assert!(!is_plain("$(id)") && !is_plain("-rf") && !is_plain("a,b"));
+/// ```
+pub fn is_plain(word: &str) -> bool {
+    let is_begin = |c: char| is_letter(c) || matches!(c, '_' | '.' | '/');
+    word.starts_with(is_begin) && word.chars().all(is_plain_inside)
+}
+
+/// Shows a word the way it would be typed in a shell.
+///
+/// ```
+/// use wharf_config::shell::word;
+///
+/// assert_eq!(word("docs"), "docs");
+/// assert_eq!(word("x; rm y"), "'x; rm y'");
+/// ```
+pub fn word(text: &str) -> String {
+    let shown = reveal(text);
+    if is_bare(text) {
+        shown
+    } else if cfg!(windows) {
+        format!("'{}'", doubled(&shown))
+    } else if !text.contains('\'') {
+        format!("'{shown}'")
+    } else if text.contains(['"', '$', '`', '\\', '!']) {
+        format!("'{}'", shown.replace('\'', r"'\''"))
+    } else {
+        format!("\"{shown}\"")
+    }
+}
+
+/// Shows a path the way it would be typed in a shell, where `~/` is the home folder.
+pub fn path(shown: &str) -> String {
+    match shown.strip_prefix("~/") {
+        Some(rest) if !rest.is_empty() && !cfg!(windows) => format!("~/{}", word(rest)),
+        _ => word(shown),
+    }
+}
+
+/// Tells whether a word needs no quotes in the shell of this system. A dash at its beginning stays:
+/// quotes do not change what a program makes of it.
+fn is_bare(text: &str) -> bool {
+    // What hides a secret is no character of any shell.
+    let is_usual = |c: char| is_plain_inside(c) || c == '•';
+    if cfg!(windows) {
+        return !text.is_empty() && !text.starts_with(['@', '=']) && text.chars().all(is_usual);
+    }
+    // `~` is replaced at the beginning, and by some shells behind `=` or `:`.
+    let rest = text.strip_prefix("~/").unwrap_or(text);
+    !text.is_empty()
+        && !text.starts_with(['=', '%'])
+        && rest.chars().all(|c| is_usual(c) || matches!(c, ',' | '%'))
+}
+
+fn is_plain_inside(c: char) -> bool {
+    is_letter(c) || "_./:@+=-".contains(c)
+}
+
+/// Letters and digits; some letters cannot be seen.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() && !is_invisible(c)
+}
+
+fn doubled(text: &str) -> String {
+    let twice = |c: char| if WINDOWS_QUOTES.contains(&c) { 2 } else { 1 };
+    text.chars().flat_map(|c| std::iter::repeat_n(c, twice(c))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_a_shell_could_act_on_is_not_plain() {
+        for word in ["docs", "my-server", "a.b/c_d", "日本", "plugin:x", "key=", "a@scope", "a+b"]
+        {
+            assert!(is_plain(word), "{word}");
+        }
+        for word in [
+            "",
+            "-rf",
+            "a b",
+            "$(id)",
+            "`id`",
+            "a;b",
+            "a|b",
+            "a&b",
+            "a>b",
+            "a'b",
+            "a\"b",
+            "a\\b",
+            "a*",
+            "a?",
+            "~",
+            "a~b",
+            "=ls",
+            "@x",
+            "a,b",
+            "a{b,c}",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a!b",
+            "#a",
+            "a(b)",
+            "a[b]",
+            "%PATH%",
+            "a^b",
+            "a\u{3164}b",
+            "\u{3164}",
+            "a\u{115f}",
+            "a’b",
+        ] {
+            assert!(!is_plain(word), "{word:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_word_is_quoted_if_the_shell_would_see_more_in_it() {
+        for plain in ["-y", "@scope/pkg", "~/docs", "a,b", "100%", "--header=•••", "日本"] {
+            assert_eq!(word(plain), plain);
+        }
+        let cases = [
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "\"it's\""),
+            ("'$(rm)", r"''\''$(rm)'"),
+            ("x; touch evil", "'x; touch evil'"),
+            ("~root", "'~root'"),
+            ("a=~/b", "'a=~/b'"),
+            ("=ls", "'=ls'"),
+            ("a\u{3164}b", "'a\\u{3164}b'"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(word(text), shown);
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_home_folder_of_a_path_stays_outside_the_quotes() {
+        assert_eq!(path("~/.wharf"), "~/.wharf");
+        assert_eq!(path("~/my wharf/a"), "~/'my wharf/a'");
+        assert_eq!(path("/a b"), "'/a b'");
+    }
+
+    #[test]
+    fn powershell_sees_every_kind_of_single_quote() {
+        assert_eq!(doubled("a'b’c"), "a''b’’c");
+    }
+}
