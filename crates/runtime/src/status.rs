@@ -152,7 +152,7 @@ impl Failure {
         };
         let hint = match error {
             ConnectError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
-            _ => error.request().and_then(request_hint),
+            _ => error.request().and_then(|request| request_hint(request, error.stderr())),
         };
         Self {
             kind,
@@ -215,7 +215,7 @@ impl Failure {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        let hint = request_hint(error).map(|hint| secrets.hide(&hint));
+        let hint = request_hint(error, &stderr).map(|hint| secrets.hide(&hint));
         let message = reason(error, secrets);
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
@@ -229,7 +229,7 @@ impl Failure {
         };
         let hint = match error {
             RequestError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
-            _ => request_hint(error).map(|hint| secrets.hide(&hint)),
+            _ => request_hint(error, &stderr).map(|hint| secrets.hide(&hint)),
         };
         let message = format!("could not list its tools: {}", reason(error, secrets));
         Self { kind, message, hint, http_status: http_status(error), stderr }
@@ -279,7 +279,7 @@ pub(crate) fn one_line(message: &str, stderr: Option<&str>) -> String {
     }
 }
 
-fn request_hint(error: &RequestError) -> Option<String> {
+fn request_hint(error: &RequestError, stderr: &str) -> Option<String> {
     match error {
         RequestError::Unauthorized { status, .. } if status.as_u16() == 403 => {
             Some("the token or account is known, but may not do this; use another one".to_owned())
@@ -292,7 +292,8 @@ fn request_hint(error: &RequestError) -> Option<String> {
         RequestError::Lost { ended, .. } => match &ended.reason {
             EndReason::Http(error) => error.hint(),
             EndReason::NotMcp => Some("check that the command starts an MCP server".to_owned()),
-            EndReason::Exited { .. } => {
+            // What it wrote says more than running it again would.
+            EndReason::Exited { .. } if stderr.trim().is_empty() => {
                 Some("run its command by hand to see what it says".to_owned())
             }
             _ => None,

@@ -291,6 +291,9 @@ pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
         (FailureKind::Stopped, _) => {
             return Some(format!("see why with `wharf logs {word}`, then: wharf reconnect {word}"));
         }
+        _ if has_written && advice.is_none() => {
+            return Some(format!("wharf logs {word} shows all of its output"));
+        }
         _ if has_written => format!("wharf logs {word}"),
         (_, Some(408 | 429 | 500..)) => format!("wharf test {word}"),
         _ => format!("wharf get {word}"),

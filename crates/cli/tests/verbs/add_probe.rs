@@ -68,9 +68,9 @@ fn a_server_that_does_not_work_is_saved_with_a_warning() {
     --- stdout
     Added server "broken" in [project]/.wharf/mcp.json
     --- stderr
-    warning: it is saved, but does not work yet: the session ended: the server's process ended (exit status: 3)
+    warning: it is saved, but does not work yet: the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: run its command by hand to see what it says (wharf logs broken)
+      hint: wharf logs broken shows all of its output
     "#);
     assert_snapshot!(world.run("add other --json -- nowhere"), @r#"
     exit 0

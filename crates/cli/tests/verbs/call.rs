@@ -232,7 +232,7 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
     assert_snapshot!(world.run("call box/die"), @r#"
     exit 3
     --- stderr
-    MCP error: the session ended: the server's process ended (exit status: 7) (server "box", tool "die", phase receive)
+    MCP error: the server's process ended (exit status: 7) (server "box", tool "die", phase receive)
     The outcome is unknown: the tool may have run. Check before calling it again.
     the server's last error output:
       out of memory
@@ -244,7 +244,7 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
     {
       "ok": false,
       "isError": true,
-      "text": "MCP error: the session ended: the server's process ended (exit status: 7) (server \"box\", tool \"die\", phase receive)\nThe outcome is unknown: the tool may have run. Check before calling it again.\nthe server's last error output:\n  out of memory",
+      "text": "MCP error: the server's process ended (exit status: 7) (server \"box\", tool \"die\", phase receive)\nThe outcome is unknown: the tool may have run. Check before calling it again.\nthe server's last error output:\n  out of memory",
       "content": [],
       "details": {
         "serverName": "box",
@@ -257,7 +257,7 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
         "code": "connection-lost",
         "kind": "TERMINAL",
         "phase": "receive",
-        "message": "the session ended: the server's process ended (exit status: 7)",
+        "message": "the server's process ended (exit status: 7)",
         "retryable": false,
         "outcomeKnown": false,
         "stderr": "out of memory"
@@ -279,8 +279,8 @@ fn a_server_that_is_not_there_has_its_code() {
     assert_snapshot!(world.run("call mcp_broken_x"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         no licence
     "#);

@@ -35,8 +35,8 @@ fn servers_are_connected_and_what_is_wrong_is_told() {
           hint: install `nowhere`, or give its full path in "command"
       !!  box: env "TOKEN" left out: command exited 1
           hint: run the command by hand to see what it says
-      !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: no licence
-          hint: run its command by hand to see what it says (wharf logs broken)
+      !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
+          hint: wharf logs broken shows all of its output
 
     3 things to put right.
     "#);
@@ -52,8 +52,8 @@ fn one_server_is_connected_alone() {
     ok  1 check is fine (Server 1); -v lists them
 
     To put right
-      !!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: no licence
-          hint: run its command by hand to see what it says (wharf logs broken)
+      !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
+          hint: wharf logs broken shows all of its output
 
     1 thing to put right.
     ");

@@ -28,9 +28,9 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
     --- stdout
     NAME  SERVER  DESCRIPTION
     --- stderr
-    warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+    warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: run its command by hand to see what it says (wharf logs broken)
+      hint: wharf logs broken shows all of its output
     0 tools from 0 servers.
     "#);
     assert_snapshot!(world.run("tools --json"), @r#"
@@ -43,43 +43,43 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
           "name": "broken",
           "status": "failed",
           "tools": 0,
-          "error": "the session ended: the server's process ended (exit status: 3); stderr: Error: no licence"
+          "error": "the server's process ended (exit status: 3); stderr: Error: no licence"
         }
       ],
       "errors": [
         {
           "path": "mcp:broken",
-          "error": "the session ended: the server's process ended (exit status: 3); stderr: Error: no licence"
+          "error": "the server's process ended (exit status: 3); stderr: Error: no licence"
         }
       ],
       "problems": []
     }
     --- stderr
-    warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+    warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: run its command by hand to see what it says (wharf logs broken)
+      hint: wharf logs broken shows all of its output
     "#);
     assert_snapshot!(world.run("resources"), @r#"
     exit 0
     --- stdout
     URI  SERVER  KIND  NAME
     --- stderr
-    warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+    warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: run its command by hand to see what it says (wharf logs broken)
+      hint: wharf logs broken shows all of its output
     0 resources.
     "#);
     assert_snapshot!(world.run("status"), @"
     exit 0
     --- stdout
     NAME    TRANSPORT  STATUS               CREDENTIAL  LAST ATTEMPT
-    broken  stdio      last attempt failed  none        failed just now: Error: no licence (the session ended: the server's process ended (exit status: 3))
+    broken  stdio      last attempt failed  none        failed just now: Error: no licence (the server's process ended (exit status: 3))
     --- stderr
     0 of 1 ready.
     ");
     let doctor = world.run("doctor broken");
     let line = doctor.lines().find(|line| line.contains("failed to connect"));
-    assert_snapshot!(line.unwrap_or_default().trim(), @"!!  broken: failed to connect: the session ended: the server's process ended (exit status: 3); stderr: Error: no licence");
+    assert_snapshot!(line.unwrap_or_default().trim(), @"!!  broken: failed to connect: the server's process ended (exit status: 3); stderr: Error: no licence");
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn all_of_stderr_is_shown_when_one_server_is_tried() {
     assert_snapshot!(world.run("test broken"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         starting up
         Error: no licence
@@ -102,19 +102,19 @@ fn all_of_stderr_is_shown_when_one_server_is_tried() {
     {
       "ok": false,
       "name": "broken",
-      "message": "Failed to connect to \"broken\": the session ended: the server's process ended (exit status: 3)",
-      "hint": "run its command by hand to see what it says (wharf logs broken)",
+      "message": "Failed to connect to \"broken\": the server's process ended (exit status: 3)",
+      "hint": "wharf logs broken shows all of its output",
       "stderr": "starting up\nError: no licence\n    at main (x.js:1:2)\nNode.js v20.10.0\n",
       "error": {
         "code": "not-connected",
-        "message": "Failed to connect to \"broken\": the session ended: the server's process ended (exit status: 3)",
-        "hint": "run its command by hand to see what it says (wharf logs broken)",
+        "message": "Failed to connect to \"broken\": the server's process ended (exit status: 3)",
+        "hint": "wharf logs broken shows all of its output",
         "server": "broken"
       }
     }
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         starting up
         Error: no licence
@@ -124,8 +124,8 @@ fn all_of_stderr_is_shown_when_one_server_is_tried() {
     assert_snapshot!(world.run("call broken/go"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         starting up
         Error: no licence
@@ -143,7 +143,7 @@ fn a_call_tells_only_what_was_written_since_it_began() {
     assert_snapshot!(world.run("call box/go"), @r#"
     exit 3
     --- stderr
-    MCP error: the session ended: the server's process ended (exit status: 7) (server "box", tool "go", phase receive)
+    MCP error: the server's process ended (exit status: 7) (server "box", tool "go", phase receive)
     The outcome is unknown: the tool may have run. Check before calling it again.
     the server's last error output:
       step 1

@@ -206,8 +206,7 @@ fn advice_about_a_given_server_names_no_entry() {
     assert_snapshot!(world.run("call x -- broken"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "given server": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says
+    error: Failed to connect to "given server": the server's process ended (exit status: 3)
       the server's last error output:
         no licence
     "#);
@@ -220,7 +219,7 @@ fn advice_about_a_given_server_names_no_entry() {
     assert_snapshot!(world.run("call die -- box"), @r#"
     exit 3
     --- stderr
-    MCP error: the session ended: the server's process ended (exit status: 7) (server "given server", tool "die", phase receive)
+    MCP error: the server's process ended (exit status: 7) (server "given server", tool "die", phase receive)
     The outcome is unknown: the tool may have run. Check before calling it again.
     the server's last error output:
       out of memory

@@ -97,8 +97,8 @@ fn a_server_that_does_not_work_has_a_reason_and_a_tip() {
     assert_snapshot!(world.run("test broken"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         no licence
         bye
@@ -151,13 +151,13 @@ fn programs_are_told_why_it_does_not_work() {
       "ok": false,
       "name": "broken",
       "transport": "stdio",
-      "error": "the session ended: the server's process ended (exit status: 3)",
-      "tip": "run its command by hand to see what it says (wharf logs broken)",
+      "error": "the server's process ended (exit status: 3)",
+      "tip": "wharf logs broken shows all of its output",
       "stderr": "no licence\nbye\n"
     }
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         no licence
         bye

@@ -175,9 +175,9 @@ fn servers_that_fail_cost_only_themselves() {
     mcp_box_hang     box
     mcp_box_picture  box
     --- stderr
-    warning: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
+    warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: no licence
-      hint: run its command by hand to see what it says (wharf logs broken)
+      hint: wharf logs broken shows all of its output
     warning: Failed to connect to "gone": nowhere not found
       hint: install nowhere, or give its full path in "command"
     warning: Failed to connect to "half": stdio server requires "command"
@@ -194,7 +194,7 @@ fn servers_that_fail_cost_only_themselves() {
           "name": "broken",
           "status": "failed",
           "tools": 0,
-          "error": "the session ended: the server's process ended (exit status: 3); stderr: no licence"
+          "error": "the server's process ended (exit status: 3); stderr: no licence"
         },
         {
           "name": "gone",
@@ -217,7 +217,7 @@ fn servers_that_fail_cost_only_themselves() {
       "errors": [
         {
           "path": "mcp:broken",
-          "error": "the session ended: the server's process ended (exit status: 3); stderr: no licence"
+          "error": "the server's process ended (exit status: 3); stderr: no licence"
         },
         {
           "path": "mcp:gone",
@@ -259,8 +259,8 @@ fn the_code_of_a_server_that_was_named_counts() {
     assert_snapshot!(world.run("tools --server broken"), @r#"
     exit 3
     --- stderr
-    error: Failed to connect to "broken": the session ended: the server's process ended (exit status: 3)
-      hint: run its command by hand to see what it says (wharf logs broken)
+    error: Failed to connect to "broken": the server's process ended (exit status: 3)
+      hint: wharf logs broken shows all of its output
       the server's last error output:
         no licence
     "#);

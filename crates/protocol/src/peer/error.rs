@@ -26,7 +26,7 @@ pub enum RequestError {
         never_sent: bool,
     },
     /// The session ended first.
-    #[error("the session ended: {ended}")]
+    #[error("{ended}")]
     Lost {
         /// How it ended.
         ended: Arc<Ended>,
@@ -185,7 +185,7 @@ pub struct Ended {
 #[non_exhaustive]
 pub enum EndReason {
     /// We closed it.
-    #[error("it was closed")]
+    #[error("the session was closed")]
     Closed,
     /// The process is gone.
     #[error("the server's process ended ({})", how(status.as_ref()))]

@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn messages_are_said_once_and_stay_short() {
         insta::assert_snapshot!(explain(&refused(code::INTERNAL), Era::Legacy, "", &Secrets::default()).message, @"the server answered: no (code -32603)");
-        insta::assert_snapshot!(explain(&lost(true), Era::Legacy, "", &Secrets::default()).message, @"the session ended: the server closed its output");
+        insta::assert_snapshot!(explain(&lost(true), Era::Legacy, "", &Secrets::default()).message, @"the server closed its output");
         let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
         assert_eq!(
             explain(&long, Era::Legacy, "", &Secrets::default()).message.chars().count(),

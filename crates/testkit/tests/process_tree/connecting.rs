@@ -71,6 +71,6 @@ async fn a_program_that_only_chats_is_told_apart_from_a_silent_one() {
     };
     let silent = "the server did not answer within 100ms";
     check("sleep", Duration::from_millis(100), silent).await;
-    let chats = "the session ended: the server writes no MCP messages to its output";
+    let chats = "the server writes no MCP messages to its output";
     check("name=server sleep", Duration::from_secs(2), chats).await;
 }

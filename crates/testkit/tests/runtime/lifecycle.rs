@@ -97,7 +97,7 @@ async fn programs_that_are_missing_or_exit_say_why() {
     let runtime = world.start();
     let snapshot = runtime.ready().await;
     assert_snapshot!(shown(&snapshot), @"
-    dying failed 0: the session ended: the server's process ended (exit status: 3); stderr: no licence
+    dying failed 0: the server's process ended (exit status: 3); stderr: no licence
     gone failed 0: no-such-program-anywhere not found
     listless failed 0: could not list its tools: the server answered: the list is lost (code -32603)
     ");

@@ -117,7 +117,7 @@ async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
     let error = tokio::time::timeout(LIMIT, peer.call_tool("do", Some(&arguments), &request));
     assert_snapshot!(
         error.await.expect("the call ends").unwrap_err(),
-        @"the session ended: its connection failed inside Wharf"
+        @"its connection failed inside Wharf"
     );
     peer.close().await;
     assert!(!diary.starts().into_iter().any(is_alive));
