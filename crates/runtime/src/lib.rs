@@ -54,7 +54,9 @@ pub use logs::{log_entries, log_path, log_tail};
 pub use lookup::{ToolServers, servers_of_tool};
 pub use options::{Options, StartupMode};
 pub use ports::{Elicitor, Ports, Sampler};
-pub use resolve::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};
+pub use resolve::{
+    CredentialStore, CredentialStoreError, FileCredentials, WantedCredential, has_variable,
+};
 pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use status::{Failure, FailureKind, Status};
 pub use stderr::last_meaningful_line;

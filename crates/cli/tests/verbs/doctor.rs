@@ -59,7 +59,7 @@ fn all_is_well_on_an_empty_machine() {
       --  defaults: nothing is configured yet, so these are the defaults
           hint: wharf add NAME -- COMMAND…
 
-    Nothing to put right.
+    No problems found.
     ");
 }
 
@@ -74,11 +74,11 @@ fn everything_that_is_wrong_has_a_fix() {
       --  box: DOCKER_HOST is set here, but this server will not see it
           hint: if it needs it, add "passEnv": ["DOCKER_HOST"]
       --  shared: DISPLAY is set here, but this server will not see it
-          hint: if it needs it, write "DISPLAY": "${DISPLAY}" into its "env"
-      --  tool names: the tools of "box" and "Box!" begin with the same words: mcp_box_…
+          hint: if it needs it, copy it into Wharf's own file and add "passEnv": ["DISPLAY"] there: wharf import cursor shared
+      --  tool names: the tool names of "box" and "Box!" share the prefix mcp_box_
           hint: give one of them a "prefix"
 
-    To put right
+    Problems
       !!  home: others can look into ~/.wharf
           hint: chmod 700 ~/.wharf
       !!  credentials: others can read ~/.wharf/credentials.json
@@ -96,7 +96,7 @@ fn everything_that_is_wrong_has_a_fix() {
       !!  theirs: a secret is written out in its file (env.PASSWORD), and everybody who has the project has it
           hint: write ${NAME} there and set the variable
 
-    8 things to put right.
+    8 problems found.
     "#);
 }
 
@@ -105,20 +105,20 @@ fn one_server_can_be_checked() {
     assert_snapshot!(troubled().run("doctor --offline lost"), @r#"
     exit 1
     --- stdout
-    To put right
+    Problems
       !!  lost: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  lost: the folder in "cwd" does not exist: ~/none
           hint: create it, or correct "cwd"
 
-    2 things to put right.
+    2 problems found.
     "#);
     assert_snapshot!(troubled().run("doctor --offline near"), @"
     exit 0
     --- stdout
     ok  1 check is fine (Server 1); -v lists them
 
-    Nothing to put right.
+    No problems found.
     ");
     assert_snapshot!(troubled().run("doctor --offline nobody"), @r#"
     exit 1
@@ -154,6 +154,23 @@ fn an_untrusted_server_is_not_checked() {
 }
 
 #[test]
+fn a_project_server_that_has_changed_is_not_called_new() {
+    let entry = |argument: &str| {
+        format!(
+            r#"{{ "mcpServers": {{ "theirs": {{ "command": "npx", "args": ["{argument}"] }} }} }}"#
+        )
+    };
+    let world = World::new().programs(&["npx"]).project(".mcp.json", &entry("one"));
+    assert!(world.run("trust theirs").starts_with("exit 0"));
+    let shown = world.project(".mcp.json", &entry("two")).run("doctor --offline");
+    let lines: Vec<&str> = shown.lines().filter(|line| line.contains("theirs")).collect();
+    assert_snapshot!(lines.join("\n"), @"
+      --  theirs: has changed since you agreed to it, so it is not connected
+          hint: wharf explain theirs shows what changed; wharf trust theirs
+    ");
+}
+
+#[test]
 fn every_state_has_its_check() {
     let world = every_state();
     assert_snapshot!(world.run("doctor --offline"), @r#"
@@ -164,28 +181,29 @@ fn every_state_has_its_check() {
     Worth knowing
       --  same: is the same server as "fs", which is used
           hint: to have both: wharf config set discovery.duplicates keep
-      --  theirs: came with this project and is not trusted, so nothing in it was checked
+      --  theirs: came with this project and is not trusted, so it is not connected
           hint: wharf trust theirs
       --  theirs: hides your "theirs" from ~/.cursor/mcp.json ([project]/.cursor/mcp.json:1)
           hint: trust it to use it here, or rename yours
       --  shadowed: 2 definitions are shadowed
           hint: wharf list --all
 
-    To put right
+    Problems
       !!  half: stdio server requires "command" (~/.cursor/mcp.json:6)
           hint: add "command" (the program to start), or "url" for a remote server
       !!  needs: variable "UNSET" is not set; "args[0]" keeps its placeholder (~/.cursor/mcp.json:8)
           hint: set UNSET
 
-    2 things to put right.
+    2 problems found.
     "#);
     assert_snapshot!(world.run("doctor --offline off"), @r#"
     exit 0
     --- stdout
     Worth knowing
-      --  off: is off: it is switched off by "disabled"
+      --  off: is disabled: it is switched off by "disabled"
+          hint: wharf enable off
 
-    Nothing to put right.
+    No problems found.
     "#);
 }
 
@@ -212,7 +230,7 @@ fn json_has_the_fields_of_the_contract() {
         {
           "name": "trust",
           "ok": true,
-          "message": "nothing of a project is trusted yet"
+          "message": "no project servers are trusted yet"
         },
         {
           "name": "credentials",
@@ -274,11 +292,11 @@ fn a_machine_without_a_home_is_told() {
       --  defaults: nothing is configured yet, so these are the defaults
           hint: wharf add NAME -- COMMAND…
 
-    To put right
-      !!  home: there is no home folder, so nothing can be remembered
+    Problems
+      !!  home: there is no home folder: settings, trust and tokens cannot be stored
           hint: set HOME, or WHARF_HOME to a folder of yours
 
-    1 thing to put right.
+    1 problem found.
     ");
 }
 
@@ -297,11 +315,11 @@ fn the_settings_of_another_program_are_not_ours() {
           hint: install `npx`, or add servers of your own: wharf add
       --  defaults: some files could not be read and no other has servers, so these are the defaults
 
-    To put right
+    Problems
       !!  ~/.codex/config.toml: "config.toml" is a folder, not a file
           hint: move it away, or put a file in its place
 
-    1 thing to put right.
+    1 problem found.
     "#);
 }
 
@@ -335,11 +353,11 @@ fn a_secret_in_an_argument_is_found() {
     --- stdout
     ok  8 checks are fine (Wharf 4, Files 1, Servers 3); -v lists them
 
-    To put right
+    Problems
       !!  a: a secret is written out in its file (args[2], args[3]), and everybody who has the project has it
           hint: write ${NAME} there and set the variable
 
-    1 thing to put right.
+    1 problem found.
     ");
 }
 
@@ -353,11 +371,11 @@ fn what_is_fine_is_one_line_unless_somebody_wants_to_see_it() {
     --- stdout
     ok  6 checks are fine (Wharf 4, Files 1, Servers 1); -v lists them
 
-    To put right
+    Problems
       !!  gone: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
 
-    1 thing to put right.
+    1 problem found.
     "#);
     assert_snapshot!(world.run("doctor --offline -v"), @r#"
     exit 1
@@ -365,21 +383,143 @@ fn what_is_fine_is_one_line_unless_somebody_wants_to_see_it() {
     Wharf
       ok  home: ~/.wharf is yours alone
       ok  settings: none of your own, so the defaults count
-      ok  trust: nothing of a project is trusted yet
+      ok  trust: no project servers are trusted yet
       ok  credentials: none are stored
 
     Files
       ok  ~/.wharf/mcp.json: read for Wharf
 
     Servers
-      ok  fs: `npx` is there
+      ok  fs: found `npx`
 
-    To put right
+    Problems
       !!  gone: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
 
-    1 thing to put right.
+    1 problem found.
     --- stderr
     read: ~/.wharf/mcp.json (Wharf · user)
+    "#);
+}
+
+#[test]
+fn a_damaged_credential_store_is_reported_once_and_not_blamed_on_a_server() {
+    let world = World::new()
+        .own_servers(&[(
+            "keyed",
+            r#""url": "https://example.com", "auth": { "type": "bearer", "credentialId": "one" }"#,
+        )])
+        .home(".wharf/credentials.json", "{ damaged");
+    set_permissions(world.path("home/.wharf/credentials.json"), Permissions::from_mode(0o600))
+        .unwrap();
+    assert_snapshot!(world.run("doctor --offline"), @"
+    exit 1
+    --- stdout
+    ok  5 checks are fine (Wharf 3, Files 1, Servers 1); -v lists them
+
+    Problems
+      !!  credentials: ~/.wharf/credentials.json is damaged on line 1
+          hint: correct the file, or delete it and add the tokens again
+
+    1 problem found.
+    ");
+    assert_snapshot!(world.run("doctor --offline keyed"), @"
+    exit 1
+    --- stdout
+    ok  1 check is fine (Server 1); -v lists them
+
+    Problems
+      !!  credentials: ~/.wharf/credentials.json is damaged on line 1
+          hint: correct the file, or delete it and add the tokens again
+
+    1 problem found.
+    ");
+}
+
+#[test]
+fn a_home_that_cannot_be_looked_at_is_told() {
+    let world = World::new().home("a-file", "");
+    let home = world.path("home/a-file/wharf").display().to_string();
+    let world = world.variable("WHARF_HOME", &home);
+    assert_snapshot!(world.run("doctor --offline"), @"
+    exit 1
+    --- stdout
+    ok  4 checks are fine (Wharf 3, Servers 1); -v lists them
+
+    Worth knowing
+      --  context7: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      --  github: `npx` not found, so this default is not available
+          hint: install `npx`, or add servers of your own: wharf add
+      --  defaults: nothing is configured yet, so these are the defaults
+          hint: wharf add NAME -- COMMAND…
+
+    Problems
+      !!  home: could not look at ~/a-file/wharf: Not a directory (os error 20)
+          hint: check the folders above it, or set WHARF_HOME to a folder of yours
+
+    1 problem found.
+    ");
+}
+
+#[test]
+fn a_path_with_a_space_is_quoted_in_a_command_to_copy() {
+    let world = World::new().home("my wharf/mcp.json", "{}");
+    let home = world.path("home/my wharf").display().to_string();
+    set_permissions(&home, Permissions::from_mode(0o755)).unwrap();
+    let shown = world.variable("WHARF_HOME", &home).run("doctor --offline");
+    let lines: Vec<&str> = shown.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
+    assert_snapshot!(lines.join("\n"), @"
+    !!  home: others can look into ~/my wharf
+        hint: chmod 700 ~/'my wharf'
+    ");
+}
+
+#[test]
+fn a_note_is_marked_for_programs() {
+    let world = World::new()
+        .programs(&["docker"])
+        .variable("DOCKER_HOST", "unix:///x")
+        .own_servers(&[("box", r#""command": "docker""#)]);
+    assert_snapshot!(world.run("doctor --offline box --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "ok": true,
+      "checks": [
+        {
+          "name": "box",
+          "ok": true,
+          "message": "found `docker`"
+        },
+        {
+          "name": "box",
+          "ok": true,
+          "message": "DOCKER_HOST is set here, but this server will not see it",
+          "hint": "if it needs it, add \"passEnv\": [\"DOCKER_HOST\"]",
+          "note": true
+        }
+      ],
+      "problems": []
+    }
+    "#);
+}
+
+#[test]
+fn a_failed_last_attempt_is_named_where_nothing_is_tried() {
+    let world = World::new()
+        .script("broken", "echo 'no licence' >&2; exit 3\n")
+        .own_servers(&[("broken", r#""command": "broken""#)]);
+    assert!(world.run("test broken").starts_with("exit 3"));
+    assert_snapshot!(world.run("doctor --offline"), @r#"
+    exit 0
+    --- stdout
+    ok  6 checks are fine (Wharf 4, Files 1, Servers 1); -v lists them
+
+    Worth knowing
+      --  broken: its last attempt failed just now: the server's process ended (exit status: 3); stderr: no licence
+          hint: wharf test broken
+
+    No problems found; the last attempt of "broken" failed.
     "#);
 }

@@ -27,10 +27,10 @@ fn servers_are_connected_and_what_is_wrong_is_told() {
     ok  9 checks are fine (Wharf 4, Files 2, Servers 2, Connections 1); -v lists them
 
     Worth knowing
-      --  theirs: came with this project and is not trusted, so nothing in it was checked
+      --  theirs: came with this project and is not trusted, so it is not connected
           hint: wharf trust theirs
 
-    To put right
+    Problems
       !!  gone: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  box: env "TOKEN" left out: command exited 1
@@ -38,7 +38,7 @@ fn servers_are_connected_and_what_is_wrong_is_told() {
       !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
           hint: wharf logs broken shows all of its output
 
-    3 things to put right.
+    3 problems found.
     "#);
     assert_eq!(world.started(), "");
 }
@@ -51,18 +51,19 @@ fn one_server_is_connected_alone() {
     --- stdout
     ok  1 check is fine (Server 1); -v lists them
 
-    To put right
+    Problems
       !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
           hint: wharf logs broken shows all of its output
 
-    1 thing to put right.
+    1 problem found.
     ");
     assert_snapshot!(world.run("doctor off"), @r#"
     exit 0
     --- stdout
     Worth knowing
-      --  off: is off: it is switched off by "enabled"
+      --  off: is disabled: it is switched off by "enabled"
+          hint: wharf enable off
 
-    Nothing to put right.
+    No problems found.
     "#);
 }

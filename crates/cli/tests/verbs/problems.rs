@@ -58,7 +58,7 @@ fn the_doctor_says_the_same() {
       --  good: unknown field "argz" (~/.wharf/mcp.json:1)
           hint: did you mean "args"?
 
-    To put right
+    Problems
       !!  ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
           hint: correct the file, or delete it and trust again
       !!  ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
@@ -66,7 +66,7 @@ fn the_doctor_says_the_same() {
       !!  ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
           hint: correct the line; until then nothing of this file is used
 
-    3 things to put right.
+    3 problems found.
     "#);
 }
 
@@ -141,11 +141,11 @@ fn a_file_that_cannot_be_read_is_not_nothing() {
     Worth knowing
       --  defaults: some files could not be read and no other has servers, so these are the defaults
 
-    To put right
+    Problems
       !!  ~/.cursor/mcp.json:1: not valid JSON: the file ends inside the object of line 1 (column 2)
           hint: correct the line; until then nothing of this file is used
 
-    1 thing to put right.
+    1 problem found.
     ");
     // A file of ours without servers is none that servers could be missing from.
     let world = World::new().home(".wharf/trust.json", "{");

@@ -20,7 +20,7 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       tools        List the tools of your servers
       call         Call a tool
       add          Add a server to one of Wharf's own files
-      doctor       Check everything, and say how to put it right
+      doctor       Check everything, and say how to fix it
 
     See:
       status       Show which servers are ready to start

@@ -26,21 +26,21 @@ fn doctor_tells_which_rules_a_server_breaks() {
     let outputs = Setting::ALL.map(|setting| {
         let (world, _web) = sloppy(setting);
         let told = world.run("doctor sloppy --json");
-        assert!(told.contains("does not keep to the protocol: "), "{setting:?} {told}");
+        assert!(told.contains("violates the MCP specification: "), "{setting:?} {told}");
         assert!(!told.contains('\u{1b}'), "{setting:?} {told}");
         let told = world.run("doctor sloppy");
-        let is_broken = |line: &&str| line.contains("does not keep to the protocol");
+        let is_broken = |line: &&str| line.contains("violates the MCP specification");
         told.lines().filter(is_broken).collect::<Vec<_>>().join("\n")
     });
     for (output, setting) in outputs.iter().zip(Setting::ALL) {
         assert_eq!(*output, outputs[0], "{setting:?}");
     }
     assert_snapshot!(outputs[0], @r#"
-    --  sloppy: does not keep to the protocol: capabilities.tools is a boolean, not an object
-    --  sloppy: does not keep to the protocol: "a": description is a number, not a string
-    --  sloppy: does not keep to the protocol: "b\u{1b}[2J": title is an array, not a string
-    --  sloppy: does not keep to the protocol: "note://a": name is a number, not a string
-    --  sloppy: does not keep to the protocol: "p": arguments is a string, not an array
+    --  sloppy: violates the MCP specification: capabilities.tools is a boolean, not an object
+    --  sloppy: violates the MCP specification: "a": description is a number, not a string
+    --  sloppy: violates the MCP specification: "b\u{1b}[2J": title is an array, not a string
+    --  sloppy: violates the MCP specification: "note://a": name is a number, not a string
+    --  sloppy: violates the MCP specification: "p": arguments is a string, not an array
     "#);
 }
 
@@ -54,7 +54,7 @@ fn a_server_that_breaks_many_rules_does_not_fill_the_screen() {
         .script("many", &scripted("", r#"{"tools":{}}"#, &tools.join(","), ""))
         .own_servers(&[("many", r#""command": "many""#)]);
     let told = world.run("doctor many");
-    let count = told.lines().filter(|line| line.contains("does not keep to the protocol")).count();
+    let count = told.lines().filter(|line| line.contains("violates the MCP specification")).count();
     assert_eq!(count, 21, "{told}");
     assert!(told.contains("and more like these"), "{told}");
 }

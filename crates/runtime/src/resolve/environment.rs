@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use wharf_config::{Env, Platform, Policy};
+use wharf_config::{Env, Launch, Platform, Policy};
 
 /// What every program needs.
 const BASE: [&str; 11] =
@@ -14,7 +14,7 @@ const BASE: [&str; 11] =
 /// Whole families of names.
 const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
 
-/// How to get out of the house; these are known in capitals and in small letters.
+/// Proxies and certificates; these are known in capitals and in small letters.
 const NETWORK: [&str; 8] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -65,12 +65,7 @@ impl ChildEnvironment {
     /// Takes over what a server may see.
     pub(super) fn new(env: &Env, policy: &Policy) -> Self {
         let platform = env.platform;
-        let is_passed = |name: &str| {
-            policy.inherit_env
-                || is_usual(name, platform)
-                || policy.pass_env.iter().any(|own| is_same(own, name, platform))
-        };
-        let passed = plain(env).filter(|(name, _)| is_passed(name));
+        let passed = plain(env).filter(|(name, _)| is_passed(name, policy, platform));
         let variables = passed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self { platform, variables }
     }
@@ -98,6 +93,19 @@ impl ChildEnvironment {
     pub(super) fn into_launch(self) -> Vec<(OsString, OsString)> {
         self.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
+}
+
+/// Tells whether the process of a server would have a variable: one that is passed on to it, or one of
+/// its own that its launch sets.
+pub fn has_variable(launch: &Launch, policy: &Policy, name: &str, platform: Platform) -> bool {
+    is_passed(name, policy, platform)
+        || launch.env.iter().any(|(own, _)| is_same(own, name, platform))
+}
+
+fn is_passed(name: &str, policy: &Policy, platform: Platform) -> bool {
+    policy.inherit_env
+        || is_usual(name, platform)
+        || policy.pass_env.iter().any(|own| is_same(own, name, platform))
 }
 
 /// Returns the whole environment, for commands of the person's own.

@@ -28,6 +28,7 @@ mod values;
 pub use self::credentials::{
     CredentialStore, CredentialStoreError, FileCredentials, WantedCredential,
 };
+pub use self::environment::has_variable;
 pub(crate) use self::error::ResolveError;
 pub(crate) use self::resolver::{ResolvedTransport, Resolver};
 pub(crate) use self::secrets::Secrets;

@@ -164,7 +164,7 @@ fn check_usable(server: &Server) -> Result<(), Failure> {
             Err(Failure::NotUsed { name, why, hint })
         }
         State::Native => {
-            let why = "it is handled by the session itself".to_owned();
+            let why = "the session's own web search replaces it".to_owned();
             Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
         }
         State::Shadowed => {

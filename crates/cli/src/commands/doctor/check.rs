@@ -14,8 +14,8 @@ pub(super) struct Check {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
-    /// Whether it is worth telling although it is fine.
-    #[serde(skip)]
+    /// Whether it is worth telling although nothing has to be done.
+    #[serde(rename = "note", skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_note: bool,
 }
 

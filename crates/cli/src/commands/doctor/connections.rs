@@ -64,7 +64,7 @@ fn of_server(server: &ServerView, known: &BTreeSet<String>, broken: &[String]) -
     let news = problems.iter().filter(|problem| !known.contains(&message(problem)));
     checks.extend(news.map(|problem| of_problem(name, problem)));
     for rule in broken {
-        let message = format!("does not keep to the protocol: {}", clean(rule));
+        let message = format!("violates the MCP specification: {}", clean(rule));
         checks.push(Check::note(name, message));
     }
     checks

@@ -1,9 +1,10 @@
 //! Looks at Wharf's own files: its folder, the settings, the record of trust, the credentials.
 
 use std::fs::Metadata;
+use std::io;
 use std::path::Path;
 
-use wharf_config::{Catalog, CredentialError, Credentials, Env, Problem};
+use wharf_config::{Catalog, CredentialError, Credentials, Env, Problem, shell};
 
 use super::check::Check;
 use super::files::{is_open_to_others, of_problem};
@@ -13,8 +14,11 @@ use crate::commands::invocation::is_settings;
 pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
     let Some(home) = env.wharf_home() else {
         return vec![
-            Check::wrong("home", "there is no home folder, so nothing can be remembered")
-                .hint("set HOME, or WHARF_HOME to a folder of yours"),
+            Check::wrong(
+                "home",
+                "there is no home folder: settings, trust and tokens cannot be stored",
+            )
+            .hint("set HOME, or WHARF_HOME to a folder of yours"),
         ];
     };
     let mut checks = vec![folder(&home, env)];
@@ -27,20 +31,29 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
 fn folder(home: &Path, env: &Env) -> Check {
     let shown = env.short(home);
     match home.metadata() {
-        Err(_) => Check::fine("home", format!("{shown} is made when it is needed")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Check::fine("home", format!("{shown} is created when it is needed"))
+        }
+        Err(error) => Check::wrong("home", format!("could not look at {shown}: {error}"))
+            .hint("check the folders above it, or set WHARF_HOME to a folder of yours"),
         Ok(about) if !about.is_dir() => Check::wrong("home", format!("{shown} is not a folder"))
             .hint("move it away; Wharf keeps its files there"),
         Ok(_) if is_open_to_others(home) => {
             Check::wrong("home", format!("others can look into {shown}"))
-                .hint(format!("chmod 700 {shown}"))
+                .hint(format!("chmod 700 {}", shell::path(&shown)))
         }
         // Whether writing works is known only after it was tried, and looking changes nothing.
         Ok(about) if !may_owner_write(&about) => {
             Check::wrong("home", format!("{shown} does not let its owner write"))
-                .hint(format!("chmod 700 {shown}"))
+                .hint(format!("chmod 700 {}", shell::path(&shown)))
         }
-        Ok(_) => Check::fine("home", format!("{shown} is yours alone")),
+        Ok(_) => Check::fine("home", private(&shown)),
     }
+}
+
+/// Says that nobody else has access, where that was checked.
+fn private(shown: &str) -> String {
+    if cfg!(unix) { format!("{shown} is yours alone") } else { format!("{shown} exists") }
 }
 
 #[cfg(unix)]
@@ -91,7 +104,7 @@ fn trust(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
     let message = if path.exists() {
         format!("{} is understood", env.short(&path))
     } else {
-        "nothing of a project is trusted yet".to_owned()
+        "no project servers are trusted yet".to_owned()
     };
     vec![Check::fine("trust", message)]
 }
@@ -100,16 +113,22 @@ fn credentials(home: &Path, env: &Env) -> Check {
     let path = home.join("credentials.json");
     let shown = env.short(&path);
     match Credentials::load(env) {
-        Err(CredentialError::Store(error)) => {
-            Check::wrong("credentials", error.to_string()).hint(error.hint())
-        }
-        Err(error) => Check::wrong("credentials", error.to_string())
-            .hint(format!("correct {shown}, or delete it and sign in again")),
+        Err(error) => unusable_credentials(&error),
         Ok(_) if !path.exists() => Check::fine("credentials", "none are stored"),
         Ok(_) if is_open_to_others(&path) => {
             Check::wrong("credentials", format!("others can read {shown}"))
-                .hint(format!("chmod 600 {shown}"))
+                .hint(format!("chmod 600 {}", shell::path(&shown)))
         }
-        Ok(_) => Check::fine("credentials", format!("{shown} is yours alone")),
+        Ok(_) => Check::fine("credentials", private(&shown)),
     }
+}
+
+/// Says why the stored credentials cannot be used.
+pub(super) fn unusable_credentials(error: &CredentialError) -> Check {
+    let hint = match error {
+        CredentialError::Store(error) => error.hint(),
+        CredentialError::NoHome => "set HOME, or WHARF_HOME to a folder of yours".to_owned(),
+        _ => "correct the file, or delete it and add the tokens again".to_owned(),
+    };
+    Check::wrong("credentials", error.to_string()).hint(hint)
 }

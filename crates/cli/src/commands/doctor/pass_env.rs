@@ -1,6 +1,6 @@
 //! Suggests variables for programs that are known to need more than a child usually gets.
 
-use wharf_config::{Env, Server, Transport};
+use wharf_config::{Env, Server, Transport, shell};
 
 use super::check::Check;
 
@@ -27,23 +27,23 @@ pub(super) fn check(server: &Server, env: &Env) -> Vec<Check> {
     let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
     let program = program.trim_end_matches(".exe");
     let has_word = |word: &&str| fields.args.iter().any(|arg| arg.text.contains(*word));
-    let is_passed = |variable: &str| {
-        spec.policy.inherit_env
-            || spec.policy.pass_env.iter().any(|name| name == variable)
-            || launch.env.iter().any(|(name, _)| name == variable)
-    };
     let needed = NEEDS.iter().filter(|need| {
         (need.programs.contains(&program) || need.words.iter().any(has_word))
             && env.filled_variable(need.variable).is_some()
-            && !is_passed(need.variable)
+            && !wharf::has_variable(launch, &spec.policy, need.variable, env.platform)
     });
     needed.map(|need| suggest(need.variable, server)).collect()
 }
 
 fn suggest(variable: &str, server: &Server) -> Check {
+    let add = format!("add \"passEnv\": [\"{variable}\"]");
     let hint = match server.definition.source.provider {
-        "wharf" | "env" => format!("if it needs it, add \"passEnv\": [\"{variable}\"]"),
-        _ => format!("if it needs it, write \"{variable}\": \"${{{variable}}}\" into its \"env\""),
+        "wharf" | "env" => format!("if it needs it, {add}"),
+        // The file is another program's, which may read neither `passEnv` nor placeholders.
+        program => format!(
+            "if it needs it, copy it into Wharf's own file and {add} there: wharf import {program} {}",
+            shell::word(server.definition.name.as_str())
+        ),
     };
     let message = format!("{variable} is set here, but this server will not see it");
     Check::note(server.definition.name.as_str(), message).hint(hint)

@@ -16,11 +16,11 @@ use crate::commands::report::ErrorReport;
 use crate::commands::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, Loudness, moment, phrase, print_json, style};
 
-/// Check everything, and say how to put it right
+/// Check everything, and say how to fix it
 ///
 /// Looks at Wharf's own files, at every config file, and at each enabled server: whether its
-/// program and folder exist, which variables are missing, which secrets lie open. Then connects to
-/// the servers, except with --offline, and never to one that is not trusted. The exit code is 1 if
+/// program and folder exist, which variables are missing, which secrets others can read. Then
+/// connects to the servers, except with --offline, and never to one that is not trusted. The exit code is 1 if
 /// something has to be done. What is fine is counted, and listed with -v.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -81,6 +81,9 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
     })
 }
 
+/// The heading of what is known from earlier.
+const LAST_ATTEMPTS: &str = "Last attempts";
+
 /// Says which servers could not be connected the last time, for whoever does not try now.
 fn earlier(catalog: &Catalog, invocation: &Invocation) -> Option<Group> {
     let known = KnownServers::look_up(catalog, invocation);
@@ -94,7 +97,7 @@ fn earlier(catalog: &Catalog, invocation: &Invocation) -> Option<Group> {
         Some(check.hint(format!("wharf test {}", phrase::word(name))))
     });
     let checks: Vec<Check> = failed.collect();
-    (!checks.is_empty()).then_some(Group { title: "Last attempts", checks })
+    (!checks.is_empty()).then_some(Group { title: LAST_ATTEMPTS, checks })
 }
 
 fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
@@ -102,22 +105,28 @@ fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
     if found.state == State::Untrusted {
         return Err(Failure::untrusted(found));
     }
-    let credentials = Credentials::load(env).unwrap_or_default();
+    let credentials = Credentials::load(env);
     let of_file = files::check_one(&found.definition.source.path, catalog, env);
     let starts = Starts::of(catalog, env);
+    let mut of_server = server::check(found, credentials.as_ref().ok(), &starts, env);
+    // Whether the credential is there cannot be told, so that is what has to be fixed.
+    if let (Some(_), Err(error)) = (server::credential_id(found), &credentials) {
+        of_server.push(own::unusable_credentials(error));
+    }
     let groups = vec![
         Group { title: "Its file", checks: of_file },
-        Group { title: "Server", checks: server::check(found, &credentials, &starts, env) },
+        Group { title: "Server", checks: of_server },
     ];
     Ok(Findings { groups, problems: found.problems.clone() })
 }
 
 fn everything(catalog: &Catalog, env: &Env) -> Findings {
-    let credentials = Credentials::load(env).unwrap_or_default();
+    // A store that cannot be read is one of Wharf's own files, and told there.
+    let credentials = Credentials::load(env).ok();
     let looked_at: Vec<&Server> =
         catalog.winners().into_iter().filter(|server| server.state != State::Disabled).collect();
     let starts = Starts::of(catalog, env);
-    let check = |server: &&Server| server::check(server, &credentials, &starts, env);
+    let check = |server: &&Server| server::check(server, credentials.as_ref(), &starts, env);
     let mut servers: Vec<Check> = looked_at.iter().flat_map(check).collect();
     servers.extend(together::check(catalog));
     servers.extend(why_defaults(catalog, env).map(|why| {
@@ -176,12 +185,21 @@ fn to_text(groups: &[Group], loudness: Loudness) -> String {
     add_section(&mut lines, "Worth knowing", notes, &style::odd("--"));
     let wrong = checks().filter(|check| !check.ok).count();
     let to_correct = checks().filter(|check| !check.ok);
-    add_section(&mut lines, "To put right", to_correct, &style::bad("!!"));
-    lines.add(match wrong {
-        0 => style::good("Nothing to put right."),
-        number => style::bad(&format!("{} to put right.", phrase::count(number, "thing"))),
+    add_section(&mut lines, "Problems", to_correct, &style::bad("!!"));
+    lines.add(match (wrong, failed_earlier(groups)) {
+        (0, None) => style::good("No problems found."),
+        (0, Some(failed)) => style::odd(&format!("No problems found; {failed}.")),
+        (number, _) => style::bad(&format!("{} found.", phrase::count(number, "problem"))),
     });
     lines.into_text()
+}
+
+/// Names the servers whose last attempt failed: where nothing is tried, that is all there is to know.
+fn failed_earlier(groups: &[Group]) -> Option<String> {
+    let group = groups.iter().find(|group| group.title == LAST_ATTEMPTS)?;
+    let names = phrase::quoted_list(group.checks.iter().map(|check| check.name.as_str()));
+    let attempts = if group.checks.len() == 1 { "attempt" } else { "attempts" };
+    Some(format!("the last {attempts} of {names} failed"))
 }
 
 /// Adds checks under a heading, in full; nothing if there are none.

@@ -1,7 +1,7 @@
 //! Finds secrets that are written out in a file which others have or can read.
 
 use wharf_config::secret::names_a_secret;
-use wharf_config::{Env, Level, Server, Syntax, Written};
+use wharf_config::{Env, Level, Server, Syntax, Written, shell};
 
 use super::check::Check;
 use super::files::is_open_to_others;
@@ -16,7 +16,7 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
         ),
         Level::User if is_open_to_others(&definition.source.path) => {
             let path = env.short(&definition.source.path);
-            ("others on this machine can read it", format!("chmod 600 {path}"))
+            ("others on this machine can read it", format!("chmod 600 {}", shell::path(&path)))
         }
         Level::User | Level::Env | Level::Builtin => return None,
     };

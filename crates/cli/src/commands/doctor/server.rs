@@ -1,5 +1,6 @@
 //! Looks at one server: whether it could start, and whether it would get what it needs.
 
+use wharf_config::trust::Trust;
 use wharf_config::{Credentials, Env, Level, Problem, Server, State, Transport};
 
 use super::check::Check;
@@ -10,10 +11,11 @@ use crate::ui::phrase;
 /// Codes of warnings because of which a server will probably not work.
 const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "out-of-reach"];
 
-/// Checks a server, as far as its state allows.
+/// Checks a server, as far as its state allows. Without `credentials`, their store could not be read,
+/// which is told elsewhere.
 pub(super) fn check(
     server: &Server,
-    credentials: &Credentials,
+    credentials: Option<&Credentials>,
     starts: &Starts<'_>,
     env: &Env,
 ) -> Vec<Check> {
@@ -22,14 +24,17 @@ pub(super) fn check(
         State::Enabled => check_enabled(server, credentials, starts, env),
         State::Invalid => problems(server, env),
         State::Untrusted => {
-            let message = "came with this project and is not trusted, so nothing in it was checked";
-            let check =
-                Check::note(name, message).hint(format!("wharf trust {}", phrase::word(name)));
-            std::iter::once(check).chain(problems(server, env)).collect()
+            std::iter::once(untrusted(server)).chain(problems(server, env)).collect()
         }
         State::Disabled => {
             let reason = server.reason.as_deref().unwrap_or_default();
-            vec![Check::note(name, format!("is off: it is {reason}"))]
+            let word = phrase::word(name);
+            let hint = if server.trust.is_enough() {
+                format!("wharf enable {word}")
+            } else {
+                format!("wharf enable {word}, then wharf trust {word}")
+            };
+            vec![Check::note(name, format!("is disabled: it is {reason}")).hint(hint)]
         }
         State::Duplicate => {
             let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
@@ -38,7 +43,9 @@ pub(super) fn check(
                     .hint("to have both: wharf config set discovery.duplicates keep"),
             ]
         }
-        State::Native => vec![Check::note(name, "is handled by the session itself")],
+        State::Native => {
+            vec![Check::note(name, "is not connected: the session's own web search replaces it")]
+        }
         State::Shadowed => vec![
             Check::note(name, "is not used: every definition of it is hidden")
                 .hint(format!("wharf explain {}", phrase::word(name))),
@@ -46,9 +53,29 @@ pub(super) fn check(
     }
 }
 
+/// Says why a project's server is not started.
+fn untrusted(server: &Server) -> Check {
+    let name = server.definition.name.as_str();
+    let word = phrase::word(name);
+    let (message, hint) = match &server.trust {
+        Trust::Changed(_) => (
+            "has changed since you agreed to it, so it is not connected",
+            format!("wharf explain {word} shows what changed; wharf trust {word}"),
+        ),
+        Trust::Refused => {
+            ("is not connected: you said no to it", format!("wharf trust {word} asks again"))
+        }
+        _ => (
+            "came with this project and is not trusted, so it is not connected",
+            format!("wharf trust {word}"),
+        ),
+    };
+    Check::note(name, message).hint(hint)
+}
+
 fn check_enabled(
     server: &Server,
-    credentials: &Credentials,
+    credentials: Option<&Credentials>,
     starts: &Starts<'_>,
     env: &Env,
 ) -> Vec<Check> {
@@ -69,7 +96,7 @@ fn start(server: &Server, starts: &Starts<'_>) -> Check {
         Launch::Ready | Launch::NoFolder(_) => {
             let command = server.definition.fields.command.as_ref();
             let command = command.map_or("", |command| command.text.as_str());
-            Check::fine(name, format!("`{command}` is there"))
+            Check::fine(name, format!("found `{command}`"))
         }
         Launch::UrlConfigured => {
             let url = server.definition.fields.shown_url().unwrap_or_default();
@@ -123,14 +150,19 @@ fn plain_http(server: &Server) -> Option<Check> {
     })
 }
 
-fn stored_credential(server: &Server, credentials: &Credentials) -> Option<Check> {
+fn stored_credential(server: &Server, credentials: Option<&Credentials>) -> Option<Check> {
     let name = server.definition.name.as_str();
-    let id = server.definition.fields.auth.as_ref()?.credential_id.as_deref()?;
-    match credentials.get(id) {
+    let id = credential_id(server)?;
+    match credentials?.get(id) {
         Some(_) => None,
         None => Some(
             Check::wrong(name, "the stored credential that its entry refers to is missing")
                 .hint(format!("store it again: wharf add {} --token -", phrase::word(name))),
         ),
     }
+}
+
+/// Returns which stored credential an entry refers to.
+pub(super) fn credential_id(server: &Server) -> Option<&str> {
+    server.definition.fields.auth.as_ref()?.credential_id.as_deref()
 }

@@ -35,10 +35,8 @@ fn collisions(catalog: &Catalog) -> Vec<Check> {
     colliding
         .map(|(prefix, servers)| {
             let names = servers.iter().map(|server| server.definition.name.as_str());
-            let message = format!(
-                "the tools of {} begin with the same words: {prefix}…",
-                phrase::quoted_list(names)
-            );
+            let names = phrase::quoted_list(names);
+            let message = format!("the tool names of {names} share the prefix {prefix}");
             Check::note("tool names", message).hint("give one of them a \"prefix\"")
         })
         .collect()

@@ -90,7 +90,8 @@ impl Answer<'_> {
             }
             State::Native => {
                 format!(
-                    "{name} is not connected: the session does its work itself. It is in {from}."
+                    "{name} is not connected: the session's own web search replaces it. \
+                     It is in {from}."
                 )
             }
             State::Shadowed => format!("{name} is not used: every definition of it is hidden."),
