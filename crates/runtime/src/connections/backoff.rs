@@ -24,11 +24,11 @@ const LONGEST: Duration = Duration::from_secs(5 * 60);
 /// How long a connection must have held for its server to count as well again.
 pub(super) const STABLE: Duration = Duration::from_secs(30);
 
-/// How many starts of a local server within [`SPAN`] are one too many.
-const STARTS: usize = 6;
+/// How often a local server may be started within [`START_SPAN`].
+pub(super) const MOST_STARTS: usize = 5;
 
 /// In which time starts are counted.
-const SPAN: Duration = Duration::from_secs(30);
+pub(super) const START_SPAN: Duration = Duration::from_secs(30);
 
 /// Where a server is, which decides how long it is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,10 +87,10 @@ pub(super) struct Breaker(VecDeque<Instant>);
 impl Breaker {
     /// Notes a start; `false` if it is one too many and must not happen.
     pub(super) fn admits(&mut self, now: Instant) -> bool {
-        while self.0.front().is_some_and(|start| now.duration_since(*start) >= SPAN) {
+        while self.0.front().is_some_and(|start| now.duration_since(*start) >= START_SPAN) {
             self.0.pop_front();
         }
-        if self.0.len() + 1 >= STARTS {
+        if self.0.len() >= MOST_STARTS {
             return false;
         }
         self.0.push_back(now);

@@ -17,7 +17,7 @@ use wharf_protocol::peer::{Ended, RequestError};
 use wharf_protocol::transport::process::TaskTracker;
 
 use super::attempt::{Attempt, Ears, Live, Tools};
-use super::backoff::{Breaker, Ladder, Place, STABLE};
+use super::backoff::{Breaker, Ladder, MOST_STARTS, Place, STABLE, START_SPAN};
 use super::inbox::Changes;
 use super::pace::Pace;
 use super::shared::{Shared, Terms};
@@ -415,8 +415,9 @@ impl Connection {
 }
 
 fn stopped() -> Failure {
-    Failure::new(FailureKind::Stopped, "it was started more than five times within 30 s")
-        .hint("look at its log, then reconnect it")
+    let span = START_SPAN.as_secs();
+    let message = format!("it was started {MOST_STARTS} times within {span} s");
+    Failure::new(FailureKind::Stopped, message).hint("look at its log, then reconnect it")
 }
 
 /// A number between 0 and 1 that differs from server to server.

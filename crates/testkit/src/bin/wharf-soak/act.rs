@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wharf::protocol::Json;
-use wharf::{CallOptions, Runtime};
+use wharf::{CallOptions, FailureKind, Runtime};
 use wharf_testkit::chance::Chance;
 
 use crate::stage::{SERVERS, Stage, name};
@@ -93,14 +93,13 @@ impl Worker {
             CallOptions { timeout: Some(Duration::from_secs(20)), ..CallOptions::default() };
         let outcome = self.wharf.call(&tool, &arguments, &options).await;
         let Some(error) = outcome.error else { return "calls answered" };
-        match (error.outcome_known, error.message.contains("more than five times")) {
-            (_, true) => {
-                drop(self.wharf.connect(&name(at)).await);
-                "breakers reset"
-            }
-            (true, _) => "calls not run",
-            (false, _) => "calls with unknown outcome",
+        let snapshot = self.wharf.snapshot();
+        let failure = snapshot.server(&name(at)).and_then(|server| server.failure.as_ref());
+        if failure.is_some_and(|failure| failure.kind == FailureKind::Stopped) {
+            drop(self.wharf.connect(&name(at)).await);
+            return "breakers reset";
         }
+        if error.outcome_known { "calls not run" } else { "calls with unknown outcome" }
     }
 
     fn look(&self) -> &'static str {

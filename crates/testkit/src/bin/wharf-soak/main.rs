@@ -50,7 +50,10 @@ async fn soak(operations: u64, seed: u64) -> Vec<String> {
         Err(error) => return vec![format!("no stage: {error}")],
     };
     let before = Usage::now();
-    let wharf = stage.start();
+    let wharf = match stage.start() {
+        Ok(wharf) => wharf,
+        Err(error) => return vec![format!("no servers: {error}")],
+    };
     wharf.settled().await;
     let mut tallies = act::Tally::default();
     // The first fifth fills every cache there is; what grows after it is a leak.

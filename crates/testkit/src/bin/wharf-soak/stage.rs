@@ -28,13 +28,14 @@ impl Stage {
         Ok(Self { root, diaries })
     }
 
-    pub(crate) fn start(&self) -> Runtime {
+    /// Starts all servers; an error if they cannot be loaded, as a run without them shows nothing.
+    pub(crate) fn start(&self) -> Result<Runtime, String> {
         let options = Options::new(self.env(0)).one_shot();
-        let empty = Env::new(Platform::HOST, self.root.path().join("project"));
-        let catalog = self.catalog(0).or_else(|| load(&empty, LoadOptions::default()).ok());
-        match catalog {
-            Some(catalog) => Runtime::start(&catalog, options),
-            None => unreachable!("an existing folder and a valid variable can be loaded"),
+        let catalog =
+            load(&self.env(0), LoadOptions::default()).map_err(|error| error.to_string())?;
+        match catalog.servers.len() {
+            SERVERS => Ok(Runtime::start(&catalog, options)),
+            number => Err(format!("{number} of {SERVERS} servers were loaded")),
         }
     }
 
