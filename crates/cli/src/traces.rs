@@ -21,6 +21,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::layer::SubscriberExt;
 use wharf::otel::{Collector, layer};
 use wharf_config::Env;
+use wharf_config::text::clip;
 
 use crate::args::Flags;
 use crate::commands::Exit;
@@ -53,8 +54,8 @@ pub(crate) fn begin(flags: &Flags, host: &Host) -> Option<Traces> {
     let ui = Ui::new(flags, host.terminal, env);
     let exporter = match wish(env) {
         Wish::Nothing => None,
-        Wish::Impossible(why) => {
-            complain(&ui, why, "OTLP over `http/protobuf` is what can be exported");
+        Wish::Impossible { why, hint } => {
+            complain(&ui, &why, hint);
             None
         }
         Wish::Export => exporter(env).or_else(|| {
@@ -112,15 +113,26 @@ impl Traces {
 enum Wish {
     Nothing,
     Export,
-    /// Something that we cannot do, and why.
-    Impossible(&'static str),
+    /// Something that we cannot do.
+    Impossible {
+        why: String,
+        hint: &'static str,
+    },
 }
 
-/// Returns what a variable says about the export of traces, or else about exports of all kinds.
-fn said(env: &Env, what: &str) -> Option<String> {
+/// Returns what a variable says about the export of traces, or else about exports of all kinds, with
+/// the name of the variable.
+fn said(env: &Env, what: &str) -> Option<(String, String)> {
     let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{what}"), format!("OTEL_EXPORTER_OTLP_{what}")];
-    let value = names.iter().find_map(|name| env.filled_variable(name));
-    value.map(|value| value.trim().to_ascii_lowercase())
+    names.into_iter().find_map(|name| {
+        let value = env.filled_variable(&name)?.trim().to_ascii_lowercase();
+        Some((name, value))
+    })
+}
+
+/// Says that a variable has a value that cannot be followed.
+fn impossible(variable: &str, value: &str, hint: &'static str) -> Wish {
+    Wish::Impossible { why: format!("`{variable}` is \"{}\"", clip(value, 40)), hint }
 }
 
 fn wish(env: &Env) -> Wish {
@@ -133,11 +145,19 @@ fn wish(env: &Env) -> Wish {
         None if said(env, "ENDPOINT").is_none() => return Wish::Nothing,
         Some("none") => return Wish::Nothing,
         None | Some("otlp") => {}
-        Some(_) => return Wish::Impossible("`OTEL_TRACES_EXPORTER` names another exporter"),
+        Some(other) => {
+            return impossible(
+                "OTEL_TRACES_EXPORTER",
+                other,
+                "only `otlp` and `none` are supported",
+            );
+        }
     }
-    match said(env, "PROTOCOL").as_deref() {
-        None | Some("http/protobuf") => Wish::Export,
-        Some(_) => Wish::Impossible("`OTEL_EXPORTER_OTLP_PROTOCOL` names another protocol"),
+    match said(env, "PROTOCOL") {
+        Some((variable, value)) if value != "http/protobuf" => {
+            impossible(&variable, &value, "only `http/protobuf` is supported")
+        }
+        _ => Wish::Export,
     }
 }
 
@@ -166,7 +186,7 @@ impl opentelemetry_sdk::trace::SpanExporter for Watched {
 
 /// Makes what exports, as the variables say it.
 fn exporter(env: &Env) -> Option<Watched> {
-    let said = said(env, "TIMEOUT").and_then(|milliseconds| milliseconds.parse().ok());
+    let said = said(env, "TIMEOUT").and_then(|(_, milliseconds)| milliseconds.parse().ok());
     let collector = Collector::new(env, said.map_or(LIMIT, Duration::from_millis)).ok()?;
     // Whoever waits for the end of a run does not wait for a collector to come back.
     let exporter = SpanExporter::builder()
@@ -252,7 +272,7 @@ mod tests {
     #[test]
     fn what_we_do_not_speak_is_said() {
         let is_impossible = |variables: &[(&str, &str)]| {
-            matches!(wish(&surroundings(variables)), Wish::Impossible(_))
+            matches!(wish(&surroundings(variables)), Wish::Impossible { .. })
         };
         assert!(is_impossible(&[ENDPOINT, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]));
         assert!(is_impossible(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "zipkin")]));

@@ -92,14 +92,18 @@ fn what_is_not_understood_is_said_and_costs_only_the_spans() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert_snapshot!(said("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), @"
-    warning: `OTEL_EXPORTER_OTLP_PROTOCOL` names another protocol, so no spans are exported
-    hint: OTLP over `http/protobuf` is what can be exported
-    ");
-    assert_snapshot!(said("OTEL_TRACES_EXPORTER", "zipkin"), @"
-    warning: `OTEL_TRACES_EXPORTER` names another exporter, so no spans are exported
-    hint: OTLP over `http/protobuf` is what can be exported
-    ");
+    assert_snapshot!(said("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), @r#"
+    warning: `OTEL_EXPORTER_OTLP_PROTOCOL` is "grpc", so no spans are exported
+    hint: only `http/protobuf` is supported
+    "#);
+    assert_snapshot!(said("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"), @r#"
+    warning: `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` is "http/json", so no spans are exported
+    hint: only `http/protobuf` is supported
+    "#);
+    assert_snapshot!(said("OTEL_TRACES_EXPORTER", "zipkin"), @r#"
+    warning: `OTEL_TRACES_EXPORTER` is "zipkin", so no spans are exported
+    hint: only `otlp` and `none` are supported
+    "#);
     assert_snapshot!(said(ENDPOINT, "http://me:s3cret@[h/?key=s3cret"), @"
     warning: the endpoint for OpenTelemetry is not understood, so no spans are exported
     hint: `OTEL_EXPORTER_OTLP_ENDPOINT` is an address such as http://127.0.0.1:4318
