@@ -53,7 +53,7 @@ impl Invocation {
         Ok(catalog)
     }
 
-    /// Finds every server, and does not say which files were read.
+    /// Finds every server without a word: neither which files were read nor what every verb warns of.
     pub(crate) fn load_quietly(&self) -> Result<Catalog, DiscoveryError> {
         load(&self.env, self.options)
     }

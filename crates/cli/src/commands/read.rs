@@ -17,8 +17,9 @@ use crate::ui::{phrase, print_file, print_json};
 /// Read a resource
 ///
 /// Prints the text of a resource. It is named by its address, by server/address, or in two words;
-/// without a server the one that lists the address, or has a pattern for it, is asked. On a terminal nothing in a text can move the cursor; elsewhere texts
-/// and bytes are written as they are.
+/// without a server the one that lists the address, or has a pattern for it, is asked. On a
+/// terminal nothing in a text can move the cursor; elsewhere texts and bytes are written as they
+/// are.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -52,21 +52,35 @@ pub fn page(cursor: Option<&str>) -> Json {
 ///
 /// The one request that is made again and again: its parts are texts already and are only joined.
 pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duration>) -> Json {
+    const BEFORE_NAME: &[u8] = b"{\"name\":";
+    const QUOTES: usize = 2;
+    const BEFORE_ARGUMENTS: &[u8] = b",\"arguments\":";
+    const END: &[u8] = b"}";
+
     let arguments = arguments.map(|arguments| arguments.as_json().as_str());
-    // A text of exactly its length is shared without another allocation.
-    let around = arguments.map_or(11, |arguments| arguments.len() + 24);
-    let mut text = Vec::with_capacity(name.len() + around);
-    text.extend_from_slice(b"{\"name\":");
+    let task = as_task.map(|ttl| {
+        let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        format!(",\"task\":{{\"ttl\":{millis}}}")
+    });
+    // A text of exactly its length is shared without another allocation. Only a name with characters
+    // to escape, which hardly any tool has, is longer than this.
+    let length = BEFORE_NAME.len()
+        + name.len()
+        + QUOTES
+        + arguments.map_or(0, |arguments| BEFORE_ARGUMENTS.len() + arguments.len())
+        + task.as_ref().map_or(0, String::len)
+        + END.len();
+    let mut text = Vec::with_capacity(length);
+    text.extend_from_slice(BEFORE_NAME);
     quote_into(&mut text, name);
     if let Some(arguments) = arguments {
-        text.extend_from_slice(b",\"arguments\":");
+        text.extend_from_slice(BEFORE_ARGUMENTS);
         text.extend_from_slice(arguments.as_bytes());
     }
-    if let Some(ttl) = as_task {
-        let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        text.extend_from_slice(format!(",\"task\":{{\"ttl\":{millis}}}").as_bytes());
+    if let Some(task) = task {
+        text.extend_from_slice(task.as_bytes());
     }
-    text.push(b'}');
+    text.extend_from_slice(END);
     // All parts are texts, so the whole is one.
     ByteString::try_from(text).map_or_else(|_| Json::object(), Json::trusted)
 }
