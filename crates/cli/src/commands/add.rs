@@ -29,7 +29,7 @@ Examples:
 pub(crate) struct AddArgs {
     /// The server's name: letters, numbers, dash, underscore and dot
     name: String,
-    /// Whose file it goes into [default: the project's]
+    /// Whose file it goes into [default: project, or user outside of one]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeWord>,
     /// Replace an entry of this name

@@ -28,7 +28,7 @@ pub(crate) struct AddJsonArgs {
     /// The entry, or `-` to read it from the standard input
     #[arg(value_name = "JSON")]
     entry: String,
-    /// Whose file it goes into [default: the project's]
+    /// Whose file it goes into [default: project, or user outside of one]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeWord>,
     /// Replace an entry of this name

@@ -53,8 +53,7 @@ pub(crate) fn add(
         }
         for literal in literals {
             invocation.ui.hint(&format!(
-                "the value of {} stands in the file as it is; \
-                 '${{{}}}' would take it from the environment",
+                "{} is stored in plain text; write '${{{}}}' to read it from the environment",
                 phrase::quoted(&literal),
                 variable_for(&literal)
             ));

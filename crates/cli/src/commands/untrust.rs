@@ -82,7 +82,7 @@ fn ask(catalog: &Catalog, invocation: &Invocation) -> Vec<String> {
 
 fn report(names: Vec<String>, invocation: &Invocation) -> Result<Exit, Failure> {
     let message = if names.is_empty() {
-        "Nothing of that was trusted here.".to_owned()
+        "None of these were trusted.".to_owned()
     } else {
         format!("No longer trusted: {}.", phrase::quoted_list(names.iter().map(String::as_str)))
     };

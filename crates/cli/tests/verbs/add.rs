@@ -132,7 +132,7 @@ fn a_secret_that_stands_in_the_file_is_pointed_out() {
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
     --- stderr
-    hint: the value of "API_TOKEN" stands in the file as it is; '${API_TOKEN}' would take it from the environment
+    hint: "API_TOKEN" is stored in plain text; write '${API_TOKEN}' to read it from the environment
     "#);
     assert_snapshot!(world.run_words(
         &["add", "b", "--url", "https://b.example", "--header", "X-Api-Key: abc", "--header", "Authorization=Basic abc"]
@@ -141,8 +141,8 @@ fn a_secret_that_stands_in_the_file_is_pointed_out() {
     --- stdout
     Added server "b" in [project]/.wharf/mcp.json
     --- stderr
-    hint: the value of "X-Api-Key" stands in the file as it is; '${X_API_KEY}' would take it from the environment
-    hint: the value of "Authorization" stands in the file as it is; '${AUTHORIZATION}' would take it from the environment
+    hint: "X-Api-Key" is stored in plain text; write '${X_API_KEY}' to read it from the environment
+    hint: "Authorization" is stored in plain text; write '${AUTHORIZATION}' to read it from the environment
     "#);
     assert_snapshot!(world.run("add a --env API_TOKEN=abc -- npx"), @r#"
     exit 1

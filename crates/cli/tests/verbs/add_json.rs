@@ -279,6 +279,6 @@ fn a_secret_that_stands_in_the_file_is_pointed_out() {
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
     --- stderr
-    hint: the value of "Authorization" stands in the file as it is; '${AUTHORIZATION}' would take it from the environment
+    hint: "Authorization" is stored in plain text; write '${AUTHORIZATION}' to read it from the environment
     "#);
 }

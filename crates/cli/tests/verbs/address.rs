@@ -64,7 +64,7 @@ fn an_address_that_names_two_hosts_is_invalid_and_never_contacted() {
     assert_snapshot!(world.run("trust github"), @r#"
     exit 0
     --- stdout
-    Trusted "github" as written now.
+    Trusted "github". You are asked again if it changes.
     --- stderr
     "github" from [project]/.mcp.json:1 (mcp.json)
       url            •••
@@ -155,7 +155,7 @@ fn a_host_is_shown_in_punycode_and_a_given_port_always() {
     assert_snapshot!(world.run("trust --all"), @r#"
     exit 0
     --- stdout
-    Trusted "letters", "number", "open" and "user" as written now.
+    Trusted "letters", "number", "open" and "user". You are asked again if one of them changes.
     --- stderr
     "letters" from [project]/.mcp.json:2 (mcp.json)
       url            https://xn--pple-43d.example:443/mcp

@@ -171,7 +171,7 @@ fn a_renamed_server_is_another_one() {
     changed(
         r#""a": { "command": "tool" }"#,
         written(r#""b": { "command": "tool" }"#),
-        r#"Trusted "b" as written now."#,
+        r#"Trusted "b". You are asked again if it changes."#,
     );
 }
 
@@ -187,7 +187,7 @@ fn the_program_that_is_shown_is_the_program_that_is_started() {
     assert_snapshot!(world.run("trust a b"), @r#"
     exit 0
     --- stdout
-    Trusted "a" and "b" as written now.
+    Trusted "a" and "b". You are asked again if one of them changes.
     --- stderr
     "a" from [project]/.wharf/mcp.json:1 (Wharf)
       command        ./run

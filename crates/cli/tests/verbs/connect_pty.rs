@@ -59,7 +59,7 @@ fn the_pty_question_is_asked_in_place() {
     let mut session = on_terminal(world.command(&["trust", "box"]));
     session.expect("Trust \"box\"? [y/N] ").unwrap();
     session.send_line("y").unwrap();
-    session.expect("Trusted \"box\" as written now.").unwrap();
+    session.expect("Trusted \"box\".").unwrap();
     session.expect(Eof).unwrap();
     assert!(world.run("call box/echo text=again").starts_with("exit 0"));
 }

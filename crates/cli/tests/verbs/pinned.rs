@@ -36,7 +36,7 @@ fn a_change_is_told_once() {
     mcp_box_stop  box
     --- stderr
     2 tools from 1 server.
-    warning: "box": tool "go" is not what it was
+    warning: "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
     "#);
@@ -62,7 +62,7 @@ fn a_change_that_is_withheld_can_be_accepted() {
     NAME  SERVER  DESCRIPTION
     --- stderr
     0 tools from 0 servers.
-    warning: "box": tool "go" is not what it was
+    warning: "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
       hint: such tools are withheld; to see the change and decide: wharf trust box --tools
@@ -73,7 +73,7 @@ fn a_change_that_is_withheld_can_be_accepted() {
     MCP error: the tool is new or has changed since it was agreed to (server "box", tool "go", phase send)
     Trying again will not help.
     hint: see the change and decide with `wharf trust box --tools`
-    warning: "box": tool "go" is not what it was
+    warning: "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
       hint: such tools are withheld; to see the change and decide: wharf trust box --tools
@@ -81,7 +81,7 @@ fn a_change_that_is_withheld_can_be_accepted() {
     assert_snapshot!(world.run("trust box --tools"), @r#"
     exit 2
     --- stderr
-    "box": tool "go" is not what it was
+    "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     "box": tool "stop" is new
       inputSchema: '{"type":"object"}'
@@ -94,7 +94,7 @@ fn a_change_that_is_withheld_can_be_accepted() {
     --- stdout
     Accepted the 2 tools of "box" as they are now.
     --- stderr
-    "box": tool "go" is not what it was
+    "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     "box": tool "stop" is new
       inputSchema: '{"type":"object"}'

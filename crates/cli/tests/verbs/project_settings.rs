@@ -27,7 +27,7 @@ fn a_project_cannot_leave_out_the_persons_own_files() {
     db    disabled           stdio      own    Wharf · user   ~/.wharf/mcp.json
     db    shadowed by Wharf  stdio      lower  Cursor · user  ~/.cursor/mcp.json
     --- stderr
-    warning: [project]/.wharf/config.toml:2: this project's settings leave out what it has for wharf, cursor; your own servers stay
+    warning: [project]/.wharf/config.toml:2: this project's settings ignore the project's own wharf, cursor files; your servers are unaffected
       hint: remove the setting to see them here
     1 server: 1 disabled. 1 more is shadowed.
     ");
@@ -36,7 +36,7 @@ fn a_project_cannot_leave_out_the_persons_own_files() {
     --- stdout
     NAME  SERVER  DESCRIPTION
     --- stderr
-    warning: [project]/.wharf/config.toml:2: this project's settings leave out what it has for wharf, cursor; your own servers stay
+    warning: [project]/.wharf/config.toml:2: this project's settings ignore the project's own wharf, cursor files; your servers are unaffected
       hint: remove the setting to see them here
     0 tools from 0 servers.
     ");
@@ -67,7 +67,10 @@ fn every_verb_says_what_the_settings_of_a_project_did() {
     for line in verbs {
         let shown = world.run(line);
         let said = |text: &str| shown.matches(text).count();
-        assert!(said("this project's settings leave out what it has for cursor") >= 1, "{shown}");
+        assert!(
+            said("this project's settings ignore the project's own cursor files") >= 1,
+            "{shown}"
+        );
         assert!(
             said("this project's settings say tools.pinning = enforce") >= 1,
             "{line}: {shown}"

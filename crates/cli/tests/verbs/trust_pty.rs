@@ -26,7 +26,7 @@ fn the_pty_question_is_asked_for_each_server() {
     session.send_line("n").unwrap();
     session.expect("Trust \"b\"? [y/N] ").unwrap();
     session.send_line("y").unwrap();
-    session.expect("Trusted \"b\" as written now.").unwrap();
+    session.expect("Trusted \"b\".").unwrap();
     session.expect(Eof).unwrap();
     assert_snapshot!(world.run("list -q"), @"
     exit 0
@@ -89,7 +89,7 @@ fn keys_typed_before_a_pty_question_do_not_answer_it() {
     let world = project();
     world.run("trust a");
     let said = typed_too_early(&world, &["untrust"], "y", "Stop trusting \"a\"? [y/N] ");
-    assert!(said.contains("Nothing of that was trusted here."), "{said}");
+    assert!(said.contains("None of these were trusted."), "{said}");
     let world = World::new().home(".cursor/mcp.json", entry);
     let said = typed_too_early(&world, &["import", "cursor"], "y", "? [y/N] ");
     assert!(said.contains("Nothing was changed."), "{said}");

@@ -61,7 +61,7 @@ fn wrong_values_are_reported_with_their_lines() {
     warning: ~/.wharf/mcp.json:13: "remote": "auth.type" must be "oauth" or "bearer"; ignored
       hint: write "auth": { "type": "bearer", "credentialId": "…" }
     warning: ~/.wharf/mcp.json:15: "remote": "oauth.grant" must be one of authorization_code, client_credentials, device_code; ignored
-      hint: remove it to sign in with a browser
+      hint: correct it, or remove it
     warning: ~/.wharf/mcp.json:16: "remote": "oauth.callbackPort" must be a port, 1 to 65535; ignored
       hint: write a number such as 8080
     warning: ~/.wharf/mcp.json:17: "remote": "oauth.clientId" must be a string, not a number; ignored

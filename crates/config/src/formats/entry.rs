@@ -460,7 +460,7 @@ impl<'a> Entry<'a> {
         let grant = node.as_str().filter(|word| known.contains(word)).map(str::to_owned);
         if grant.is_none() {
             let message = format!("\"oauth.grant\" must be one of {}; ignored", known.join(", "));
-            let hint = "remove it to sign in with a browser";
+            let hint = "correct it, or remove it";
             self.warn("wrong-type", node.line, "oauth.grant", (message, hint));
         }
         grant

@@ -148,7 +148,7 @@ impl Settings {
                 let new: Vec<String> = more.iter().filter(is_new).cloned().collect();
                 if !new.is_empty() {
                     let message = format!(
-                        "this project's settings leave out what it has for {}; your own servers stay",
+                        "this project's settings ignore the project's own {} files; your servers are unaffected",
                         new.join(", ")
                     );
                     let problem = Problem::warning(BY_PROJECT, message);
@@ -165,7 +165,7 @@ impl Settings {
             _ if strict => {}
             _ => problems.push(at(Problem::warning(
                 "not-for-projects",
-                format!("\"{}\" does not count in a project's file", setting.key),
+                format!("\"{}\" is ignored in a project's file", setting.key),
             )
             .hint(format!("set it for yourself: wharf config set {} …", setting.key)))),
         }
@@ -320,7 +320,7 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
         Err(error) => {
             let message = format!("not valid TOML: {error} (column {})", error.column);
             let problem = Problem::error("syntax", message).in_file(path).on_line(error.line);
-            problems.push(problem.hint("correct the line; until then the file does not count"));
+            problems.push(problem.hint("fix this line; the whole file is ignored until then"));
             return Vec::new();
         }
     };

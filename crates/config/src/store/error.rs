@@ -97,12 +97,14 @@ impl StoreError {
                 format!("create \"{}\", or remove the link", target.display())
             }
             Trouble::LinkLoop => "remove the link".to_owned(),
-            Trouble::ReadOnly => "make it writable, or change it where it is made".to_owned(),
+            Trouble::ReadOnly => {
+                "make it writable, or edit the file it is generated from".to_owned()
+            }
             Trouble::Unreadable(_) => "check who may read it".to_owned(),
             Trouble::Unwritable { folder, source } => unwritable_hint(folder, source),
             Trouble::Damaged => "correct the file, or delete it".to_owned(),
             Trouble::NoRandomness(_) => {
-                "the system gives no random numbers; mend that first".to_owned()
+                "the operating system's random number generator failed".to_owned()
             }
             Trouble::Busy(_) => "try again when the other process is done".to_owned(),
             Trouble::Unlockable(source) => {
@@ -151,7 +153,7 @@ fn unwritable_hint(folder: &Path, source: &io::Error) -> String {
     let folder = folder.display();
     match source.kind() {
         io::ErrorKind::ReadOnlyFilesystem => {
-            format!("\"{folder}\" is on a read-only disk; change the file where it is made")
+            format!("\"{folder}\" is on a read-only disk; edit the file it is generated from")
         }
         io::ErrorKind::PermissionDenied => {
             format!("make the folder \"{folder}\" writable for you; a new file is made in it first")

@@ -211,7 +211,7 @@ mod unix {
         let error = write(&file, "new").unwrap_err();
         let text = format!("{error} | {}", error.hint());
         let text = text.replace(&folder.path().display().to_string(), "[folder]");
-        insta::assert_snapshot!(text, @r#""[folder]/mcp.json" is read-only | make it writable, or change it where it is made"#);
+        insta::assert_snapshot!(text, @r#""[folder]/mcp.json" is read-only | make it writable, or edit the file it is generated from"#);
         assert_eq!(read(&file).unwrap().as_deref(), Some("old"));
     }
 

@@ -17,7 +17,7 @@ fn a_project_cannot_put_the_defaults_in_place_of_the_persons_servers() {
         .with(".wharf/config.toml", "[discovery]\ndisabled = [\"cursor\"]\n");
     assert_snapshot!(world.show(), @"
     mine: enabled stdio, cursor user ~/.cursor/mcp.json:1
-    warning project-settings [project]/.wharf/config.toml:2: this project's settings leave out what it has for cursor; your own servers stay (remove the setting to see them here)
+    warning project-settings [project]/.wharf/config.toml:2: this project's settings ignore the project's own cursor files; your servers are unaffected (remove the setting to see them here)
     ");
 }
 

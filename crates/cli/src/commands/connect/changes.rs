@@ -41,7 +41,7 @@ pub(crate) fn all_changes(server: &str, changes: &[ToolChange]) -> String {
     for change in changes {
         let what = match change.kind {
             ChangeKind::New => "is new",
-            ChangeKind::Changed => "is not what it was",
+            ChangeKind::Changed => "has changed",
         };
         let (server, tool) = (phrase::quoted(server), reveal(&change.tool));
         lines.add(format!("{server}: tool \"{tool}\" {what}"));
@@ -66,7 +66,7 @@ fn describe(server: &str, changes: &[ToolChange], is_withheld: bool) -> String {
     for change in changes.iter().take(MOST) {
         let what = match change.kind {
             ChangeKind::New => "is new",
-            ChangeKind::Changed => "is not what it was",
+            ChangeKind::Changed => "has changed",
         };
         let (server, tool) = (phrase::quoted(server), phrase::quoted(&change.tool));
         lines.add(format!("{} {server}: tool {tool} {what}", style::odd("warning:")));

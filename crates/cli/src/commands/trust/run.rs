@@ -148,7 +148,8 @@ fn report(
     }
     if !names.is_empty() {
         let list = phrase::quoted_list(names.iter().map(String::as_str));
-        remarks.insert(0, format!("Trusted {list} as written now."));
+        let it = if names.len() == 1 { "it" } else { "one of them" };
+        remarks.insert(0, format!("Trusted {list}. You are asked again if {it} changes."));
     }
     if remarks.is_empty() {
         remarks.push("Nothing was trusted.".to_owned());

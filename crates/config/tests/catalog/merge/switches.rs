@@ -160,6 +160,6 @@ fn settings_that_cannot_be_read_are_a_problem_and_the_defaults_hold() {
         .with("~/.wharf/config.toml", "[discovery\n");
     assert_snapshot!(world.show(), @"
     a: enabled stdio, cursor user ~/.cursor/mcp.json:1
-    error syntax ~/.wharf/config.toml:1: not valid TOML: unclosed table, expected `]` (column 11) (correct the line; until then the file does not count)
+    error syntax ~/.wharf/config.toml:1: not valid TOML: unclosed table, expected `]` (column 11) (fix this line; the whole file is ignored until then)
     ");
 }

@@ -48,8 +48,8 @@ pub enum PairError {
         /// What is wrong with it.
         why: String,
     },
-    /// The same argument twice, though it is no list.
-    #[error("\"{field}\" is given more than once, and is no list")]
+    /// The same argument twice, though it is not a list.
+    #[error("\"{field}\" is given more than once, but is not a list")]
     Twice {
         /// Which.
         field: String,
@@ -355,7 +355,7 @@ mod tests {
         "object" must be a JSON object
         there is no argument "cuont" | did you mean "count"?
         there is no argument "zzz" | it takes "text", "count", "ratio", "flag", "nothing", "tags", "ids", "pairs", "object", "any", "maybe", "either", "mode", "id", "optional"
-        "text" is given more than once, and is no list
+        "text" is given more than once, but is not a list
         "plain" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
         "=x" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
         ":=1" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object

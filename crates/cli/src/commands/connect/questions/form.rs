@@ -33,7 +33,7 @@ pub(super) async fn ask(
     talk.say("The server sees what you answer. Type ! or press Ctrl-D to decline.\n");
     if !form.left_out.is_empty() {
         let names = phrase::quoted_list(form.left_out.iter().map(String::as_str));
-        talk.say(&format!("What cannot be asked here is left out: {names}.\n"));
+        talk.say(&format!("These fields are not supported and are skipped: {names}.\n"));
     }
     loop {
         let Some(answers) = fill(form, talk).await else { return ElicitationAnswer::Decline };
