@@ -116,6 +116,11 @@ impl Failure {
         one_line(&self.message, Some(&self.stderr))
     }
 
+    /// Tells whether the hint only points to the error output: whoever shows that needs no such hint.
+    pub fn points_to_stderr(&self) -> bool {
+        self.hint.as_deref() == Some(READ_STDERR)
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
@@ -248,6 +253,8 @@ impl Failure {
 
 const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
 
+const READ_STDERR: &str = "its error output says why";
+
 /// Returns the HTTP status that a request was refused with.
 fn http_status(error: &RequestError) -> Option<u16> {
     match error.itself() {
@@ -292,8 +299,8 @@ fn request_hint(error: &RequestError, stderr: &str) -> Option<String> {
         RequestError::Lost { ended, .. } => match &ended.reason {
             EndReason::Http(error) => error.hint(),
             EndReason::NotMcp => Some("check that the command starts an MCP server".to_owned()),
-            // What it wrote says more than running it again would.
-            EndReason::Exited { .. } if stderr.trim().is_empty() => {
+            EndReason::Exited { .. } if !stderr.trim().is_empty() => Some(READ_STDERR.to_owned()),
+            EndReason::Exited { .. } => {
                 Some("run its command by hand to see what it says".to_owned())
             }
             _ => None,

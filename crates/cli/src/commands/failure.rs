@@ -282,7 +282,9 @@ pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
         FailureKind::TimedOut => Some("raise `timeout` in its entry if it needs longer"),
         _ => None,
     };
-    let advice = failure.hint.as_deref().or(otherwise);
+    // Its error output is shown with the failure.
+    let own = failure.hint.as_deref().filter(|_| !failure.points_to_stderr());
+    let advice = own.or(otherwise);
     let has_written = !failure.stderr.trim().is_empty();
     let next = match (failure.kind, failure.http_status) {
         (FailureKind::Config | FailureKind::Start, _) => return advice.map(str::to_owned),
@@ -306,6 +308,7 @@ fn given_tip(failure: &wharf::Failure) -> Option<String> {
     match failure.kind {
         FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
         FailureKind::TimedOut => None,
+        _ if failure.points_to_stderr() => None,
         _ => failure.hint.clone(),
     }
 }

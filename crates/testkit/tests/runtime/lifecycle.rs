@@ -42,7 +42,7 @@ async fn an_error_of_loading_has_its_kind_a_hint_and_what_the_server_wrote() {
     assert_eq!(error.path, "mcp:broken");
     assert_eq!(error.kind, Some(FailureKind::Connect));
     assert!(error.error.ends_with("; stderr: Error: no licence"), "{}", error.error);
-    assert!(error.hint.is_some());
+    assert_eq!(error.hint.as_deref(), Some("its error output says why"));
     assert_eq!(error.stderr, "starting\nError: no licence\n");
     loaded.runtime.unwrap().shutdown().await;
 }
