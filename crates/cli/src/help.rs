@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Command, CommandFactory};
 
 use crate::args::Cli;
-use crate::ui::phrase;
+use crate::ui::{self, phrase};
 
 /// The verbs under their headings: first what is needed every day.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -58,31 +58,14 @@ fn template(command: &Command, columns: usize) -> String {
         let _infallible = write!(text, "\n{header}{title}:{header:#}\n");
         for verb in verbs {
             let _infallible = write!(text, "  {literal}{verb:<width$}{literal:#}");
-            add_wrapped(&mut text, &about(command, verb), width + 4, columns);
+            let indent = " ".repeat(width + 4);
+            // The name stands where the first line would be indented.
+            let about = ui::fill(&about(command, verb), columns, &indent, &indent);
+            let _infallible = writeln!(text, "{}", &about[width + 2..]);
         }
     }
     let _infallible = write!(text, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
     text
-}
-
-/// Adds words behind a name, on as many lines as they need.
-fn add_wrapped(text: &mut String, words: &str, indent: usize, columns: usize) {
-    let mut used = usize::MAX;
-    for word in words.split(' ') {
-        let length = word.chars().count();
-        if used == usize::MAX {
-            text.push_str("  ");
-            used = indent + length;
-        } else if used + 1 + length > columns {
-            let _infallible = write!(text, "\n{:indent$}", "");
-            used = indent + length;
-        } else {
-            text.push(' ');
-            used += 1 + length;
-        }
-        text.push_str(word);
-    }
-    text.push('\n');
 }
 
 fn about(command: &Command, verb: &str) -> String {

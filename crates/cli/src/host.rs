@@ -27,8 +27,8 @@ pub(crate) struct Terminal {
     pub(crate) stdout: bool,
     /// Somebody reads the messages.
     pub(crate) stderr: bool,
-    /// How many columns the data may take; no limit where it is not a terminal.
-    pub(crate) width: Option<usize>,
+    /// How many columns a terminal has.
+    pub(crate) columns: usize,
 }
 
 /// Returns the words of the command line.
@@ -69,7 +69,7 @@ pub(crate) fn look(project: Option<&Path>) -> Host {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
         stderr: io::stderr().is_terminal(),
-        width: width(&surroundings),
+        columns: columns(&surroundings),
     };
     Host { env: surroundings, terminal }
 }
@@ -97,14 +97,10 @@ pub(crate) fn help_columns() -> usize {
     columns.filter(|columns| *columns > 0).unwrap_or(WIDEST).min(WIDEST)
 }
 
-fn width(surroundings: &Env) -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
+/// Returns how many columns there are on whichever stream is a terminal.
+fn columns(surroundings: &Env) -> usize {
+    const USUAL: usize = 80;
     let said = surroundings.filled_variable("COLUMNS").and_then(|columns| columns.parse().ok());
-    let measured = || {
-        let (columns, _) = terminal_size::terminal_size()?;
-        Some(usize::from(columns.0))
-    };
-    said.or_else(measured).filter(|columns| *columns > 0).or(Some(80))
+    let measured = || terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0));
+    said.or_else(measured).filter(|columns| *columns > 0).unwrap_or(USUAL)
 }

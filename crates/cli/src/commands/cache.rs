@@ -50,7 +50,7 @@ pub(crate) fn run(args: &CacheArgs, invocation: &Invocation) -> Result<Exit, Fai
     if invocation.ui.json {
         print_json(&Answer { ok: true, removed, message })?;
     } else {
-        invocation.ui.data(&format!("{message}\n"))?;
+        invocation.ui.sentences(&format!("{message}\n"))?;
     }
     Ok(Exit::Fine)
 }

@@ -70,7 +70,7 @@ fn added(done: Done, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, F
     let ui = &invocation.ui;
     if !ui.json {
         // Trying it may take seconds.
-        ui.data(&format!("{}\n", clean(&done.message)))?;
+        ui.sentences(&format!("{}\n", clean(&done.message)))?;
     }
     let probe = probe::run(&done, args, invocation);
     if ui.json {
@@ -80,7 +80,7 @@ fn added(done: Done, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, F
         return Ok(Exit::Fine);
     }
     if let Some(found) = probe.as_ref().and_then(Probe::found) {
-        ui.data(&format!("{found}\n"))?;
+        ui.sentences(&format!("{found}\n"))?;
     }
     if let Some(probe) = probe {
         probe.warn(invocation);
@@ -148,7 +148,7 @@ pub(crate) fn report(
             Ok(Exit::Fine)
         }
         Ok(done) => {
-            invocation.ui.data(&format!("{}\n", clean(&done.message)))?;
+            invocation.ui.sentences(&format!("{}\n", clean(&done.message)))?;
             Ok(Exit::Fine)
         }
         Err(error) => {

@@ -88,7 +88,7 @@ fn set(key: &str, value: &str, invocation: &Invocation) -> Result<Exit, Failure>
         let path = path.to_string_lossy().into_owned();
         print_json(&Changed { ok: true, key, path, message })?;
     } else {
-        ui.data(&format!("{message}\n"))?;
+        ui.sentences(&format!("{message}\n"))?;
     }
     Ok(Exit::Fine)
 }

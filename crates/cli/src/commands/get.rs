@@ -56,7 +56,7 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
         print_json(&Answer { server: view })?;
         return Ok(Exit::Fine);
     }
-    ui.data(&describe(server, &view, &invocation.env))?;
+    ui.sentences(&describe(server, &view, &invocation.env))?;
     if args.reveal && server.spec.is_none() {
         ui.notice(&format!(
             "note: this one is {}, so its values are not expanded",

@@ -129,13 +129,18 @@ pub(crate) fn is_settings_or_trust(path: &Path, catalog: &Catalog, env: &Env) ->
     is_settings(path, catalog, env) || is_trust()
 }
 
-/// Counts the definitions by state, in words: `9 enabled`, `1 untrusted`.
-pub(crate) fn counted(catalog: &Catalog, states: &[State]) -> Vec<String> {
-    let counted = states.iter().map(|state| (count_state(catalog, *state), state.word()));
-    counted
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect()
+/// Puts numbers and their words together, without those that are zero: `2 enabled`.
+pub(crate) fn counted<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> Vec<String> {
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    counts.map(|(number, word)| format!("{number} {word}")).collect()
+}
+
+/// Counts the definitions in each of these states.
+pub(crate) fn count_states(
+    catalog: &Catalog,
+    states: &[State],
+) -> impl Iterator<Item = (usize, &'static str)> {
+    states.iter().map(|state| (count_state(catalog, *state), state.word()))
 }
 
 /// Counts the definitions in a state.

@@ -11,7 +11,7 @@ use wharf_config::view::{Listing, ServerView};
 use wharf_config::{Catalog, Env, Level, Server, Source, State};
 
 use super::defaults;
-use super::invocation::{count_state, counted};
+use super::invocation::{count_state, count_states, counted};
 use super::known::KnownServers;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, moment, phrase, print_json, style};
@@ -62,12 +62,12 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     // What concerns every verb has been said.
     let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
     ui.problems(others.chain(own), env);
-    for server in &shown {
-        if let Some(last) = known.failed(&ServerView::of(server)) {
-            ui.notice(&failed(server, last));
-        }
+    let tried = shown.iter().map(|server| (server, known.failed(&ServerView::of(server))));
+    let failures: Vec<_> = tried.filter_map(|(server, last)| Some((server, last?))).collect();
+    for (server, last) in &failures {
+        ui.notice(&failed(server, last));
     }
-    ui.notice(&summary(&catalog, args.all));
+    ui.notice(&summary(&catalog, failures.len(), args.all));
     defaults::say(&catalog, env, ui);
     if let Some(hint) = trust_hint(&catalog) {
         ui.hint(&hint);
@@ -152,13 +152,16 @@ fn failed(server: &Server, last: &LastAttempt) -> String {
     )
 }
 
-/// Counts the servers by state, on one line.
-fn summary(catalog: &Catalog, all: bool) -> String {
-    let states = [State::Enabled, State::Untrusted, State::Invalid, State::Disabled, State::Native];
+/// Counts the servers by state, on one line. Those that failed the last time are enabled, too, but
+/// are counted as the table shows them.
+fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
+    let states = [State::Untrusted, State::Invalid, State::Disabled, State::Native];
     let (shadowed, duplicates) =
         (count_state(catalog, State::Shadowed), count_state(catalog, State::Duplicate));
     let number = phrase::count(catalog.servers.len() - shadowed - duplicates, "server");
-    let counted = counted(catalog, &states);
+    let enabled = count_state(catalog, State::Enabled) - failed;
+    let connectable = [(enabled, State::Enabled.word()), (failed, "failed")];
+    let counted = counted(connectable.into_iter().chain(count_states(catalog, &states)));
     let first = if counted.is_empty() {
         format!("{number}.")
     } else {

@@ -73,7 +73,7 @@ fn show(
                     problems: server.left_out(),
                 })?;
             } else {
-                invocation.ui.data(&format!("{}\n", clean(&message)))?;
+                invocation.ui.sentences(&format!("{}\n", clean(&message)))?;
             }
             warn(&server, invocation);
             Ok(Exit::Fine)

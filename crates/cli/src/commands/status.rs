@@ -9,7 +9,7 @@ use wharf_config::text::clean;
 use wharf_config::time::rfc3339;
 use wharf_config::{Catalog, Credentials, Server, State};
 
-use super::invocation::counted;
+use super::invocation::{count_states, counted};
 use super::known::KnownServers;
 use super::launch::Starts;
 use super::{Exit, Failure, Invocation};
@@ -150,7 +150,7 @@ fn last(last: Option<&Last<'_>>) -> Cell {
 
 fn others(catalog: &Catalog) -> Option<String> {
     let states = [State::Untrusted, State::Invalid, State::Disabled];
-    let counted = counted(catalog, &states);
+    let counted = counted(count_states(catalog, &states));
     (!counted.is_empty()).then(|| format!("Not looked at: {} (wharf list).", counted.join(", ")))
 }
 

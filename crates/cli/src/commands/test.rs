@@ -129,7 +129,7 @@ fn show(
             if ui.json {
                 print_json(&answer)?;
             } else {
-                ui.data(&describe(&answer))?;
+                ui.sentences(&describe(&answer))?;
             }
             warn(&server, invocation);
             Ok(Exit::Fine)

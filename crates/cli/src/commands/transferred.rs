@@ -114,7 +114,7 @@ pub(crate) fn run(
     if !asks {
         show(&transfer, &request, invocation)?;
     }
-    ui.data(&format!("{}\n", summary(&transfer, args, invocation)))?;
+    ui.sentences(&format!("{}\n", summary(&transfer, args, invocation)))?;
     Ok(exit)
 }
 

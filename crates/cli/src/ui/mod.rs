@@ -1,7 +1,7 @@
 //! The door to the person: everything that is written to the screen, and what is asked.
 //!
-//! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`, `lines` and `table`
-//! lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
+//! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`, `lines`, `table`
+//! and `wrap` lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
 //! verbs share, `moment` tells when something was.
 
 mod json;
@@ -13,6 +13,7 @@ pub(crate) mod phrase;
 mod screen;
 pub(crate) mod style;
 mod table;
+mod wrap;
 
 pub(crate) use json::indented;
 pub(crate) use keyboard::Keyboard;
@@ -22,3 +23,4 @@ pub(crate) use screen::{
     Answer, Loudness, Ui, has_printed_document, print_file, print_json, show_bug, show_usage,
 };
 pub(crate) use table::{Cell, Column, Paint, Table};
+pub(crate) use wrap::fill;

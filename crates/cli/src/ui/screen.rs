@@ -3,6 +3,7 @@
 //! Data is written at once and must arrive; a reader that went away ends the run quietly. A message
 //! that cannot be written is not worth a failure.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ use wharf_config::{Env, Problem, Secret};
 
 use super::keyboard::{Keyboard, forget_unread};
 use super::table::Colours;
+use super::wrap::wrap;
 use super::{Lines, Table, json, phrase, style, table};
 use crate::args::{ColorWhen, Flags};
 use crate::commands::Failure;
@@ -33,6 +35,8 @@ pub(crate) struct Ui {
     pub(crate) loudness: Loudness,
     /// How many columns there are for data; no limit where it is not a terminal.
     width: Option<usize>,
+    /// How many columns there are for messages; no limit where they do not go to a terminal.
+    message_width: Option<usize>,
     /// Whether somebody is there to answer.
     pub(crate) can_ask: bool,
     /// Whether the standard input is a keyboard.
@@ -90,7 +94,8 @@ impl Ui {
         Self {
             json: flags.json,
             loudness,
-            width: terminal.width,
+            width: terminal.stdout.then_some(terminal.columns),
+            message_width: terminal.stderr.then_some(terminal.columns),
             can_ask: terminal.stdin && terminal.stderr,
             is_typed: terminal.stdin,
             is_watched: terminal.stderr
@@ -105,6 +110,11 @@ impl Ui {
     /// Writes the answer.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         write_painted(io::stdout().lock(), text, self.out).map_err(Failure::Output)
+    }
+
+    /// Writes an answer that consists of sentences: a terminal gets them wrapped at words.
+    pub(crate) fn sentences(&self, text: &str) -> Result<(), Failure> {
+        self.data(&wrapped(text, self.width))
     }
 
     /// Tells whether the answer goes to a terminal.
@@ -188,7 +198,7 @@ impl Ui {
     pub(crate) fn passing(&self, text: &str) {
         // One column less than there are, so that the terminal does not begin a new line.
         let text = clean(text);
-        let text = table::fit(&text, self.width.unwrap_or(80).saturating_sub(1));
+        let text = table::fit(&text, self.message_width.unwrap_or(80).saturating_sub(1));
         let _best_effort = write!(io::stderr().lock(), "\r\u{1b}[K{text}");
     }
 
@@ -224,7 +234,8 @@ impl Ui {
 
     /// Writes to stderr, whatever the loudness.
     pub(crate) fn message(&self, text: &str) {
-        let _best_effort = write_painted(io::stderr().lock(), text, self.err);
+        let text = wrapped(text, self.message_width);
+        let _best_effort = write_painted(io::stderr().lock(), &text, self.err);
     }
 }
 
@@ -261,6 +272,10 @@ pub(crate) fn has_printed_document() -> bool {
 /// Writes something that is meant to become a file.
 pub(crate) fn print_file(bytes: &[u8]) -> Result<(), Failure> {
     write_plain(bytes).map_err(Failure::Output)
+}
+
+fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
+    width.map_or(Cow::Borrowed(text), |width| wrap(text, width))
 }
 
 /// Writes a text with its colours, or without and then at once.

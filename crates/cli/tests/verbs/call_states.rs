@@ -48,7 +48,7 @@ fn a_call_of_an_entry_that_is_not_used_says_why() {
     exit 1
     --- stderr
     error: Tool "nowhere/echo" not found
-      hint: not asked, because not there: "bad", "off" and "theirs"
+      hint: not searched, because not connected: "bad", "off" and "theirs"
     "#);
 }
 

@@ -200,7 +200,7 @@ fn a_failure_is_told_with_its_reason_and_without_secrets() {
     --- stderr
     warning: "gone": its last attempt failed just now: nowhere not found (wharf test gone)
     warning: "loud": its last attempt failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000) (wharf test loud)
-    2 servers: 2 enabled.
+    2 servers: 2 failed.
     "#);
     assert!(world.run("list --json").contains(r#""lastError": "nowhere not found""#));
     let offline = world.run("doctor --offline");

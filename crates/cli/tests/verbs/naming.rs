@@ -43,6 +43,7 @@ fn a_tool_can_be_named_in_two_words() {
     exit 1
     --- stderr
     error: Tool "bax" not found
+      hint: did you mean the server "box"?
     "#);
 }
 
@@ -91,6 +92,7 @@ fn the_name_of_a_server_lists_its_tools() {
     exit 1
     --- stderr
     error: Tool "tow" not found
+      hint: did you mean the server "two"?
     "#);
     assert_snapshot!(world.run("tools somethingelse"), @r#"
     exit 1

@@ -118,7 +118,7 @@ fn a_resource_is_read_as_it_is() {
     exit 1
     --- stderr
     error: Resource "other://a" not found
-      hint: not asked, because not there: "gone"
+      hint: not searched, because not connected: "gone"
     "#);
     assert_snapshot!(world.run("read --server box note://a"), @"
     exit 1
@@ -217,7 +217,7 @@ fn prompts_are_listed_and_filled_in() {
     exit 1
     --- stderr
     error: Prompt "nothing" not found
-      hint: not asked, because not there: "gone"
+      hint: not searched, because not connected: "gone"
     "#);
 }
 

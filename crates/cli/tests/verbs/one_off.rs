@@ -47,9 +47,8 @@ fn a_command_is_called_without_being_configured() {
     assert_snapshot!(world.run("call echo -- box --token abc"), @r#"
     exit 2
     --- stderr
-    MCP error: the arguments do not fit: "text" is missing (server "given server", tool "echo", phase send)
-    Correct the call before trying again.
-    usage: wharf call echo text=<string> [times=<integer>] -- box --token •••
+    error: the arguments do not fit: "text" is missing
+      usage: wharf call echo text=<string> [times=<integer>] -- box --token •••
     "#);
     assert_snapshot!(files(&world, "home").join("\n"), @"");
     assert_snapshot!(files(&world, "project").join("\n"), @"");

@@ -80,7 +80,10 @@ fn world(era: &str, question: &str) -> World {
 }
 
 fn call(world: &World) -> OsSession {
-    on_terminal(world.command(&["call", "quay/ask", "--timeout", "20s"]))
+    let mut command = world.command(&["call", "quay/ask", "--timeout", "20s"]);
+    // Wide enough for every sentence that is waited for.
+    command.env("COLUMNS", "200");
+    on_terminal(command)
 }
 
 fn go_through(session: &mut OsSession, steps: &[(&str, Then)]) {

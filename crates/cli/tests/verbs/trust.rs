@@ -29,6 +29,7 @@ fn trusting_shows_what_is_agreed_to() {
     exit 0
     --- stdout
     Trusted "fs" and "web". You are asked again if one of them changes.
+    Your own servers now run in this folder, too; before, they ran in your home folder.
     --- stderr
     "fs" from [project]/.wharf/mcp.json:2 (Wharf)
       command        npx -y 'server fs' --token •••
@@ -77,7 +78,7 @@ fn all_means_every_untrusted_server() {
         "fs",
         "web"
       ],
-      "message": "Trusted \"fs\" and \"web\". You are asked again if one of them changes."
+      "message": "Trusted \"fs\" and \"web\". You are asked again if one of them changes.\nYour own servers now run in this folder, too; before, they ran in your home folder."
     }
     "#);
     assert_snapshot!(world.run("trust --all"), @"

@@ -138,6 +138,7 @@ fn on_a_pty_the_table_fits_and_has_colours() {
     thinking  enabled  stdio      wharf mcp thi…  Wharf defaults
 
     3 servers: 3 enabled.
-    Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
+    Nothing is configured yet, so these are Wharf's defaults.
+      Add a server: wharf add NAME -- COMMAND…
     ");
 }

@@ -73,28 +73,32 @@ fn a_missing_or_wrong_argument_prints_the_usage_line() {
     assert_snapshot!(world.run("call reports/make title=x"), @r#"
     exit 2
     --- stderr
-    MCP error: the arguments do not fit: "rows" is missing (server "reports", tool "make", phase send)
-    Correct the call before trying again.
-    usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    error: the arguments do not fit: "rows" is missing
+      usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make title=x rows=many"), @r#"
     exit 2
     --- stderr
-    error: "rows" must be an integer
+    error: the arguments do not fit: "rows" must be an integer
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make title=x rows=1"), @r#"
     exit 2
     --- stderr
-    MCP error: the arguments do not fit: "rows" must be at least 3 (server "reports", tool "make", phase send)
-    Correct the call before trying again.
-    usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    error: the arguments do not fit: "rows" must be at least 3
+      usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make hello"), @r#"
     exit 2
     --- stderr
-    error: "hello" is not of the form key=value
+    error: the arguments do not fit: "hello" is not of the form key=value
       hint: write key=value, key:=JSON, or use --args with a JSON object
+      usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
+    "#);
+    assert_snapshot!(world.run("call reports/make titel=x rows=3"), @r#"
+    exit 2
+    --- stderr
+    error: the arguments do not fit: unknown "titel" (did you mean "title"?); "title" is missing
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     let shown = world.run("call reports/make title=x --json");

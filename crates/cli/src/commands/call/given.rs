@@ -49,7 +49,7 @@ impl Given {
             Self::Object(object) => Ok(object.clone()),
             Self::Words(words) => {
                 from_pairs(words, tool.accepted_schema()).map_err(|error| Failure::BadArguments {
-                    message: error.to_string(),
+                    message: format!("the arguments do not fit: {error}"),
                     hint: error.hint(),
                     usage: Some(usage.line()),
                 })

@@ -7,7 +7,7 @@ use wharf_config::text::clean;
 
 use crate::commands::failure::{exit_of_call, next_step};
 use crate::commands::{Exit, Failure, Invocation};
-use crate::ui::{Lines, phrase, print_file, print_json, style};
+use crate::ui::{phrase, print_file, print_json, style};
 
 /// Shows an outcome, with the usage line if the arguments do not fit, and puts its bytes into files
 /// if there is a folder for them.
@@ -28,14 +28,14 @@ pub(super) fn show(
     });
     if ui.json {
         print_json(&outcome.to_json())?;
+    } else if let (Some(error), Some(usage)) = (&outcome.error, usage) {
+        // Told like words that do not fit: the person has to type the line again in both cases.
+        let message = error.message.clone();
+        return Err(Failure::BadArguments { message, hint: None, usage: Some(usage.to_owned()) });
     } else if let Some(error) = &outcome.error {
-        // Arguments that do not fit have no error output, and their usage is told below.
-        let text = outcome.failure_text().filter(|_| usage.is_none());
-        let mut lines = Lines::default();
+        let text = outcome.failure_text();
         let text = text.as_ref().unwrap_or(&outcome.text);
-        lines.add(phrase::lines(text).trim_end_matches('\n'));
-        lines.usage("", usage);
-        ui.message(&lines.into_text());
+        ui.message(&(phrase::lines(text).trim_end_matches('\n').to_owned() + "\n"));
         if let Some(next) = next_step(&outcome.details.server_name, error) {
             ui.hint(&next);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wharf::Snapshot;
 
-use super::trouble::of_server;
+use super::tool::not_searched;
 use crate::commands::Failure;
 use crate::ui::phrase;
 
@@ -47,12 +47,8 @@ impl Holders {
                 })
             }
             (None, _) => {
-                let absent = snapshot.servers().filter(|server| of_server(server).is_some());
-                let absent: Vec<&str> = absent.map(|server| server.name.as_str()).collect();
-                let hint = match absent.len() {
-                    0 => "name its server with --server".to_owned(),
-                    _ => format!("not asked, because not there: {}", phrase::quoted_list(absent)),
-                };
+                let hint = not_searched(snapshot);
+                let hint = hint.unwrap_or_else(|| "name its server with --server".to_owned());
                 let (what, name) = (held.what, held.name.to_owned());
                 Err(Failure::NotOffered { what, name, hint: Some(hint) })
             }

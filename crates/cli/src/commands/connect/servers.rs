@@ -26,7 +26,7 @@ pub(crate) fn all(invocation: &Invocation) -> Result<Catalog, Failure> {
     for server in skipped {
         invocation.ui.notice(&skip_line(server));
     }
-    if !open.is_empty() && trust::ask_in_place(&open, invocation)? {
+    if !open.is_empty() && trust::ask_in_place(&open, &catalog, invocation)? {
         return Ok(invocation.load_quietly()?);
     }
     Ok(catalog)
@@ -84,7 +84,7 @@ pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failu
     if let [untrusted] = named(&catalog, name, State::Untrusted)[..]
         && invocation.ui.can_ask
         && untrusted.trust != Trust::Refused
-        && trust::ask_in_place(&[untrusted], invocation)?
+        && trust::ask_in_place(&[untrusted], &catalog, invocation)?
     {
         catalog = invocation.load_quietly()?;
     }
@@ -111,7 +111,7 @@ pub(crate) fn for_tool(
     let untrusted: Vec<&Server> = untrusted.into_iter().filter(is_open).collect();
     if !untrusted.is_empty()
         && invocation.ui.can_ask
-        && trust::ask_in_place(&untrusted, invocation)?
+        && trust::ask_in_place(&untrusted, &catalog, invocation)?
     {
         catalog = invocation.load_quietly()?;
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wharf::tools::{Found, Tool};
 use wharf::{Snapshot, ToolServers};
 use wharf_config::ServerName;
+use wharf_config::text::nearest;
 
 use super::trouble::of_server;
 use crate::commands::Failure;
@@ -49,13 +50,20 @@ fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
     if !named.is_empty() && troubles.len() == named.len() {
         return troubles.swap_remove(0);
     }
-    let nearest = snapshot.registry().nearest(name);
-    let nearest = nearest.map(|nearest| format!("did you mean {}?", phrase::quoted(nearest)));
+    let servers = snapshot.servers().map(|server| server.name.as_str());
+    let near_tool = snapshot.registry().nearest(name).map(phrase::quoted);
+    let near_server =
+        || nearest(name, servers).map(|server| format!("the server {}", phrase::quoted(server)));
+    let meant = near_tool.or_else(near_server).map(|meant| format!("did you mean {meant}?"));
+    let hint = meant.or_else(|| not_searched(snapshot));
+    Failure::NotOffered { what: "Tool", name: name.to_owned(), hint }
+}
+
+/// Says which servers could have what was not found, but are not connected.
+pub(super) fn not_searched(snapshot: &Snapshot) -> Option<String> {
     let absent = snapshot.servers().filter(|server| of_server(server).is_some());
     let absent: Vec<&str> = absent.map(|server| server.name.as_str()).collect();
-    let not_asked = match absent.len() {
-        0 => None,
-        _ => Some(format!("not asked, because not there: {}", phrase::quoted_list(absent))),
-    };
-    Failure::NotOffered { what: "Tool", name: name.to_owned(), hint: nearest.or(not_asked) }
+    let are_some = !absent.is_empty();
+    are_some
+        .then(|| format!("not searched, because not connected: {}", phrase::quoted_list(absent)))
 }

@@ -159,7 +159,7 @@ fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {
         let error = (wrong > 0).then(|| ErrorReport::new("checks-failed", message()));
         print_json(&Answer { ok: wrong == 0, checks, problems, error })?;
     } else {
-        invocation.ui.data(&to_text(groups, invocation.ui.loudness))?;
+        invocation.ui.sentences(&to_text(groups, invocation.ui.loudness))?;
     }
     Ok(if wrong == 0 { Exit::Fine } else { Exit::No })
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, F
     if !ui.json {
         let starts = &Starts::of(&catalog, env);
         let text = answer::Answer { best, winner, candidates: &candidates, starts, env }.to_text();
-        ui.data(&text)?;
+        ui.sentences(&text)?;
         return Ok(Exit::Fine);
     }
     let uses = winner.into_iter().flat_map(|server| &server.uses);

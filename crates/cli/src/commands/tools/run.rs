@@ -192,7 +192,9 @@ fn show_one(
     if invocation.ui.json {
         print_json(&Answer::of(std::slice::from_ref(tool), listed).with_usage(&usage))?;
     } else {
-        invocation.ui.data(&text::describe(tool, &usage))?;
+        invocation.ui.sentences(&text::describe(tool, &usage))?;
+        // JSON is not wrapped, so that it can be copied.
+        invocation.ui.data(&text::schemas(tool))?;
     }
     listed.outcome()
 }

@@ -87,7 +87,7 @@ pub(super) fn set_aside(snapshot: &Snapshot) -> Vec<Problem> {
     problems.filter(|problem| problem.code == TOOLS_SET_ASIDE).collect()
 }
 
-/// Describes one tool in full: how to call it first, its schema last.
+/// Describes one tool: what it is, and how to call it.
 pub(super) fn describe(tool: &Tool, usage: &Usage<'_>) -> String {
     let mut lines = Lines::default();
     lines.add(style::strong(&clean(tool.name())));
@@ -120,6 +120,12 @@ pub(super) fn describe(tool: &Tool, usage: &Usage<'_>) -> String {
         lines.add(style::strong("Example"));
         lines.add(format!("  {example}"));
     }
+    lines.into_text()
+}
+
+/// Returns the schemas of a tool, to be read after its description.
+pub(super) fn schemas(tool: &Tool) -> String {
+    let mut lines = Lines::default();
     lines.add("");
     lines.add(style::strong("Schema"));
     lines.add(indented(tool.input_schema().as_str()));

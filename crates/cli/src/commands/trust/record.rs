@@ -32,7 +32,7 @@ impl Report {
         if invocation.ui.json {
             print_json(self)?;
         } else {
-            invocation.ui.data(&format!("{}\n", self.message))?;
+            invocation.ui.sentences(&format!("{}\n", self.message))?;
         }
         Ok(Exit::Fine)
     }

@@ -1,8 +1,10 @@
 //! Decides which servers to ask about, asks, and remembers the answers.
 
+use std::path::Path;
+
 use clap::Args;
 use wharf_config::trust::TrustSubject;
-use wharf_config::{Catalog, Level, Server, State};
+use wharf_config::{Catalog, Definition, Level, Server, State};
 
 use super::agreement;
 use super::chosen::Chosen;
@@ -35,6 +37,10 @@ pub(crate) struct TrustArgs {
     #[arg(short, long)]
     yes: bool,
 }
+
+/// What else follows from trusting the first server of a folder.
+const OPENS_FOLDER: &str =
+    "Your own servers now run in this folder, too; before, they ran in your home folder.";
 
 /// A server and what an answer about it is about: what was shown is what is kept.
 struct Reviewed<'a> {
@@ -91,8 +97,8 @@ pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Fai
         }
         Answers { agreed, refused: Vec::new() }
     };
-    record_all(&answers, invocation)?;
-    report(&answers, remarks, invocation)
+    let opens_folder = record_all(&answers, &catalog, invocation)?;
+    report(&answers, (remarks, opens_folder), invocation)
 }
 
 /// Returns the servers of these names that can be agreed to, and what there is to say about others.
@@ -113,9 +119,15 @@ fn named<'a>(
 }
 
 /// Asks about servers that another verb is about to need, and tells whether any was agreed to.
-pub(crate) fn ask_in_place(servers: &[&Server], invocation: &Invocation) -> Result<bool, Failure> {
+pub(crate) fn ask_in_place(
+    servers: &[&Server],
+    catalog: &Catalog,
+    invocation: &Invocation,
+) -> Result<bool, Failure> {
     let answers = ask(servers.iter().copied(), invocation);
-    record_all(&answers, invocation)?;
+    if record_all(&answers, catalog, invocation)? {
+        invocation.ui.notice(OPENS_FOLDER);
+    }
     Ok(!answers.agreed.is_empty())
 }
 
@@ -136,9 +148,12 @@ fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -
 
 fn report(
     answers: &Answers<'_>,
-    mut remarks: Vec<String>,
+    (mut remarks, opens_folder): (Vec<String>, bool),
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
+    if opens_folder {
+        remarks.insert(0, OPENS_FOLDER.to_owned());
+    }
     let names: Vec<String> =
         answers.agreed.iter().map(|reviewed| reviewed.name().to_owned()).collect();
     if !answers.refused.is_empty() {
@@ -157,18 +172,36 @@ fn report(
     Report::of_names(names, remarks.join("\n")).show(invocation)
 }
 
-fn record_all(answers: &Answers<'_>, invocation: &Invocation) -> Result<(), Failure> {
+/// Keeps the answers, and tells whether the person's own servers run in this folder from now on.
+fn record_all(
+    answers: &Answers<'_>,
+    catalog: &Catalog,
+    invocation: &Invocation,
+) -> Result<bool, Failure> {
     if answers.agreed.is_empty() && answers.refused.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     change(invocation, |record| {
+        let was_trusted = record.trusts_folder(&catalog.project_folders);
         for reviewed in &answers.agreed {
             record.accept(&reviewed.subject);
         }
         for reviewed in &answers.refused {
             record.refuse(&reviewed.subject);
         }
+        let opens_folder = !was_trusted && record.trusts_folder(&catalog.project_folders);
+        opens_folder && catalog.winners().into_iter().any(runs_in_trusted_folder)
     })
+}
+
+/// Tells whether a server of the person's own runs in the working folder once that is trusted.
+fn runs_in_trusted_folder(server: &Server) -> bool {
+    let Definition { source, fields, .. } = &server.definition;
+    let cwd = fields.cwd.as_ref().map(|cwd| Path::new(&cwd.text));
+    server.state == State::Enabled
+        && !matches!(source.level, Level::Project | Level::Builtin)
+        && fields.command.is_some()
+        && cwd.is_none_or(|cwd| !cwd.is_absolute())
 }
 
 fn needs_nothing(server: &Server) -> String {

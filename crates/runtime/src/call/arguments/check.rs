@@ -73,7 +73,8 @@ impl ArgumentCheck {
             return Ok(());
         }
         let errors = compiled.validator.iter_errors(&value).filter(blames_arguments);
-        let words = Words { known: &compiled.known };
+        let allows_no_others = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        let words = Words { known: &compiled.known, allows_no_others };
         words.misuse(errors.take(MOST_PROBLEMS)).map_or(Ok(()), Err)
     }
 }
@@ -205,6 +206,14 @@ mod tests {
         [1] → arguments must be an object, not an array
         null → arguments must be an object, not null
         "#);
+    }
+
+    #[test]
+    fn a_misspelled_name_is_named_where_other_names_are_allowed() {
+        let open = r#"{"required":["text"],"properties":{"text":{"type":"string"},"tone":{}}}"#;
+        let expected = r#"unknown "texxt" (did you mean "text"?); "text" is missing"#;
+        check(open, r#"{"texxt":"a"}"#, expected);
+        check(open, r#"{"tone":"a","other":1}"#, r#""text" is missing"#);
     }
 
     #[test]

@@ -64,6 +64,8 @@ impl From<Misuse> for CallError {
 pub(super) struct Words<'a> {
     /// The names of its arguments.
     pub(super) known: &'a [String],
+    /// Whether it refuses arguments of other names.
+    pub(super) allows_no_others: bool,
 }
 
 impl Words<'_> {
@@ -88,7 +90,11 @@ impl Words<'_> {
         match error.kind() {
             Kind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                format!("{} is missing", field(&at.join(name)))
+                let missing = format!("{} is missing", field(&at.join(name)));
+                match self.misspelled(name, error.instance()).filter(|_| at.is_empty()) {
+                    Some(given) => format!("{}; {missing}", self.unknown(at, &[given.to_owned()])),
+                    None => missing,
+                }
             }
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => self.unknown(at, unexpected),
@@ -97,6 +103,16 @@ impl Words<'_> {
                 format!("{place} {}", expectation(error))
             }
         }
+    }
+
+    /// Returns the name that was given in the place of a missing one: the tool does not know it, and
+    /// it looks alike. Only where other names are allowed, because nothing else complains there.
+    fn misspelled<'i>(&self, missing: &str, arguments: &'i Value) -> Option<&'i str> {
+        if self.allows_no_others {
+            return None;
+        }
+        let given = arguments.as_object()?.keys().map(String::as_str);
+        nearest(missing, given.filter(|name| !self.known.iter().any(|known| known == name)))
     }
 
     fn unknown(&self, at: &Location, unexpected: &[String]) -> String {
@@ -176,7 +192,7 @@ fn alternatives(error: &ValidationError<'_>, context: &[Vec<ValidationError<'sta
         return format!("must be {}, not {}", wanted.join(" or "), type_of(error.instance()));
     }
     let forms = first.iter().take(3).map(|it| {
-        let words = Words { known: &[] };
+        let words = Words { known: &[], allows_no_others: false };
         if it.instance_path() == error.instance_path() && !is_named(it.kind()) {
             expectation_of_leaf(it)
         } else {

@@ -1,0 +1,108 @@
+//! Wraps sentences at words where a terminal shows them.
+//!
+//! The rest of a line is indented further than its beginning, so text from a server cannot look like
+//! a line of ours. A word that is wider than the terminal, such as a path, is left whole for the
+//! terminal to break, and so is a command line: both are there to be copied.
+
+use std::borrow::Cow;
+
+use anstream::adapter::strip_str;
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// Wraps each line of a text to so many columns. Colours take none.
+pub(crate) fn wrap(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.lines().all(|line| display_width(line) <= columns) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_inclusive('\n').map(|line| wrap_line(line, columns)).collect())
+}
+
+fn wrap_line(line: &str, columns: usize) -> Cow<'_, str> {
+    let words = line.trim_end();
+    if display_width(words) <= columns || is_command(words) {
+        return Cow::Borrowed(line);
+    }
+    let indent = &words[..words.len() - words.trim_start().len()];
+    let rest = " ".repeat(rest_indent(words, indent.len(), columns));
+    let mut wrapped = fill(words.trim_start(), columns, indent, &rest);
+    // The blank between a question and its answer, or the end of the line.
+    wrapped.push_str(&line[words.len()..]);
+    Cow::Owned(wrapped)
+}
+
+/// Wraps words; the first line and the others begin with the given blanks.
+pub(crate) fn fill(words: &str, columns: usize, first: &str, rest: &str) -> String {
+    let options = Options::new(columns)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::fill(words, options)
+}
+
+/// Returns where the rest of a line begins: below the value where a label and a gap are in front of
+/// it, else a little further than the line itself.
+fn rest_indent(line: &str, indent: usize, columns: usize) -> usize {
+    let plain = strip_str(line).to_string();
+    let below_value = plain[indent..].split_once("  ").map(|(label, rest)| {
+        let gap = 2 + rest.len() - rest.trim_start().len();
+        indent + display_width(label) + gap
+    });
+    below_value.filter(|at| *at <= columns / 2).unwrap_or(indent + 2)
+}
+
+/// Tells whether a line is there to be copied and run.
+fn is_command(line: &str) -> bool {
+    let plain = strip_str(line).to_string();
+    let words = plain.trim_start();
+    words.strip_prefix("usage: ").unwrap_or(words).starts_with("wharf ")
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::ui::style;
+
+    #[test]
+    fn a_long_line_goes_on_below_its_words() {
+        let text = format!(
+            "{} the server did not answer within 30 s, and nothing more is known\n  {} try again\n",
+            style::bad("error:"),
+            style::advice("hint:")
+        );
+        assert_snapshot!(strip_str(&wrap(&text, 40)).to_string(), @"
+        error: the server did not answer within
+          30 s, and nothing more is known
+          hint: try again
+        ");
+    }
+
+    #[test]
+    fn a_value_goes_on_below_its_beginning() {
+        assert_snapshot!(wrap("  approval       ask (an agent has to, for every call)\n", 40), @"
+          approval       ask (an agent has to,
+                         for every call)
+        ");
+    }
+
+    #[test]
+    fn what_can_be_copied_stays_whole() {
+        let command = "  usage: wharf call notes/search query=<string> [limit=<integer>]\n";
+        assert_eq!(wrap(command, 20), command);
+        let path = "see /a/very/long/folder/of/a/program/that/is/gone now";
+        assert_eq!(wrap(path, 20), "see\n  /a/very/long/folder/of/a/program/that/is/gone\n  now");
+    }
+
+    #[test]
+    fn a_question_keeps_the_blank_before_its_answer() {
+        assert_eq!(
+            wrap("Trust \"notes\" in this folder? [y/N] ", 20),
+            "Trust \"notes\" in\n  this folder? [y/N] "
+        );
+    }
+}
