@@ -11,8 +11,13 @@ use crate::servers::boxed;
 use crate::world::World;
 
 /// Starts on a terminal of 80 columns without colours.
-pub(crate) fn on_terminal(mut command: Command) -> OsSession {
-    command.env("NO_COLOR", "1").env("COLUMNS", "80").stdin(Stdio::inherit());
+pub(crate) fn on_terminal(command: Command) -> OsSession {
+    on_terminal_of(80, command)
+}
+
+/// The same with so many columns.
+pub(crate) fn on_terminal_of(columns: usize, mut command: Command) -> OsSession {
+    command.env("NO_COLOR", "1").env("COLUMNS", columns.to_string()).stdin(Stdio::inherit());
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));
     session

@@ -8,7 +8,7 @@ use expectrl::process::unix::WaitStatus;
 use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect};
 
-use crate::connect_pty::on_terminal;
+use crate::connect_pty::{on_terminal, on_terminal_of};
 use crate::world::World;
 
 /// What the server of either era does; it notes what it is told and what it is answered.
@@ -80,10 +80,8 @@ fn world(era: &str, question: &str) -> World {
 }
 
 fn call(world: &World) -> OsSession {
-    let mut command = world.command(&["call", "quay/ask", "--timeout", "20s"]);
     // Wide enough for every sentence that is waited for.
-    command.env("COLUMNS", "200");
-    on_terminal(command)
+    on_terminal_of(200, world.command(&["call", "quay/ask", "--timeout", "20s"]))
 }
 
 fn go_through(session: &mut OsSession, steps: &[(&str, Then)]) {
@@ -164,7 +162,7 @@ fn on_a_pty_a_yes_is_enough_where_nothing_is_to_be_filled_in() {
     check(r#"{"message":"Go on?"}"#, &[("  | Go on?\r\nAgree? [y/N] ", Type("y"))], accept);
     let seen =
         "page on harbour.example:\r\n  | Sign in\r\n\r\n  https://harbour.example/sign-in?a=b\r\n";
-    let steps = [(seen, Type("y"))];
+    let steps = [(seen, Look), ("Will you visit it? [y/N] ", Type("y"))];
     check(PAGE, &steps, r#"{"action":"accept"}"#);
 }
 
@@ -226,7 +224,7 @@ fn on_a_pty_two_questions_are_asked_one_after_the_other() {
     let first = session.expect("berth: ").unwrap();
     assert_eq!(String::from_utf8_lossy(first.before()).matches("asks:").count(), 1);
     session.send_line("north").unwrap();
-    go_through(&mut session, &[("asks:", Type("south"))]);
+    go_through(&mut session, &[("asks:", Look), ("berth: ", Type("south"))]);
     session.expect("answered").unwrap();
     session.expect(Eof).unwrap();
     let accepted =
