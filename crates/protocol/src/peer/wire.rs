@@ -56,7 +56,8 @@ impl Wire {
     /// Ends the session and waits until nothing of it is left.
     pub(crate) async fn close(&self) {
         if let Link::Streamable(http) = &self.link {
-            http.say_goodbye().await;
+            // A request of HTTP is large, and every connection would carry the room for it.
+            Box::pin(http.say_goodbye()).await;
         }
         self.core.stop.cancel();
         self.core.tasks.close();

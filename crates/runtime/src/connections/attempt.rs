@@ -134,7 +134,8 @@ impl Attempt<'_> {
             ResolvedTransport::Http { target, authorizer, flavor } => {
                 let client = self.shared.http.clone();
                 let http = HttpSpec { target, client, authorizer, flavor };
-                connect_http(&http, &options, inbox.clone()).await
+                // Boxed, so that servers on stdio do not carry the room for it.
+                Box::pin(connect_http(&http, &options, inbox.clone())).await
             }
         };
         let peer = peer.map_err(|error| {

@@ -184,7 +184,8 @@ impl Connection {
     async fn connect(&mut self, number: u32) -> (Left, Option<Duration>) {
         let life = Life::begin(&self.server, number, &self.shared.origin);
         let lived = async {
-            match self.attempt(number).await {
+            // Much larger than the rest of a connection's task, and over when the server is there.
+            match Box::pin(self.attempt(number)).await {
                 Ok((there, ears)) => {
                     life.established(&there.peer);
                     let began = Instant::now();
