@@ -35,8 +35,8 @@ pub struct Catalog {
     pub settings: Settings,
     /// The folders that count as the project, nearest first.
     pub project_folders: Vec<PathBuf>,
-    /// The person trusts the servers of the project for this time, whatever is on record.
-    pub is_project_trusted: bool,
+    /// The person trusts the project for this run, or has agreed to something in its folders.
+    pub is_folder_trusted: bool,
     /// Keys of the servers that are handled natively.
     pub exa_keys: Vec<Secret>,
 }
@@ -190,7 +190,9 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let native = servers.iter().filter(|server| server.state == State::Native);
     let exa_keys = native.filter_map(|server| exa::key_of(server.spec.as_ref()?, env)).collect();
     let project_folders = discover::project_folders(env);
-    let project_folders = project_folders.iter().map(|folder| folder.to_path_buf()).collect();
+    let project_folders: Vec<PathBuf> =
+        project_folders.iter().map(|folder| folder.to_path_buf()).collect();
+    let is_folder_trusted = is_project_trusted || trust_store.trusts_folder(&project_folders);
     Ok(Catalog {
         servers,
         left_alone: Vec::new(),
@@ -198,7 +200,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
         files: found.files,
         settings,
         project_folders,
-        is_project_trusted,
+        is_folder_trusted,
         exa_keys,
     })
 }

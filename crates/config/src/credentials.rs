@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
 use crate::secret::Secret;
-use crate::store::{self, StoreError, Trouble};
+use crate::store::{self, StoreError, Trouble, private_file};
 
 /// The credentials of one person.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ impl Credentials {
         let path = self.path.clone().ok_or(CredentialError::NoHome)?;
         let id = match id {
             Some(id) => id.to_owned(),
-            None => store::random_id()
+            None => private_file::random_id()
                 .map_err(|source| StoreError::new(&path, Trouble::NoRandomness(source)))?,
         };
         let stored = StoredCredential {
@@ -149,7 +149,7 @@ impl Credentials {
         let path = self.path.as_ref().ok_or(CredentialError::NoHome)?;
         let mut text = serde_json::to_string_pretty(&self.file).unwrap_or_default();
         text.push('\n');
-        store::write_private(path, &text)?;
+        private_file::write(path, &text)?;
         Ok(())
     }
 }

@@ -3,6 +3,8 @@
 //! The entry is read like one of Wharf's own file. What the person switched off by name does not
 //! count: the name of a one-off server is only a label.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, DiscoveryError};
@@ -13,7 +15,7 @@ use crate::merge::{self, Rules};
 use crate::named_files::NamedFiles;
 use crate::settings::Settings;
 use crate::switches::Switches;
-use crate::trust::Trust;
+use crate::trust::{Trust, TrustStore};
 
 /// The provider of one-off servers, in [`Source::provider`](crate::Source::provider).
 pub const ONE_OFF: &str = "command-line";
@@ -55,15 +57,18 @@ pub fn one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Discover
         native_web_search: false,
     };
     let project_folders = discover::project_folders(env);
-    let project_folders = project_folders.iter().map(|folder| folder.to_path_buf()).collect();
+    let project_folders: Vec<PathBuf> =
+        project_folders.iter().map(|folder| folder.to_path_buf()).collect();
+    // An unreadable record means that nothing is trusted. No server here needs more than that.
+    let (trust, _) = TrustStore::load(env);
     Ok(Catalog {
         servers: merge::merge(judged.collect(), &rules),
         left_alone: Vec::new(),
         problems,
         files: Vec::new(),
         settings,
+        is_folder_trusted: trust.trusts_folder(&project_folders),
         project_folders,
-        is_project_trusted: false,
         exa_keys: Vec::new(),
     })
 }

@@ -3,7 +3,6 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server_url::{ServerUrl, render_written};
 use crate::source::{Rank, Source};
+use crate::store::private_file::hex;
 
 /// The name of a server as its file has it: any text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -426,11 +426,7 @@ impl Launch {
             part(value);
         }
         part(self.cwd.as_ref().map_or("", |cwd| cwd.expose()));
-        let digest = hash.finalize();
-        digest.iter().fold(Self::IDENTITY_PREFIX.to_owned(), |mut text, byte| {
-            let _infallible = write!(text, "{byte:02x}");
-            text
-        })
+        format!("{}{}", Self::IDENTITY_PREFIX, hex(&hash.finalize()))
     }
 }
 

@@ -1,6 +1,6 @@
-//! Writes moments for programs and files.
+//! Writes moments and reads durations, in the forms that programs and files use.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -28,6 +28,29 @@ pub fn rfc3339(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z", days + 1)
 }
 
+/// Reads a number with a unit: `250ms`, `5s`, `1.5m`, `2min` or `1h`.
+///
+/// ```
+/// use std::time::Duration;
+/// use wharf_config::time::parse_duration;
+///
+/// assert_eq!(parse_duration("1.5s"), Some(Duration::from_millis(1500)));
+/// assert_eq!(parse_duration("30"), None);
+/// ```
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.')?);
+    let milliseconds = match unit.trim_start() {
+        "ms" => 1.0,
+        "s" => 1_000.0,
+        "m" | "min" => 60_000.0,
+        "h" => 3_600_000.0,
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    Duration::try_from_secs_f64(number * milliseconds / 1_000.0).ok()
+}
+
 fn days_of(year: u64) -> u64 {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     365 + u64::from(is_leap)
@@ -35,8 +58,6 @@ fn days_of(year: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -55,6 +76,24 @@ mod tests {
         for (seconds, shown) in cases {
             let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(rfc3339(moment), shown, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn durations_are_numbers_with_units() {
+        let cases = [
+            ("250ms", 250),
+            (" 5 s ", 5_000),
+            ("1.5s", 1_500),
+            ("2m", 120_000),
+            ("2min", 120_000),
+            ("1h", 3_600_000),
+        ];
+        for (text, milliseconds) in cases {
+            assert_eq!(parse_duration(text), Some(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for text in ["", "5", "s", "-1s", "1.2.3s", "5 parsecs", "99999999999999999999h"] {
+            assert_eq!(parse_duration(text), None, "{text}");
         }
     }
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wharf_config::secret::mask_command;
-use wharf_config::trust::TrustStore;
 use wharf_config::{
     Catalog, ConfigValue, Definition, Env, Level, Policy, Problem, Secret, Server, ServerName,
     ServerSpec, Source, State, Transport, TransportKind,
@@ -87,8 +86,7 @@ pub(crate) struct Place {
 ///
 /// What is shadowed, a duplicate or handled natively is left out.
 pub(crate) fn plan(catalog: &Catalog, env: &Env) -> Vec<Planned> {
-    let (store, _already_in_the_catalog) = TrustStore::load(env);
-    let ground = Ground::new(catalog, &store, env);
+    let ground = Ground { env, is_trusted: catalog.is_folder_trusted };
     let winners = catalog.winners().into_iter();
     winners.filter_map(|server| planned(server, &ground)).collect()
 }
@@ -126,14 +124,7 @@ struct Ground<'a> {
     is_trusted: bool,
 }
 
-impl<'a> Ground<'a> {
-    fn new(catalog: &Catalog, store: &TrustStore, env: &'a Env) -> Self {
-        // Who agrees to a project for one run agrees to working in its folder.
-        let is_trusted =
-            catalog.is_project_trusted || store.trusts_folder(&catalog.project_folders);
-        Self { env, is_trusted }
-    }
-
+impl Ground<'_> {
     fn ready(&self, definition: &Definition, spec: &ServerSpec) -> Ready {
         let level = definition.source.level;
         let usual = self.usual_folder(definition);
@@ -334,7 +325,7 @@ impl Identity {
 mod tests {
     use insta::assert_snapshot;
     use tempfile::TempDir;
-    use wharf_config::trust::TrustSubject;
+    use wharf_config::trust::{TrustStore, TrustSubject};
     use wharf_config::{LoadOptions, Platform, load};
 
     use super::*;

@@ -4,7 +4,6 @@
 //! so between one and two megabytes are kept. Only the person may read them: servers log secrets. What
 //! the lines look like is in `log_entry`.
 
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
-use wharf_config::store::open_regular;
+use wharf_config::store::{open_regular, private_file};
 use wharf_protocol::transport::process::LogSink;
 
 use crate::log_entry::{self, LogEntry, start_mark};
@@ -133,13 +132,10 @@ impl Log {
 
     fn open(&self) -> io::Result<(File, u64)> {
         if let Some(folder) = self.path.parent() {
-            make_folder(folder)?;
+            private_file::create_folder(folder)?;
         }
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = open_regular(&self.path, &mut options)?;
+        let mut options = private_file::options();
+        let file = open_regular(&self.path, options.create(true).append(true))?;
         let size = file.metadata()?.len();
         Ok((file, size))
     }
@@ -157,17 +153,6 @@ fn ends_line(path: &Path) -> bool {
     last().map_or(true, |last| last == b'\n')
 }
 
-#[cfg(unix)]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
 fn older(path: &Path) -> PathBuf {
     path.with_extension("log.1")
 }
@@ -180,11 +165,7 @@ fn file_name(server: &str) -> String {
     }
     let plain: String =
         server.chars().take(40).map(|c| if is_plain(c) { c } else { '_' }).collect();
-    let hash = Sha256::digest(server.as_bytes());
-    hash.iter().take(6).fold(format!("{plain}-"), |mut name, byte| {
-        let _infallible = write!(name, "{byte:02x}");
-        name
-    })
+    format!("{plain}-{}", private_file::hex(&Sha256::digest(server.as_bytes())[..6]))
 }
 
 #[cfg(test)]

@@ -108,10 +108,9 @@ impl Options {
                 StartupMode::Complete
             }
         });
-        let said =
-            self.env.filled_variable("WHARF_STARTUP_TIMEOUT_MS").and_then(|ms| ms.parse().ok());
-        let gate = self.gate.or_else(|| said.map(Duration::from_millis));
-        (mode, gate.unwrap_or_else(|| milliseconds(settings, "startup.timeout_ms", 250)))
+        // The settings take `WHARF_STARTUP_TIMEOUT_MS` into account.
+        let gate = self.gate.unwrap_or_else(|| milliseconds(settings, "startup.timeout_ms", 250));
+        (mode, gate)
     }
 }
 

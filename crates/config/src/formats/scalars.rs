@@ -3,6 +3,7 @@
 use crate::document::{Node, Value};
 use crate::env::Platform;
 use crate::server::Written;
+use crate::time::parse_duration;
 
 use super::entry::Entry;
 use super::program::{Phase, Unit};
@@ -186,7 +187,7 @@ impl Entry<'_> {
         let number = number.filter(|number| number.is_finite() && *number >= 0.0);
         let milliseconds = match (number, node.as_str()) {
             (Some(number), _) => Some(self.in_range(word, node, number) * factor(unit)),
-            (None, Some(text)) => duration(text),
+            (None, Some(text)) => parse_duration(text).map(|limit| limit.as_secs_f64() * 1_000.0),
             (None, None) => None,
         };
         let Some(milliseconds) = milliseconds.filter(|limit| *limit <= LONGEST_MS) else {
@@ -234,21 +235,6 @@ impl Entry<'_> {
         let message = format!("\"{word}\" must be a string, not {}; read as text", node.kind());
         self.warn("wrong-type", node.line, word, (message, "put the value in quotes"));
     }
-}
-
-/// Reads `5s`, `2m`, `500ms` or `1h` as milliseconds.
-fn duration(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let number: f64 = text[..digits].parse().ok()?;
-    let unit = match text[digits..].trim() {
-        "ms" => 1.0,
-        "s" => 1_000.0,
-        "m" | "min" => 60_000.0,
-        "h" => 3_600_000.0,
-        _ => return None,
-    };
-    Some(number * unit)
 }
 
 fn factor(unit: Unit) -> f64 {

@@ -8,8 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{StoreError, Trouble};
+use super::private_file::folder_of;
 use super::read::read_bytes;
-use super::write::{folder_of, replace};
+use super::write::replace;
 
 /// How many copies are kept.
 const KEPT: usize = 5;

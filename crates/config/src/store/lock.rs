@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::error::{StoreError, Trouble};
 use super::open::open_regular;
-use super::write::{create_folders, new_file};
+use super::private_file;
 
 /// How often a lock that another holds is tried again.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -36,8 +36,8 @@ impl Lock {
     pub fn acquire(run: &Path, wait: Duration) -> Result<Self, StoreError> {
         let path = run.join("write.lock");
         let unlockable = |source| StoreError::new(&path, Trouble::Unlockable(source));
-        create_folders(run).map_err(unlockable)?;
-        let mut options = new_file();
+        private_file::create_folder(run).map_err(unlockable)?;
+        let mut options = private_file::options();
         options.create(true).truncate(false).write(true);
         let file = open_regular(&path, &mut options).map_err(unlockable)?;
         let started = Instant::now();

@@ -2,13 +2,13 @@
 //!
 //! Reading is bounded and never waits, whatever a path turns out to be. Writing replaces a file as
 //! a whole; who reads, changes and writes holds the [`Lock`] all the while. What is written is
-//! decided in [`crate::edit`].
+//! decided in [`crate::edit`]. Files of Wharf's own are in [`private_file`].
 
 mod backup;
 mod error;
 mod lock;
 mod open;
-mod private;
+pub mod private_file;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,6 @@ pub use backup::back_up;
 pub use error::{StoreError, Trouble};
 pub use lock::Lock;
 pub use open::open_regular;
-pub use private::{random_id, write_private};
 pub(crate) use read::read_at_most;
 pub use read::{MAX_FILE_BYTES, read};
 pub use write::write;

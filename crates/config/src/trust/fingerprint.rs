@@ -2,7 +2,6 @@
 //! secret only as keyed hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
@@ -10,6 +9,7 @@ use sha2::Sha256;
 
 use super::subject::Observed;
 use crate::secret::MASK;
+use crate::store::private_file::hex;
 
 /// A definition as it was when it was agreed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,8 +95,5 @@ impl Item {
 fn keyed_hash(key: &[u8], bytes: &[u8]) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return String::new() };
     mac.update(bytes);
-    mac.finalize().into_bytes().iter().fold(String::new(), |mut text, byte| {
-        let _infallible = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&mac.finalize().into_bytes())
 }

@@ -23,7 +23,7 @@ use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::server::Definition;
 use crate::source::Level;
-use crate::store::{self, StoreError, Trouble};
+use crate::store::{self, StoreError, Trouble, private_file};
 
 pub use as_written::value_as_written;
 pub use fingerprint::{Difference, Fingerprint};
@@ -213,12 +213,13 @@ impl TrustStore {
             return Err(StoreError::new(path, Trouble::Damaged));
         }
         if self.file.key.is_empty() && !self.file.folders.is_empty() {
-            let why = store::random_id().err().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+            let why =
+                private_file::random_id().err().unwrap_or_else(|| std::io::ErrorKind::Other.into());
             return Err(StoreError::new(path, Trouble::NoRandomness(why)));
         }
         let mut text = serde_json::to_string_pretty(&self.file).unwrap_or_default();
         text.push('\n');
-        store::write_private(path, &text)
+        private_file::write(path, &text)
     }
 
     fn key(&self) -> Vec<u8> {
@@ -228,7 +229,7 @@ impl TrustStore {
     fn ensure_key(&mut self) {
         if self.file.key.is_empty() {
             // Without a key nothing is saved; see `save`.
-            self.file.key = store::random_id().unwrap_or_default();
+            self.file.key = private_file::random_id().unwrap_or_default();
         }
     }
 }

@@ -158,7 +158,7 @@ impl Remembered {
         grants.grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
         grants.grants.truncate(MOST_GRANTS);
         let text = serde_json::to_string_pretty(&grants).unwrap_or_default();
-        store::write_private(&file_in(home), &text)?;
+        store::private_file::write(&file_in(home), &text)?;
         Ok(())
     }
 }

@@ -5,12 +5,12 @@
 //! It is removed when everything has ended in order. So a mark that can be locked is left over, and
 //! a sign that processes may be, too: then the system's list of processes is worth reading.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use wharf_config::store::{open_regular, random_id};
+use wharf_config::store::{open_regular, private_file};
 
 /// What the names of marks begin with; other files in the folder are not ours.
 const PREFIX: &str = "servers-";
@@ -88,14 +88,8 @@ impl Mark {
         let mut tries = 0;
         loop {
             tries += 1;
-            let path = folder.join(format!("{PREFIX}{}", random_id()?));
-            let file = match new_file(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    new_folder(folder)?;
-                    new_file(&path)?
-                }
-                file => file?,
-            };
+            let path = folder.join(format!("{PREFIX}{}", private_file::random_id()?));
+            let file = private_file::open_new(&path)?;
             // Somebody may have taken it for left over before it was locked.
             if file.try_lock().is_ok() && path.exists() {
                 return Ok(Self { path, _file: file });
@@ -120,22 +114,6 @@ impl Mark {
             tracing::debug!(%error, "could not remove a mark");
         }
     }
-}
-
-fn new_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn new_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use wharf_config::store::{Lock, random_id};
+use wharf_config::store::Lock;
+use wharf_config::store::private_file::random_id;
 
 /// How the files end that are being written; a crash may leave one behind.
 const TEMPORARY: &str = ".wharf-tmp";

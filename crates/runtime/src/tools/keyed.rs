@@ -62,7 +62,11 @@ impl KeyedFolder {
 /// read now: everything that is named after it would be lost.
 fn key_in(folder: &Path) -> Option<Secret> {
     let path = folder.join("key");
-    let key = format!("{}{}", store::random_id().ok()?, store::random_id().ok()?);
+    let key = format!(
+        "{}{}",
+        store::private_file::random_id().ok()?,
+        store::private_file::random_id().ok()?
+    );
     match read_key(&path) {
         Read::Key(key) => return Some(key),
         Read::Unreadable => return None,

@@ -3,12 +3,13 @@
 //! A tool shares the text of its server's list. What is not needed to list it is read when it is
 //! asked for.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytestring::ByteString;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use wharf_config::store::private_file;
 use wharf_config::{Approval, ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{self, ToolHints};
@@ -166,11 +167,7 @@ impl Tool {
 
     /// Identifies exactly this definition: another word in it, and it is another one.
     pub(crate) fn pin(&self) -> String {
-        let hash = Sha256::digest(self.raw().as_str().as_bytes());
-        hash.iter().take(16).fold(String::new(), |mut pin, byte| {
-            let _infallible = write!(pin, "{byte:02x}");
-            pin
-        })
+        private_file::hex(&Sha256::digest(self.raw().as_str().as_bytes())[..16])
     }
 
     /// Returns the definition as it came.

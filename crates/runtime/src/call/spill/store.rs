@@ -3,13 +3,12 @@
 //! A file is named after its content, so the same result is kept once. It appears as a whole: it is
 //! written under another name first.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use sha2::{Digest, Sha256};
-use wharf_config::store::random_id;
+use wharf_config::store::private_file;
 
 /// The results that were too long, or not text.
 ///
@@ -85,7 +84,8 @@ impl ResultStore {
             return Err(SpillError::TooLarge { size, quota: self.quota.bytes });
         }
         let path = self.folder.join(format!("{}.{ending}", name_of(bytes)));
-        let written = self.write(&path, bytes);
+        let written = private_file::restrict_folder(&self.folder)
+            .and_then(|()| private_file::replace(&path, bytes));
         written.map_err(|source| SpillError::Write { folder: self.folder.clone(), source })?;
         self.make_room(&path);
         Ok(path)
@@ -94,17 +94,6 @@ impl ResultStore {
     /// How many bytes may be kept altogether.
     pub(super) fn most_bytes(&self) -> u64 {
         self.quota.bytes
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        private_folder(&self.folder)?;
-        let unfinished = self.folder.join(format!(".{}.wharf-tmp", random_id()?));
-        let written = private_file(&unfinished).and_then(|mut file| file.write_all(bytes));
-        let moved = written.and_then(|()| fs::rename(&unfinished, path));
-        if moved.is_err() {
-            drop(fs::remove_file(&unfinished));
-        }
-        moved
     }
 
     /// Removes the oldest files until the rest is within the quota. What cannot be removed stays.
@@ -139,38 +128,7 @@ impl ResultStore {
 
 /// A name that tells nothing but whether two contents are the same.
 fn name_of(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-
-    Sha256::digest(bytes).iter().take(12).fold(String::new(), |mut name, byte| {
-        let _infallible = write!(name, "{byte:02x}");
-        name
-    })
-}
-
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // It may be there already, made by something less careful.
-        let is_open = folder.metadata()?.permissions().mode() & 0o077 != 0;
-        if is_open {
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-        }
-    }
-    Ok(())
-}
-
-fn private_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private_file::hex(&Sha256::digest(bytes)[..12])
 }
 
 #[cfg(test)]

@@ -1,0 +1,242 @@
+//! Files and folders of Wharf's own, which only their owner may read (modes 0600 and 0700).
+//!
+//! A file is replaced as a whole: a temporary file beside it takes its name. [`write`] also waits for
+//! the disk, for what must not be lost. [`replace`] does not, for what only saves work: a crash of the
+//! machine may lose or empty such a file. Locks are in `lock`.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+
+use super::error::StoreError;
+
+/// How the names of temporary files end; a crash may leave one behind.
+const TEMPORARY: &str = ".wharf-tmp";
+
+/// A temporary file that is older was left behind: no write takes this long.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
+
+/// Replaces a file and waits until it is on the disk. Others lose their access to an existing file.
+pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
+    restrict_file(path);
+    super::write(path, text)
+}
+
+/// Replaces a file without waiting for the disk. The folder is made if it is missing.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    written_beside(path, bytes)?.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Writes a file that does not exist yet. If several processes try at the same time, one succeeds.
+///
+/// Fails with [`io::ErrorKind::AlreadyExists`] if there is one.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    written_beside(path, bytes)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+/// Opens a new, empty file for writing. The folder is made if it is missing.
+pub fn open_new(path: &Path) -> io::Result<File> {
+    let mut options = options();
+    options.write(true).create_new(true);
+    match options.open(path) {
+        // The folder is nearly always there.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_folder(&folder_of(path))?;
+            options.open(path)
+        }
+        file => file,
+    }
+}
+
+/// Returns options under which a new file is only for its owner.
+pub fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes elsewhere"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes the folders that are missing, only for their owner. Existing ones stay as they are.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Makes a folder if it is missing, and takes the access of others to an existing one away.
+pub fn restrict_folder(folder: &Path) -> io::Result<()> {
+    create_folder(folder)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        if fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the temporary files that crashed writes left in a folder. Files that cannot be removed
+/// stay.
+pub fn remove_left_behind(folder: &Path) {
+    remove_left_behind_of(folder, OsStr::new(""));
+}
+
+/// Does the same for the temporary files of one file.
+pub(super) fn remove_left_behind_of(folder: &Path, name: &OsStr) {
+    let prefix = prefix(name);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let own = entry.file_name();
+        let is_temporary = own.as_encoded_bytes().starts_with(prefix.as_encoded_bytes())
+            && own.as_encoded_bytes().ends_with(TEMPORARY.as_bytes());
+        let is_old = || {
+            let about = entry.metadata().ok()?;
+            Some(about.modified().ok()?.elapsed().ok()? > LEFT_BEHIND)
+        };
+        if is_temporary && is_old() == Some(true) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
+/// Writes bytes as a hexadecimal number, such as a hash that names a file.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _infallible = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Returns a text that nobody can guess, for keys and references.
+///
+/// Fails if the system has no random numbers.
+pub fn random_id() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(hex(&bytes))
+}
+
+/// Returns the folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Makes an empty temporary file beside a file, in a folder that exists. It is removed when it is
+/// dropped before it is renamed.
+pub(super) fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix(name)).suffix(TEMPORARY).tempfile_in(folder_of(path))
+}
+
+fn written_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = match temporary_beside(path) {
+        // The folder is nearly always there.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            restrict_folder(&folder_of(path))?;
+            temporary_beside(path)?
+        }
+        file => file?,
+    };
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// The names of temporary files begin with a dot and the name of the file they will replace.
+fn prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    if !name.is_empty() {
+        prefix.push(".");
+    }
+    prefix
+}
+
+/// Takes the access of others away before anything new is in the file.
+#[cfg(unix)]
+fn restrict_file(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let is_open = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o077 != 0);
+    if is_open {
+        // If it cannot be done, writing will say why.
+        drop(fs::set_permissions(path, fs::Permissions::from_mode(0o600)));
+    }
+}
+
+#[cfg(not(unix))]
+fn restrict_file(_path: &Path) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/file");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        let error = create(&path, b"three").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        create(&path.with_file_name("new"), b"four").unwrap();
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn only_old_temporary_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = [".a.1.wharf-tmp", ".b.1.wharf-tmp", ".a.2.wharf-tmp", "a"];
+        let paths = names.map(|name| folder.path().join(name));
+        for path in &paths {
+            replace(path, b"").unwrap();
+        }
+        for path in [&paths[0], &paths[1], &paths[3]] {
+            let file = File::options().write(true).open(path).unwrap();
+            file.set_modified(std::time::SystemTime::now() - LEFT_BEHIND * 2).unwrap();
+        }
+        remove_left_behind_of(folder.path(), OsStr::new("a"));
+        assert_eq!(paths.each_ref().map(|path| path.exists()), [false, true, true, true]);
+        remove_left_behind(folder.path());
+        assert_eq!(paths.map(|path| path.exists()), [false, false, true, true]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_and_folders_are_only_for_their_owner() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("cache");
+        fs::create_dir(&inner).unwrap();
+        fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
+        create_folder(&inner).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&inner), 0o755);
+        restrict_folder(&inner).unwrap();
+        replace(&inner.join("file"), b"").unwrap();
+        drop(open_new(&inner.join("deep/new")).unwrap());
+        let modes = ["", "file", "deep", "deep/new"].map(|name| mode(&inner.join(name)));
+        assert_eq!(modes, [0o700, 0o600, 0o700, 0o600]);
+    }
+
+    #[test]
+    fn ids_are_hexadecimal_and_differ() {
+        assert_eq!(hex(&[0, 1, 0xab, 0xff]), "0001abff");
+        let (one, other) = (random_id().unwrap(), random_id().unwrap());
+        assert!(one.len() == 32 && one != other);
+    }
+}
