@@ -143,7 +143,7 @@ impl DiscoveryError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Variable { .. } => "correct the variable, or unset it to use your files",
-            Self::NoFolder { .. } => "give a folder that exists with --project",
+            Self::NoFolder { .. } => "name a folder that exists",
         }
     }
 }

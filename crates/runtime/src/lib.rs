@@ -9,6 +9,7 @@
 //! agent. No global state: the surroundings are handed in as [`config::Env`], and nothing here
 //! prints, asks, or reads the process's own environment.
 
+mod advice;
 mod approvals;
 mod asking;
 mod cached;

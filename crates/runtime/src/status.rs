@@ -9,9 +9,9 @@ use std::fmt;
 use wharf_config::text::clip;
 use wharf_protocol::ConnectError;
 use wharf_protocol::peer::{EndReason, Ended, RequestError};
-use wharf_protocol::transport::HttpError;
 use wharf_protocol::transport::process::StartError;
 
+use crate::advice;
 use crate::gate::Place;
 use crate::resolve::{ResolveError, Secrets};
 use crate::stderr::last_meaningful_line;
@@ -118,7 +118,7 @@ impl Failure {
 
     /// Tells whether the hint only points to the error output: whoever shows that needs no such hint.
     pub fn points_to_stderr(&self) -> bool {
-        self.hint.as_deref() == Some(READ_STDERR)
+        self.hint.as_deref() == Some(advice::READ_STDERR)
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
@@ -156,8 +156,8 @@ impl Failure {
             _ => FailureKind::Connect,
         };
         let hint = match error {
-            ConnectError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
-            _ => error.request().and_then(|request| request_hint(request, error.stderr())),
+            ConnectError::TimedOut { .. } => Some(advice::RAISE_TIMEOUT.to_owned()),
+            _ => error.request().and_then(|request| advice::on_connecting(request, error.stderr())),
         };
         Self {
             kind,
@@ -220,7 +220,7 @@ impl Failure {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        let hint = request_hint(error, &stderr).map(|hint| secrets.hide(&hint));
+        let hint = advice::on_connecting(error, &stderr).map(|hint| secrets.hide(&hint));
         let message = reason(error, secrets);
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
@@ -233,8 +233,8 @@ impl Failure {
             _ => FailureKind::Connect,
         };
         let hint = match error {
-            RequestError::TimedOut { .. } => Some(RAISE_TIMEOUT.to_owned()),
-            _ => request_hint(error, &stderr).map(|hint| secrets.hide(&hint)),
+            RequestError::TimedOut { .. } => Some(advice::RAISE_TIMEOUT.to_owned()),
+            _ => advice::on_connecting(error, &stderr).map(|hint| secrets.hide(&hint)),
         };
         let message = format!("could not list its tools: {}", reason(error, secrets));
         Self { kind, message, hint, http_status: http_status(error), stderr }
@@ -245,15 +245,11 @@ impl Failure {
         let failure = Self::new(FailureKind::Lost, reason(&ended.reason, secrets));
         let failure = Self { stderr: ended.stderr.clone(), ..failure };
         match &ended.reason {
-            EndReason::NotMcp => failure.hint("check that the command starts an MCP server"),
+            EndReason::NotMcp => failure.hint(advice::START_AN_MCP_SERVER),
             _ => failure,
         }
     }
 }
-
-const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
-
-const READ_STDERR: &str = "its error output says why";
 
 /// Returns the HTTP status that a request was refused with.
 fn http_status(error: &RequestError) -> Option<u16> {
@@ -265,47 +261,12 @@ fn http_status(error: &RequestError) -> Option<u16> {
     }
 }
 
-/// Says what an HTTP status suggests to whoever wrote the address down.
-pub(crate) fn status_hint(status: u16) -> Option<&'static str> {
-    match status {
-        404 | 405 | 410 => {
-            Some("check the path in its address: most servers answer at /mcp, older ones at /sse")
-        }
-        429 => Some("the server limits how often it may be asked; wait before you try again"),
-        500.. => Some("the server itself has trouble; try again later, or tell whoever runs it"),
-        _ => None,
-    }
-}
-
 /// Puts a reason and the last meaningful line of a server's error output on one line.
 pub(crate) fn one_line(message: &str, stderr: Option<&str>) -> String {
     match stderr.and_then(last_meaningful_line) {
         // Some reasons already quote it.
         Some(line) if !message.contains(&line) => format!("{message}; stderr: {line}"),
         _ => message.to_owned(),
-    }
-}
-
-fn request_hint(error: &RequestError, stderr: &str) -> Option<String> {
-    match error {
-        RequestError::Unauthorized { status, .. } if status.as_u16() == 403 => {
-            Some("the token or account is known, but may not do this; use another one".to_owned())
-        }
-        RequestError::Unauthorized { .. } => {
-            Some("sign in, or check the token in its headers".to_owned())
-        }
-        RequestError::Status { status, .. } => status_hint(status.as_u16()).map(str::to_owned),
-        RequestError::Http(error) => HttpError::hint(error),
-        RequestError::Lost { ended, .. } => match &ended.reason {
-            EndReason::Http(error) => error.hint(),
-            EndReason::NotMcp => Some("check that the command starts an MCP server".to_owned()),
-            EndReason::Exited { .. } if !stderr.trim().is_empty() => Some(READ_STDERR.to_owned()),
-            EndReason::Exited { .. } => {
-                Some("run its command by hand to see what it says".to_owned())
-            }
-            _ => None,
-        },
-        _ => None,
     }
 }
 

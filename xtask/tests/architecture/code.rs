@@ -6,6 +6,18 @@ use std::collections::BTreeSet;
 
 /// Replaces comments, string literals and character literals with spaces.
 pub(crate) fn blank_comments_and_strings(text: &str) -> String {
+    blank(text, &literals_and_comments(text))
+}
+
+/// Returns the string literals with their offsets.
+pub(crate) fn strings(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let spans = literals_and_comments(text).into_iter();
+    let all = spans.map(|(start, end)| (start, &text[start..end]));
+    all.filter(|(_, literal)| !literal.starts_with('/') && literal.ends_with(['"', '#']))
+}
+
+/// Returns where comments, string literals and character literals begin and end.
+fn literals_and_comments(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut spans = Vec::new();
     let mut at = 0;
@@ -18,7 +30,7 @@ pub(crate) fn blank_comments_and_strings(text: &str) -> String {
             at += 1;
         }
     }
-    blank(text, &spans)
+    spans
 }
 
 /// Replaces the items under `#[cfg(test)]` with spaces, in `text`; `code` is the same text after
@@ -238,6 +250,12 @@ mod tests {
         check(r#"a("b \" c", d)"#, "a( , d)");
         check("a(r#\"b \" c\"#, br\"\\\", c)", "a( , , c)");
         check("a(b\"x\", \"\u{2022}\", r#type)", "a(b , , r#type)");
+    }
+
+    #[test]
+    fn strings_are_found_with_their_offsets() {
+        let found: Vec<_> = strings("a(\"b\", 'c') // \"d\"\nr#\"e\"#").collect();
+        assert_eq!(found, [(2, "\"b\""), (19, "r#\"e\"#")]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod code;
 mod layout;
+mod literals;
 mod manifests;
 mod rule;
 mod sources;
@@ -74,6 +75,11 @@ fn no_source_file_is_too_long() {
 #[test]
 fn every_file_is_named_after_what_it_is() {
     holds(&layout::NAMES);
+}
+
+#[test]
+fn no_library_names_a_verb_or_a_flag() {
+    holds(&literals::NO_COMMAND_LINE);
 }
 
 #[test]

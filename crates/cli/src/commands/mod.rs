@@ -37,7 +37,6 @@ pub(crate) mod prompts;
 pub(crate) mod read;
 pub(crate) mod reconnect;
 pub(crate) mod remove;
-pub(crate) mod report;
 pub(crate) mod resources;
 mod server_words;
 pub(crate) mod status;
@@ -50,5 +49,5 @@ pub(crate) mod untrust;
 mod usage;
 
 pub(crate) use dispatch::run;
-pub(crate) use failure::{Exit, Failure};
+pub(crate) use failure::{Exit, Failure, report};
 pub(crate) use invocation::Invocation;

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use serde::Serialize;
-use wharf_config::manage::{ManageError, Scope, Transfer, TransferRequest};
+use wharf_config::manage::{ManageError, Scope, SkipReason, Skipped, Transfer, TransferRequest};
 use wharf_config::text::{clean, reveal};
 
 use super::changed::ScopeWord;
+use super::failure::skip_words;
 use super::report::ErrorReport;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Answer, phrase, print_json, style};
@@ -73,6 +74,13 @@ pub(crate) fn run(
         dry_run: args.dry_run,
         store_tokens: tokens == Tokens::Store,
         options: invocation.options,
+    };
+    let copy = |request: &TransferRequest| {
+        let mut transfer = copy(request)?;
+        for Skipped { name, why } in &mut transfer.skipped {
+            *why = SkipReason::Other(skip_words(name, why));
+        }
+        Ok::<_, ManageError>(transfer)
     };
     let ui = &invocation.ui;
     let asks = ui.can_ask && !args.yes && !args.dry_run && !ui.json;
@@ -186,7 +194,7 @@ fn show(
         ui.notice(&format!(
             "{} {name} is not copied: {}",
             style::odd("warning:"),
-            clean(&skipped.why)
+            clean(&skipped.why.to_string())
         ));
     }
     for note in &transfer.notes {

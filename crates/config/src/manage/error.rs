@@ -7,7 +7,6 @@ use crate::credentials::CredentialError;
 use crate::edit::EditError;
 use crate::problem::Problem;
 use crate::server::NameError;
-use crate::shell;
 use crate::store::StoreError;
 
 /// Why a change was not made.
@@ -50,7 +49,7 @@ pub enum ManageError {
         scope: &'static str,
     },
     /// It belongs to another program.
-    #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {}", .path.display(), shell::word(name))]
+    #[error("Server \"{name}\" is defined in {} ({provider})", .path.display())]
     Elsewhere {
         /// The name.
         name: String,
@@ -60,7 +59,7 @@ pub enum ManageError {
         provider: &'static str,
     },
     /// A token can only be sent to an address.
-    #[error("--token requires --url (HTTP/SSE transport).")]
+    #[error("a token needs the address of a server")]
     TokenWithoutUrl,
     /// Its token cannot be noted in the file of another program.
     #[error("Server \"{name}\" is defined in {} ({provider}), which cannot refer to a stored token", .path.display())]
@@ -142,56 +141,6 @@ pub enum ManageError {
         /// Why.
         source: EditError,
     },
-}
-
-impl ManageError {
-    /// Says what to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Invalid { hint, .. } => hint.clone(),
-            Self::AlreadyExists { .. } => Some("use --force to replace it".to_owned()),
-            Self::NotFound { nearest, .. } => {
-                nearest.as_ref().map(|name| format!("did you mean \"{name}\"?"))
-            }
-            Self::OtherScope { scope, .. } => {
-                Some(format!("it is in the {scope} file: use --scope {scope}"))
-            }
-            Self::UnknownProgram { nearest: Some(nearest), .. } => {
-                Some(format!("did you mean \"{nearest}\"?"))
-            }
-            Self::UnknownProgram { known, .. } => Some(format!("one of: {}", known.join(", "))),
-            Self::NoSuchFile { scope, .. } => {
-                let other = if *scope == "project" { "user" } else { "project" };
-                Some(format!("use --scope {other}"))
-            }
-            Self::OutsideProject { .. } => Some("remove the link, or use --scope user".to_owned()),
-            Self::NoProject => Some("use --scope user, or go to the project's folder".to_owned()),
-            Self::Problem(problem) => problem.hint.clone(),
-            Self::Discovery(error) => Some(error.hint().to_owned()),
-            Self::Store(error) | Self::Credentials(CredentialError::Store(error)) => {
-                Some(error.hint())
-            }
-            Self::Credentials(CredentialError::Damaged { .. }) => {
-                Some("correct the file, or delete it and add the tokens again".to_owned())
-            }
-            Self::NoHome | Self::Credentials(CredentialError::NoHome) => {
-                Some("set HOME or WHARF_HOME".to_owned())
-            }
-            Self::Edit { source, .. } => Some(source.hint()),
-            Self::TokenElsewhere { name, provider_id, .. } => Some(format!(
-                "copy it into Wharf's own file first: wharf import {provider_id} {}",
-                shell::word(name)
-            )),
-            Self::Untrusted { name } => Some(format!("wharf trust {}", shell::word(name))),
-            Self::ProjectProgram { .. } => {
-                Some("define the server in your own file, or name a variable in \"env\"".to_owned())
-            }
-            Self::Name(_)
-            | Self::Elsewhere { .. }
-            | Self::TokenWithoutUrl
-            | Self::MissingFile { .. } => None,
-        }
-    }
 }
 
 fn located(problem: &Problem) -> String {

@@ -33,7 +33,9 @@ pub(crate) use portable::Portable;
 pub use remove::remove;
 pub use switch::{Switch, switch};
 pub use token::{has_entry, set_token};
-pub use transfer::{Note, Skipped, Transfer, TransferRequest, export, export_targets, import};
+pub use transfer::{
+    Note, SkipReason, Skipped, Transfer, TransferRequest, export, export_targets, import,
+};
 
 /// Which of Wharf's own files is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

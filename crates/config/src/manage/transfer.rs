@@ -15,7 +15,6 @@ use crate::env::Env;
 use crate::formats::{self, Program, Shape, Style, braced};
 use crate::problem::Problem;
 use crate::server::Definition;
-use crate::shell;
 use crate::source::{Level, Standing};
 use crate::store::{self, Lock};
 
@@ -82,7 +81,33 @@ pub struct Skipped {
     /// The server.
     pub name: String,
     /// Why not.
-    pub why: String,
+    #[serde(serialize_with = "in_words")]
+    pub why: SkipReason,
+}
+
+/// Why a server was not copied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// It came with a project, and nobody has agreed to it.
+    #[error("it is not trusted")]
+    Untrusted,
+    /// There is another entry of its name, which may not be replaced.
+    #[error("it exists there")]
+    Exists,
+    /// Another reason, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<String> for SkipReason {
+    fn from(words: String) -> Self {
+        Self::Other(words)
+    }
+}
+
+fn in_words<S: serde::Serializer>(why: &SkipReason, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(why)
 }
 
 /// Something that a copy does not have.
@@ -108,7 +133,8 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
         seen.insert(name.to_owned());
         let mut taken = None;
         let entry = if is_trusted {
-            name.parse::<crate::NewServerName>().map_err(|error| error.to_string()).and_then(|_| {
+            let name = name.parse::<crate::NewServerName>();
+            name.map_err(|error| SkipReason::Other(error.to_string())).and_then(|_| {
                 let mut portable = translate(&definition, env, braced)?;
                 if request.store_tokens {
                     taken = take_token(&mut portable);
@@ -122,7 +148,7 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
                 Ok(entry)
             })
         } else {
-            Err(not_trusted(name))
+            Err(SkipReason::Untrusted)
         };
         if batch.put(name, entry) {
             batch.note_secrets(&definition, env, taken);
@@ -159,15 +185,19 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
         }
         let entry = match server.state {
             _ if server.definition.source.path == batch.path => {
-                Err("it is there already".to_owned())
+                Err("it is there already".to_owned().into())
             }
-            State::Enabled | State::Native => exported(server, env, style),
-            State::Untrusted => Err(not_trusted(name)),
-            State::Duplicate => Err("the same server is there under another name".to_owned()),
+            State::Enabled | State::Native => {
+                exported(server, env, style).map_err(SkipReason::from)
+            }
+            State::Untrusted => Err(SkipReason::Untrusted),
+            State::Duplicate => {
+                Err("the same server is there under another name".to_owned().into())
+            }
             // `winners` has none of these.
             State::Shadowed => continue,
-            State::Disabled => Err("it is disabled".to_owned()),
-            State::Invalid => Err("it is invalid".to_owned()),
+            State::Disabled => Err("it is disabled".to_owned().into()),
+            State::Invalid => Err("it is invalid".to_owned().into()),
         };
         if batch.put(name, entry) {
             batch.note_losses(server, style);
@@ -191,10 +221,6 @@ pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// A copy stays, so trust that is given for one run does not count for it.
 fn see(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
     Ok(load(env, LoadOptions { trust_project: false, ..request.options })?)
-}
-
-fn not_trusted(name: &str) -> String {
-    format!("it is not trusted; run wharf trust {}", shell::word(name))
 }
 
 fn exported(server: &Server, env: &Env, style: &Style) -> Result<serde_json::Value, String> {
@@ -350,16 +376,14 @@ impl<'a> Batch<'a> {
     }
 
     /// Puts a server in, or notes why not; says whether it is in.
-    fn put(&mut self, name: &str, entry: Result<serde_json::Value, String>) -> bool {
+    fn put(&mut self, name: &str, entry: Result<serde_json::Value, SkipReason>) -> bool {
         let exists = self.existing.iter().any(|(own, _)| own == name);
         let entry = match entry {
             Ok(value) if exists && self.holds(name, &value) => {
                 self.unchanged.push(name.to_owned());
                 return false;
             }
-            Ok(_) if exists && !self.request.replace => {
-                Err("it exists there; use --force to replace it".to_owned())
-            }
+            Ok(_) if exists && !self.request.replace => Err(SkipReason::Exists),
             other => other,
         };
         match entry {
@@ -427,7 +451,8 @@ impl<'a> Batch<'a> {
 
     fn miss_the_rest(&mut self, seen: &BTreeSet<String>) {
         for name in self.request.names.iter().filter(|name| !seen.contains(*name)) {
-            self.skipped.push(Skipped { name: name.clone(), why: "no such server".to_owned() });
+            let why = SkipReason::Other("no such server".to_owned());
+            self.skipped.push(Skipped { name: name.clone(), why });
         }
     }
 

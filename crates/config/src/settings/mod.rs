@@ -167,7 +167,7 @@ impl Settings {
                 "not-for-projects",
                 format!("\"{}\" is ignored in a project's file", setting.key),
             )
-            .hint(format!("set it for yourself: wharf config set {} …", setting.key)))),
+            .hint("set it in your own config.toml instead"))),
         }
     }
 }
@@ -380,9 +380,10 @@ fn unknown_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<It
     let unknown = names.iter().filter(|name| formats::program(name).is_none());
     unknown.map(|name| {
         let nearest = text::nearest(name, formats::providers().map(|(id, _)| id));
-        let hint = nearest.map_or("`wharf list --json` shows the names".to_owned(), |nearest| {
-            format!("did you mean \"{nearest}\"?")
-        });
+        let hint = nearest.map_or(
+            "write the short name of a program, such as \"cursor\"".to_owned(),
+            |nearest| format!("did you mean \"{nearest}\"?"),
+        );
         Problem::warning("unknown-program", format!("no program is called \"{name}\"")).hint(hint)
     })
 }

@@ -177,7 +177,7 @@ fn the_texts_of_refusals_are_exact() {
         ),
         (
             text(manage::remove(&world.env, "theirs", None, LoadOptions::default())),
-            "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
+            "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor)",
         ),
     ];
     for (text, expected) in cases {
@@ -352,7 +352,7 @@ fn an_import_takes_nothing_that_is_not_trusted() {
     let transfer = manage::import(&world.env, &wanted).expect("imported");
     insta::assert_snapshot!(shown(&transfer), @"
     added [], changed []
-    fs: it is not trusted; run wharf trust fs
+    fs: it is not trusted
     ");
     assert!(!world.path("~/.wharf/mcp.json").exists());
 }

@@ -8,8 +8,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use wharf_config::Approval;
 use wharf_config::text::clip;
-use wharf_config::{Approval, shell};
 use wharf_protocol::Json;
 use wharf_protocol::transport::Pending;
 use wharf_protocol::view::ToolHints;
@@ -198,8 +198,7 @@ fn settled_no(call: &Proposal) -> Option<CallError> {
     }
     call.is_withheld.then(|| {
         let message = "the tool is new or has changed since it was agreed to";
-        let word = shell::word(&call.request.server);
-        let hint = format!("see the change and decide with `wharf trust {word} --tools`");
+        let hint = "it can be called once somebody has seen the change and accepted the tool";
         CallError::not_run(Reason::Withheld, message).with_hint(hint)
     })
 }
@@ -282,14 +281,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_name_of_a_server_is_quoted_in_a_command_to_copy() {
-        let mut call = Proposal { is_withheld: true, ..call(Approval::Never) };
-        call.request.server = "x; touch evil".into();
-        let told = told(&silent(), Caller::Person, call).await;
-        assert!(told.ends_with("`wharf trust 'x; touch evil' --tools`"), "{told}");
-    }
-
-    #[tokio::test]
     async fn settings_decide_first() {
         use Approval::{Ask, Deny, Never, Writes};
         let mut rows = Vec::new();
@@ -306,12 +297,12 @@ mod tests {
         Person Writes runs
         Person Never runs
         Person Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
-        Person withheld Withheld: the tool is new or has changed since it was agreed to | see the change and decide with `wharf trust fs --tools`
+        Person withheld Withheld: the tool is new or has changed since it was agreed to | it can be called once somebody has seen the change and accepted the tool
         Agent Ask Denied: the call needs approval, and there is nobody to ask | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
         Agent Writes runs
         Agent Never runs
         Agent Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
-        Agent withheld Withheld: the tool is new or has changed since it was agreed to | see the change and decide with `wharf trust fs --tools`
+        Agent withheld Withheld: the tool is new or has changed since it was agreed to | it can be called once somebody has seen the change and accepted the tool
         "#);
     }
 

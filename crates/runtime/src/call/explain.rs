@@ -14,8 +14,8 @@ use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
 use wharf_protocol::view::ToolHints;
 
 use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
+use crate::advice;
 use crate::resolve::Secrets;
-use crate::status::status_hint;
 
 /// Says what a failed request to a server of this era means for its call. `stderr` is what the
 /// server wrote since the request began; `secrets` is what it may repeat of ours.
@@ -35,7 +35,7 @@ pub(crate) fn explain(
         outcome_known: outcome == Ran::Known,
         stderr: None,
         reason,
-        hint: hint(error).map(|hint| bounded(&secrets.hide(&hint))),
+        hint: advice::on_calling(error).map(|hint| bounded(&secrets.hide(&hint))),
         data: error.refusal().and_then(|refusal| data(refusal, secrets)),
     };
     let explained = if may_pass { explained.that_may_pass() } else { explained };
@@ -193,35 +193,6 @@ fn may_pass_later(error: &RequestError, era: Era) -> bool {
 
 fn is_misuse(error: &RequestError) -> bool {
     error.refusal().is_some_and(|refusal| refusal.code == code::INVALID_PARAMS)
-}
-
-fn hint(error: &RequestError) -> Option<String> {
-    let refused = |refusal: &RpcError| match refusal.code {
-        code::METHOD_NOT_FOUND => {
-            Some("the server does not have this tool any more; list its tools again")
-        }
-        code::URL_ELICITATION_REQUIRED => {
-            Some("a page has to be visited before this call; on a terminal you are shown which one")
-        }
-        _ => None,
-    };
-    match error.itself() {
-        RequestError::Http(error) => error.hint(),
-        RequestError::Refused(refusal) => refused(refusal).map(ToOwned::to_owned),
-        RequestError::Unauthorized { status, .. } if *status == StatusCode::FORBIDDEN => {
-            Some("the account is known, but may not do this; sign in with another one".to_owned())
-        }
-        RequestError::Unauthorized { .. } => Some("sign in to the server".to_owned()),
-        RequestError::Status { status, .. } if status.is_redirection() => Some(
-            "a call is not sent again where a redirect leads; reconnect, or put that address into \
-             the entry"
-                .to_owned(),
-        ),
-        RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
-            error.status().and_then(|status| status_hint(status.as_u16())).map(str::to_owned)
-        }
-        _ => None,
-    }
 }
 
 /// The message of an error with those of its causes, as far as they say something new.

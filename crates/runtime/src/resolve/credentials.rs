@@ -135,7 +135,7 @@ impl NoCredential {
     /// Says what to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            Self::Missing => "store it again: wharf add NAME --token -",
+            Self::Missing => "store it again",
             Self::OtherResource(_) | Self::OtherAccount => {
                 "refer to a credential for this address and account in \"auth\""
             }
@@ -143,7 +143,7 @@ impl NoCredential {
             Self::ProjectProgram => {
                 "define the server in your own file, or name a variable in \"env\""
             }
-            Self::Store(_) => "see wharf doctor",
+            Self::Store(_) => "check the file of the credentials",
         }
     }
 }

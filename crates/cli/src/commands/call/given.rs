@@ -9,6 +9,7 @@ use wharf_config::Env;
 use wharf_config::text::clip;
 
 use crate::commands::Failure;
+use crate::commands::failure::pair_hint;
 use crate::commands::file_values::{read_into, read_text};
 use crate::commands::usage::Usage;
 
@@ -50,7 +51,7 @@ impl Given {
             Self::Words(words) => {
                 from_pairs(words, tool.accepted_schema()).map_err(|error| Failure::BadArguments {
                     message: format!("the arguments do not fit: {error}"),
-                    hint: error.hint(),
+                    hint: pair_hint(&error),
                     usage: Some(usage.line()),
                 })
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use wharf::call::{CallError, Details, Outcome, Quota, Reason, ResultStore};
 use wharf_config::text::clean;
 
-use crate::commands::failure::{exit_of_call, next_step};
+use crate::commands::failure::{advise, exit_of_call, next_step};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_file, print_json, style};
 
@@ -18,6 +18,9 @@ pub(super) fn show(
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
+    if let Some(error) = &mut outcome.error {
+        advise(&outcome.details.server_name, error);
+    }
     let is_misuse = |error: &&mut CallError| error.reason == Reason::BadArguments;
     let misuse = outcome.error.as_mut().filter(is_misuse);
     let usage = misuse.map(|error| {

@@ -8,6 +8,7 @@ use wharf_config::{Catalog, CredentialError, Credentials, Env, Problem, shell};
 
 use super::check::Check;
 use super::files::{is_open_to_others, of_problem};
+use crate::commands::failure::credential_hint;
 use crate::commands::invocation::is_settings;
 
 /// Checks Wharf's own files.
@@ -125,10 +126,5 @@ fn credentials(home: &Path, env: &Env) -> Check {
 
 /// Says why the stored credentials cannot be used.
 pub(super) fn unusable_credentials(error: &CredentialError) -> Check {
-    let hint = match error {
-        CredentialError::Store(error) => error.hint(),
-        CredentialError::NoHome => "set HOME, or WHARF_HOME to a folder of yours".to_owned(),
-        _ => "correct the file, or delete it and add the tokens again".to_owned(),
-    };
-    Check::wrong("credentials", error.to_string()).hint(hint)
+    Check::wrong("credentials", error.to_string()).hint(credential_hint(error))
 }

@@ -39,14 +39,14 @@ fn a_home_that_is_a_file_is_no_problem() {
 fn a_working_folder_that_does_not_exist_is_an_error() {
     let mut world = world();
     world.env.cwd = world.path("nowhere");
-    assert_snapshot!(error(&world), @"no such working folder: [project]/nowhere (give a folder that exists with --project)");
+    assert_snapshot!(error(&world), @"no such working folder: [project]/nowhere (name a folder that exists)");
 }
 
 #[test]
 fn a_working_folder_that_is_a_file_is_an_error() {
     let mut world = world().with("file", "");
     world.env.cwd = world.path("file");
-    assert_snapshot!(error(&world), @"no such working folder: [project]/file (give a folder that exists with --project)");
+    assert_snapshot!(error(&world), @"no such working folder: [project]/file (name a folder that exists)");
 }
 
 #[test]

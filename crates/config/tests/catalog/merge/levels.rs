@@ -184,11 +184,11 @@ fn a_project_may_only_tighten_settings() {
     assert_snapshot!(world.show(), @r#"
     cursor: enabled stdio, cursor user ~/.cursor/mcp.json:1
     lmstudio: enabled stdio, lmstudio user ~/.lmstudio/mcp.json:1
-    warning not-for-projects [project]/.wharf/config.toml:2: "discovery.project" is ignored in a project's file (set it for yourself: wharf config set discovery.project …)
+    warning not-for-projects [project]/.wharf/config.toml:2: "discovery.project" is ignored in a project's file (set it in your own config.toml instead)
     warning project-settings [project]/.wharf/config.toml:3: this project's settings ignore the project's own cursor files; your servers are unaffected (remove the setting to see them here)
-    warning not-for-projects [project]/.wharf/config.toml:4: "discovery.duplicates" is ignored in a project's file (set it for yourself: wharf config set discovery.duplicates …)
+    warning not-for-projects [project]/.wharf/config.toml:4: "discovery.duplicates" is ignored in a project's file (set it in your own config.toml instead)
     warning project-settings [project]/.wharf/config.toml:7: this project's settings say tools.pinning = enforce (remove the setting if you do not want it here)
-    warning not-for-projects [project]/.wharf/config.toml:8: "tools.naming" is ignored in a project's file (set it for yourself: wharf config set tools.naming …)
+    warning not-for-projects [project]/.wharf/config.toml:8: "tools.naming" is ignored in a project's file (set it in your own config.toml instead)
     "#);
     assert!(world.load().settings.says("tools.pinning", "enforce"));
 }

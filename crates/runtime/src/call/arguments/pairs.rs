@@ -60,9 +60,7 @@ impl PairError {
     /// Returns what a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotAPair { .. } => {
-                Some("write key=value, key:=JSON, or use --args with a JSON object".to_owned())
-            }
+            Self::NotAPair { .. } => Some("write key=value or key:=JSON".to_owned()),
             Self::Unknown { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean \"{nearest}\"?"))
             }
@@ -356,9 +354,9 @@ mod tests {
         there is no argument "cuont" | did you mean "count"?
         there is no argument "zzz" | it takes "text", "count", "ratio", "flag", "nothing", "tags", "ids", "pairs", "object", "any", "maybe", "either", "mode", "id", "optional"
         "text" is given more than once, but is not a list
-        "plain" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
-        "=x" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
-        ":=1" is not of the form key=value | write key=value, key:=JSON, or use --args with a JSON object
+        "plain" is not of the form key=value | write key=value or key:=JSON
+        "=x" is not of the form key=value | write key=value or key:=JSON
+        ":=1" is not of the form key=value | write key=value or key:=JSON
         the value of "any" is not JSON: key must be a string at line 1 column 2 | for a plain text write any=text
         "#);
     }

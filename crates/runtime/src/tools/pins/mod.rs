@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use wharf_config::{Problem, Secret, Settings, shell};
+use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
 use super::disk::{LOCK_WAIT, Turn};
@@ -425,8 +425,7 @@ impl PinReport {
             if self.withheld == Withheld::None {
                 problem.hint("look at what it says now before you rely on it")
             } else {
-                let word = shell::word(server);
-                problem.hint(format!("see it and decide: wharf trust {word} --tools"))
+                problem.hint("it can be called once somebody has seen the change and accepted it")
             }
         });
         let all = self.problem.clone().into_iter().chain(changes);
@@ -447,8 +446,7 @@ impl PinReport {
             Pinning::Observe => problem.hint("its tools are recorded anew"),
             Pinning::Enforce => {
                 self.withheld = Withheld::All;
-                problem
-                    .hint("its tools are withheld; see them and decide with wharf trust … --tools")
+                problem.hint("its tools can be called once somebody has accepted them")
             }
         });
     }

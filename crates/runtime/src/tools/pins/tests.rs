@@ -141,17 +141,12 @@ fn enforcing_withholds_until_the_person_accepts() {
                 line: None,
                 message: "tool \"c\" is new; withheld",
                 hint: Some(
-                    "see it and decide: wharf trust server --tools",
+                    "it can be called once somebody has seen the change and accepted it",
                 ),
             }
             "#);
         }
     }
-    let hostile = place.check(later, Pinning::Enforce).problems("x; touch evil");
-    assert_eq!(
-        hostile[0].hint.as_deref(),
-        Some("see it and decide: wharf trust 'x; touch evil' --tools")
-    );
     place.pins.accept(&place.key, &list(later)).unwrap();
     assert_eq!(place.shown(later, Pinning::Enforce), "");
 }

@@ -112,6 +112,8 @@ fn code(failure: &Failure) -> &'static str {
         | Failure::Store(_)
         | Failure::DamagedTrust { .. }
         | Failure::Approvals(_) => "file",
+        Failure::TokenWithoutUrl => "usage",
+        Failure::DefinedElsewhere { .. } => "not-ours",
         Failure::Manage(error) => code_of_change(error),
         Failure::Setting(_) => "setting",
         _ => match failure.exit() {
@@ -131,8 +133,6 @@ fn code_of_change(error: &ManageError) -> &'static str {
         ManageError::Name(_) | ManageError::Invalid { .. } => "invalid",
         ManageError::AlreadyExists { .. } => "already-exists",
         ManageError::NotFound { .. } | ManageError::OtherScope { .. } => "not-found",
-        ManageError::Elsewhere { .. } => "not-ours",
-        ManageError::TokenWithoutUrl => "usage",
         ManageError::UnknownProgram { .. } => "unknown-program",
         ManageError::NoProject => "not-a-project",
         ManageError::NoHome => "no-home",
@@ -149,11 +149,11 @@ fn server(failure: &Failure) -> Option<&str> {
         | Failure::NotUsed { name, .. }
         | Failure::Invalid { name, .. }
         | Failure::NotConnected { name, .. }
+        | Failure::DefinedElsewhere { name, .. }
         | Failure::Manage(
             ManageError::AlreadyExists { name, .. }
             | ManageError::NotFound { name, .. }
-            | ManageError::OtherScope { name, .. }
-            | ManageError::Elsewhere { name, .. },
+            | ManageError::OtherScope { name, .. },
         ) => Some(name),
         _ => None,
     }
@@ -163,9 +163,9 @@ fn path(failure: &Failure) -> Option<String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     match failure {
         Failure::File { path, .. } | Failure::DamagedTrust { path } => Some(path.clone()),
-        Failure::Manage(
+        Failure::DefinedElsewhere { path, .. }
+        | Failure::Manage(
             ManageError::AlreadyExists { path, .. }
-            | ManageError::Elsewhere { path, .. }
             | ManageError::MissingFile { path }
             | ManageError::OutsideProject { path }
             | ManageError::Edit { path, .. },

@@ -1,6 +1,14 @@
-//! Why a verb did not do what was asked, with what to do about it and the exit code.
+//! Why a verb did not do what was asked: the text of the error and the exit code.
+//!
+//! This folder is the only place of the command line that words errors. `advice` has the hints, and
+//! `report` the form for programs that read `--json`. The libraries return typed reasons; whatever
+//! names a verb or a flag is written here.
+
+mod advice;
+pub(crate) mod report;
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +21,9 @@ use wharf_config::store::StoreError;
 use wharf_config::trust::Trust;
 use wharf_config::{Catalog, DiscoveryError, Server};
 
-use super::connect::one_off;
 use crate::ui::phrase;
+
+pub(crate) use advice::{advise, credential_hint, next_step, pair_hint, skip_words, tip};
 
 /// How a run ended, for the program that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,9 +112,15 @@ pub(crate) enum Failure {
     /// The record of what is trusted cannot be read, so it must not be overwritten.
     #[error("the record of what you trust cannot be read: {path}")]
     DamagedTrust { path: String },
+    /// A token was given for something that is not an address.
+    #[error("--token requires --url (HTTP/SSE transport).")]
+    TokenWithoutUrl,
+    /// Another program defines the server, so Wharf does not remove it.
+    #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {}", .path.display(), phrase::word(.name))]
+    DefinedElsewhere { name: String, path: PathBuf, provider: &'static str },
     /// A server could not be changed.
     #[error(transparent)]
-    Manage(#[from] ManageError),
+    Manage(ManageError),
     /// A file of ours could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -121,6 +136,18 @@ pub(crate) enum Failure {
     /// A client could not be served any more.
     #[error("the connection to the client broke")]
     Serve(#[source] io::Error),
+}
+
+impl From<ManageError> for Failure {
+    fn from(error: ManageError) -> Self {
+        match error {
+            ManageError::TokenWithoutUrl => Self::TokenWithoutUrl,
+            ManageError::Elsewhere { name, path, provider } => {
+                Self::DefinedElsewhere { name, path, provider }
+            }
+            error => Self::Manage(error),
+        }
+    }
 }
 
 /// Why a server is not trusted.
@@ -165,45 +192,6 @@ impl Failure {
     pub(crate) fn not_found(name: &str, catalog: &Catalog) -> Self {
         let nearest = catalog.nearest_name(name).map(str::to_owned);
         Self::NotFound { name: name.to_owned(), nearest }
-    }
-
-    /// Says what to do about it.
-    pub(crate) fn hint(&self) -> Option<String> {
-        match self {
-            Self::Discovery(error) => Some(error.hint().to_owned()),
-            Self::NotFound { nearest, .. } => {
-                let nearest = nearest.as_deref()?;
-                Some(format!("did you mean {}?", phrase::quoted(nearest)))
-            }
-            Self::Untrusted { name, why: Distrust::Changed } => {
-                let word = phrase::word(name);
-                Some(format!("wharf explain {word} shows what changed; wharf trust {word}"))
-            }
-            Self::Untrusted { name, .. } => Some(format!("wharf trust {}", phrase::word(name))),
-            Self::Usage { hint, .. } => Some((*hint).to_owned()),
-            Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
-            Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),
-            Self::DamagedTrust { .. } => {
-                Some("correct the file, or delete it and trust again".to_owned())
-            }
-            Self::NotUsed { hint, .. }
-            | Self::Invalid { hint, .. }
-            | Self::Ambiguous { hint, .. } => Some(hint.clone()),
-            Self::NotConnected { name, failure } => tip(name, failure),
-            Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
-            Self::Request(error) => error.hint.clone(),
-            Self::TimedOut { .. } => Some("allow more with --timeout".to_owned()),
-            Self::Manage(error) => error.hint(),
-            Self::Store(error) => Some(error.hint()),
-            Self::Approvals(error) => Some(error.hint()),
-            Self::Setting(error) => setting_hint(error),
-            Self::Disabled { .. }
-            | Self::Cancelled
-            | Self::Prepare(_)
-            | Self::File { .. }
-            | Self::Output(_)
-            | Self::Serve(_) => None,
-        }
     }
 
     /// Returns how the tool is called, if it was called wrongly.
@@ -268,90 +256,5 @@ pub(crate) fn exit_of_call(reason: Reason) -> Exit {
         Reason::Untrusted => Exit::Untrusted,
         Reason::Cancelled => Exit::Cancelled,
         _ => Exit::No,
-    }
-}
-
-/// Says what can be done about a server that is not there, and what to type next.
-pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
-    if name == one_off::NAME {
-        return given_tip(failure);
-    }
-    let word = phrase::word(name);
-    let otherwise = match failure.kind {
-        FailureKind::Start => Some("check \"command\" in its entry"),
-        FailureKind::TimedOut => Some("raise `timeout` in its entry if it needs longer"),
-        _ => None,
-    };
-    // Its error output is shown with the failure.
-    let own = failure.hint.as_deref().filter(|_| !failure.points_to_stderr());
-    let advice = own.or(otherwise);
-    let has_written = !failure.stderr.trim().is_empty();
-    let next = match (failure.kind, failure.http_status) {
-        (FailureKind::Config | FailureKind::Start, _) => return advice.map(str::to_owned),
-        (FailureKind::NeedsAuth, Some(403)) => format!("wharf get {word}"),
-        (FailureKind::NeedsAuth, _) => return Some(token_tip(name)),
-        (FailureKind::Stopped, _) => {
-            return Some(format!("see why with `wharf logs {word}`, then: wharf reconnect {word}"));
-        }
-        _ if has_written && advice.is_none() => {
-            return Some(format!("wharf logs {word} shows all of its output"));
-        }
-        _ if has_written => format!("wharf logs {word}"),
-        (_, Some(408 | 429 | 500..)) => format!("wharf test {word}"),
-        _ => format!("wharf get {word}"),
-    };
-    Some(advice.map_or_else(|| next.clone(), |advice| format!("{advice} ({next})")))
-}
-
-/// Says what can be done about a server that was given on the command line: it has no entry.
-fn given_tip(failure: &wharf::Failure) -> Option<String> {
-    match failure.kind {
-        FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
-        FailureKind::TimedOut => None,
-        _ if failure.points_to_stderr() => None,
-        _ => failure.hint.clone(),
-    }
-}
-
-const GIVE_A_TOKEN: &str = "give a token with --token -, or check --header";
-
-/// Says how a server gets a token.
-fn token_tip(name: &str) -> String {
-    let word = phrase::word(name);
-    format!(
-        "store a token with `wharf add {word} --token -`, or check its headers (wharf get {word})"
-    )
-}
-
-/// Says what to type next about a call that has no result; its own hint is told beside it.
-pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
-    let word = phrase::word(server);
-    match error.reason {
-        _ if server.is_empty() => None,
-        Reason::NeedsAuth if server == one_off::NAME => Some(GIVE_A_TOKEN.to_owned()),
-        _ if server == one_off::NAME => None,
-        Reason::NeedsAuth => Some(token_tip(server)),
-        Reason::Untrusted => Some(format!("wharf trust {word}")),
-        Reason::Disabled => Some(format!("wharf enable {word}")),
-        Reason::Connect | Reason::Lost | Reason::TimedOut if error.stderr.is_some() => {
-            Some(format!("all that it wrote: wharf logs {word}"))
-        }
-        Reason::Connect | Reason::Lost => Some(format!("wharf test {word}")),
-        _ => None,
-    }
-}
-
-fn setting_hint(error: &SettingError) -> Option<String> {
-    match error {
-        SettingError::Unknown { nearest: Some(nearest), .. } => {
-            Some(format!("did you mean \"{nearest}\"?"))
-        }
-        SettingError::Unknown { nearest: None, .. } => {
-            Some("`wharf config get` lists all settings".to_owned())
-        }
-        SettingError::Later { wanted, .. } => Some(format!("use {wanted}")),
-        SettingError::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
-        SettingError::Store(error) => Some(error.hint()),
-        _ => None,
     }
 }

@@ -1,0 +1,228 @@
+//! What to do about an error, and what to type next.
+//!
+//! A library's own hint is about files, addresses and programs. Hints here name verbs and flags.
+
+use wharf::FailureKind;
+use wharf::call::{CallError, PairError, Reason};
+use wharf_config::manage::{ManageError, SkipReason};
+use wharf_config::settings::SettingError;
+use wharf_config::{CredentialError, DiscoveryError};
+
+use super::{Distrust, Failure};
+use crate::commands::connect::one_off;
+use crate::ui::phrase;
+
+impl Failure {
+    /// Says what to do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Discovery(error) => Some(discovery_hint(error).to_owned()),
+            Self::NotFound { nearest, .. } => {
+                let nearest = nearest.as_deref()?;
+                Some(format!("did you mean {}?", phrase::quoted(nearest)))
+            }
+            Self::Untrusted { name, why: Distrust::Changed } => {
+                let word = phrase::word(name);
+                Some(format!("wharf explain {word} shows what changed; wharf trust {word}"))
+            }
+            Self::Untrusted { name, .. } => Some(format!("wharf trust {}", phrase::word(name))),
+            Self::Usage { hint, .. } => Some((*hint).to_owned()),
+            Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
+            Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),
+            Self::DamagedTrust { .. } => {
+                Some("correct the file, or delete it and trust again".to_owned())
+            }
+            Self::NotUsed { hint, .. }
+            | Self::Invalid { hint, .. }
+            | Self::Ambiguous { hint, .. } => Some(hint.clone()),
+            Self::NotConnected { name, failure } => tip(name, failure),
+            Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
+            Self::Request(error) => error.hint.clone(),
+            Self::TimedOut { .. } => Some("allow more with --timeout".to_owned()),
+            Self::Manage(error) => change_hint(error),
+            Self::Store(error) => Some(error.hint()),
+            Self::Approvals(error) => Some(error.hint()),
+            Self::Setting(error) => setting_hint(error),
+            Self::Disabled { .. }
+            | Self::TokenWithoutUrl
+            | Self::DefinedElsewhere { .. }
+            | Self::Cancelled
+            | Self::Prepare(_)
+            | Self::File { .. }
+            | Self::Output(_)
+            | Self::Serve(_) => None,
+        }
+    }
+}
+
+/// Says what can be done about a server that is not there, and what to type next.
+pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
+    if name == one_off::NAME {
+        return given_tip(failure);
+    }
+    let word = phrase::word(name);
+    let otherwise = match failure.kind {
+        FailureKind::Start => Some("check \"command\" in its entry"),
+        FailureKind::TimedOut => Some("raise `timeout` in its entry if it needs longer"),
+        _ => None,
+    };
+    // Its error output is shown with the failure.
+    let own = failure.hint.as_deref().filter(|_| !failure.points_to_stderr());
+    let advice = own.or(otherwise);
+    let has_written = !failure.stderr.trim().is_empty();
+    let next = match (failure.kind, failure.http_status) {
+        (FailureKind::Config | FailureKind::Start, _) => return advice.map(str::to_owned),
+        (FailureKind::NeedsAuth, Some(403)) => format!("wharf get {word}"),
+        (FailureKind::NeedsAuth, _) => return Some(token_tip(name)),
+        (FailureKind::Stopped, _) => {
+            return Some(format!("see why with `wharf logs {word}`, then: wharf reconnect {word}"));
+        }
+        _ if has_written && advice.is_none() => {
+            return Some(format!("wharf logs {word} shows all of its output"));
+        }
+        _ if has_written => format!("wharf logs {word}"),
+        (_, Some(408 | 429 | 500..)) => format!("wharf test {word}"),
+        _ => format!("wharf get {word}"),
+    };
+    Some(advice.map_or_else(|| next.clone(), |advice| format!("{advice} ({next})")))
+}
+
+/// Says what can be done about a server that was given on the command line: it has no entry.
+fn given_tip(failure: &wharf::Failure) -> Option<String> {
+    match failure.kind {
+        FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
+        FailureKind::TimedOut => None,
+        _ if failure.points_to_stderr() => None,
+        _ => failure.hint.clone(),
+    }
+}
+
+const GIVE_A_TOKEN: &str = "give a token with --token -, or check --header";
+
+/// Says how a server gets a token.
+fn token_tip(name: &str) -> String {
+    let word = phrase::word(name);
+    format!(
+        "store a token with `wharf add {word} --token -`, or check its headers (wharf get {word})"
+    )
+}
+
+/// Replaces a hint about a call by one that names the verb to use.
+pub(crate) fn advise(server: &str, error: &mut CallError) {
+    if error.reason == Reason::Withheld {
+        let word = phrase::word(server);
+        error.hint = Some(format!("see the change and decide with `wharf trust {word} --tools`"));
+    }
+}
+
+/// Says what to type next about a call that has no result; its own hint is told beside it.
+pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
+    let word = phrase::word(server);
+    match error.reason {
+        _ if server.is_empty() => None,
+        Reason::NeedsAuth if server == one_off::NAME => Some(GIVE_A_TOKEN.to_owned()),
+        _ if server == one_off::NAME => None,
+        Reason::NeedsAuth => Some(token_tip(server)),
+        Reason::Untrusted => Some(format!("wharf trust {word}")),
+        Reason::Disabled => Some(format!("wharf enable {word}")),
+        Reason::Connect | Reason::Lost | Reason::TimedOut if error.stderr.is_some() => {
+            Some(format!("all that it wrote: wharf logs {word}"))
+        }
+        Reason::Connect | Reason::Lost => Some(format!("wharf test {word}")),
+        _ => None,
+    }
+}
+
+fn setting_hint(error: &SettingError) -> Option<String> {
+    match error {
+        SettingError::Unknown { nearest: Some(nearest), .. } => {
+            Some(format!("did you mean \"{nearest}\"?"))
+        }
+        SettingError::Unknown { nearest: None, .. } => {
+            Some("`wharf config get` lists all settings".to_owned())
+        }
+        SettingError::Later { wanted, .. } => Some(format!("use {wanted}")),
+        SettingError::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
+        SettingError::Store(error) => Some(error.hint()),
+        _ => None,
+    }
+}
+
+fn discovery_hint(error: &DiscoveryError) -> &'static str {
+    match error {
+        DiscoveryError::NoFolder { .. } => "give a folder that exists with --project",
+        error => error.hint(),
+    }
+}
+
+fn change_hint(error: &ManageError) -> Option<String> {
+    match error {
+        ManageError::Invalid { hint, .. } => hint.clone(),
+        ManageError::AlreadyExists { .. } => Some("use --force to replace it".to_owned()),
+        ManageError::NotFound { nearest, .. } => {
+            nearest.as_ref().map(|name| format!("did you mean \"{name}\"?"))
+        }
+        ManageError::OtherScope { scope, .. } => {
+            Some(format!("it is in the {scope} file: use --scope {scope}"))
+        }
+        ManageError::UnknownProgram { nearest: Some(nearest), .. } => {
+            Some(format!("did you mean \"{nearest}\"?"))
+        }
+        ManageError::UnknownProgram { known, .. } => Some(format!("one of: {}", known.join(", "))),
+        ManageError::NoSuchFile { scope, .. } => {
+            let other = if *scope == "project" { "user" } else { "project" };
+            Some(format!("use --scope {other}"))
+        }
+        ManageError::OutsideProject { .. } => {
+            Some("remove the link, or use --scope user".to_owned())
+        }
+        ManageError::NoProject => {
+            Some("use --scope user, or go to the project's folder".to_owned())
+        }
+        ManageError::Problem(problem) => problem.hint.clone(),
+        ManageError::Discovery(error) => Some(discovery_hint(error).to_owned()),
+        ManageError::Store(error) => Some(error.hint()),
+        ManageError::Credentials(error) => Some(credential_hint(error)),
+        ManageError::NoHome => Some("set HOME or WHARF_HOME".to_owned()),
+        ManageError::Edit { source, .. } => Some(source.hint()),
+        ManageError::TokenElsewhere { name, provider_id, .. } => Some(format!(
+            "copy it into Wharf's own file first: wharf import {provider_id} {}",
+            phrase::word(name)
+        )),
+        ManageError::Untrusted { name } => Some(format!("wharf trust {}", phrase::word(name))),
+        ManageError::ProjectProgram { .. } => {
+            Some("define the server in your own file, or name a variable in \"env\"".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Says what to do about arguments that do not fit.
+pub(crate) fn pair_hint(error: &PairError) -> Option<String> {
+    match error {
+        PairError::NotAPair { .. } => {
+            Some("write key=value, key:=JSON, or use --args with a JSON object".to_owned())
+        }
+        error => error.hint(),
+    }
+}
+
+/// Says why a server was not copied, and what to type to copy it.
+pub(crate) fn skip_words(name: &str, why: &SkipReason) -> String {
+    match why {
+        SkipReason::Untrusted => format!("{why}; run wharf trust {}", phrase::word(name)),
+        SkipReason::Exists => format!("{why}; use --force to replace it"),
+        why => why.to_string(),
+    }
+}
+
+/// Says what to do about credentials that cannot be used.
+pub(crate) fn credential_hint(error: &CredentialError) -> String {
+    match error {
+        CredentialError::Store(error) => error.hint(),
+        CredentialError::Damaged { .. } => {
+            "correct the file, or delete it and add the tokens again".to_owned()
+        }
+        _ => "set HOME or WHARF_HOME".to_owned(),
+    }
+}
