@@ -1,4 +1,4 @@
-//! What can be typed: the flags that every verb takes, and the list of verbs.
+//! What can be typed: the flags that every verb takes. The list of verbs is in `verbs`.
 //!
 //! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`. To build all of
 //! them takes longer than many a verb, so a command line is first read with its own verb alone.
@@ -7,15 +7,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{
-    ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
-    ValueEnum,
+    ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, ValueEnum,
 };
 
-use crate::commands::{
-    add, add_json, cache, call, complete, completions, config, disable, doctor, enable, explain,
-    export, get, import, list, logs, man, mcp, prompt, prompts, read, reconnect, remove, resources,
-    status, test, tools, trust, untrust,
-};
+use crate::verbs::{self, Verb};
 use crate::{help, host};
 
 /// Find, check, use and manage the MCP servers of every program on this machine
@@ -94,43 +89,6 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// What to do.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    #[command(visible_alias = "ls")]
-    List(list::ListArgs),
-    Get(get::GetArgs),
-    Explain(explain::ExplainArgs),
-    Status(status::StatusArgs),
-    Doctor(doctor::DoctorArgs),
-    Tools(tools::ToolsArgs),
-    Call(call::CallArgs),
-    Resources(resources::ResourcesArgs),
-    Read(read::ReadArgs),
-    Prompts(prompts::PromptsArgs),
-    Prompt(prompt::PromptArgs),
-    Test(test::TestArgs),
-    Reconnect(reconnect::ReconnectArgs),
-    Logs(logs::LogsArgs),
-    Add(add::AddArgs),
-    AddJson(add_json::AddJsonArgs),
-    #[command(visible_alias = "rm")]
-    Remove(remove::RemoveArgs),
-    Enable(enable::EnableArgs),
-    Disable(disable::DisableArgs),
-    Import(import::ImportArgs),
-    Export(export::ExportArgs),
-    Trust(trust::TrustArgs),
-    Untrust(untrust::UntrustArgs),
-    Cache(cache::CacheArgs),
-    Config(config::ConfigArgs),
-    Mcp(mcp::McpArgs),
-    Completions(completions::CompletionsArgs),
-    #[command(hide = true)]
-    Complete(complete::CompleteArgs),
-    Man(man::ManArgs),
-}
-
 /// Reads a command line. The error may also be the help or the version that was asked for.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     if let Some(cli) = parse_alone(arguments) {
@@ -155,49 +113,10 @@ pub(crate) fn definition() -> Command {
 /// Reads a command line as if there were no verb but the one that it seems to name. What is understood
 /// that way means the same beside other verbs; for the rest there are messages to be written.
 fn parse_alone(arguments: &[OsString]) -> Option<Cli> {
-    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    let verb = words.find_map(alone)?;
+    let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let verb = words.into_iter().find_map(verbs::alone)?;
     let mut command = Flags::augment_args(Command::new("wharf")).subcommand(verb);
     read(&command.try_get_matches_from_mut(arguments).ok()?).ok()
-}
-
-/// Returns what can be typed after a verb.
-fn alone(verb: &str) -> Option<Command> {
-    fn of<A: Args>(name: &'static str) -> Command {
-        A::augment_args(Command::new(name))
-    }
-    Some(match verb {
-        "list" | "ls" => of::<list::ListArgs>("list").alias("ls"),
-        "get" => of::<get::GetArgs>("get"),
-        "explain" => of::<explain::ExplainArgs>("explain"),
-        "status" => of::<status::StatusArgs>("status"),
-        "doctor" => of::<doctor::DoctorArgs>("doctor"),
-        "tools" => of::<tools::ToolsArgs>("tools"),
-        "call" => of::<call::CallArgs>("call"),
-        "resources" => of::<resources::ResourcesArgs>("resources"),
-        "read" => of::<read::ReadArgs>("read"),
-        "prompts" => of::<prompts::PromptsArgs>("prompts"),
-        "prompt" => of::<prompt::PromptArgs>("prompt"),
-        "test" => of::<test::TestArgs>("test"),
-        "reconnect" => of::<reconnect::ReconnectArgs>("reconnect"),
-        "logs" => of::<logs::LogsArgs>("logs"),
-        "add" => of::<add::AddArgs>("add"),
-        "add-json" => of::<add_json::AddJsonArgs>("add-json"),
-        "remove" | "rm" => of::<remove::RemoveArgs>("remove").alias("rm"),
-        "enable" => of::<enable::EnableArgs>("enable"),
-        "disable" => of::<disable::DisableArgs>("disable"),
-        "import" => of::<import::ImportArgs>("import"),
-        "export" => of::<export::ExportArgs>("export"),
-        "trust" => of::<trust::TrustArgs>("trust"),
-        "untrust" => of::<untrust::UntrustArgs>("untrust"),
-        "cache" => of::<cache::CacheArgs>("cache"),
-        "config" => of::<config::ConfigArgs>("config"),
-        "mcp" => of::<mcp::McpArgs>("mcp"),
-        "complete" => of::<complete::CompleteArgs>("complete"),
-        "completions" => of::<completions::CompletionsArgs>("completions"),
-        "man" => of::<man::ManArgs>("man"),
-        _ => return None,
-    })
 }
 
 fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
@@ -254,18 +173,11 @@ mod tests {
     #[test]
     fn every_verb_is_the_same_alone() {
         for verb in Cli::command().get_subcommands() {
-            for name in verb.get_all_aliases().chain([verb.get_name()]) {
-                let alone = alone(name).unwrap_or_else(|| panic!("{name} is not known alone"));
-                assert_eq!(alone.get_name(), verb.get_name());
-                assert_eq!(
-                    alone.get_all_aliases().collect::<Vec<_>>(),
-                    verb.get_all_aliases().collect::<Vec<_>>()
-                );
-                assert_eq!(
-                    format!("{:?}", alone.get_arguments().collect::<Vec<_>>()),
-                    format!("{:?}", verb.get_arguments().collect::<Vec<_>>())
-                );
-            }
+            let alone = verbs::alone(verb.get_name()).unwrap();
+            assert_eq!(
+                format!("{:?}", alone.get_arguments().collect::<Vec<_>>()),
+                format!("{:?}", verb.get_arguments().collect::<Vec<_>>())
+            );
         }
     }
 
@@ -273,7 +185,6 @@ mod tests {
     fn a_line_that_is_read_with_one_verb_means_the_same_with_all() {
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
         for line in [
-            "wharf ls",
             "wharf list --json",
             "wharf --json -v tools",
             "wharf --color never call fs/read path=list",

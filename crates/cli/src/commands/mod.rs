@@ -1,7 +1,7 @@
 //! The verbs, one file each: the arguments with their help, and what happens.
 //!
 //! A verb gets its arguments and an [`Invocation`], and returns an [`Exit`] or a [`Failure`], which
-//! is shown once. A new verb is a file here, a line in `args::Verb` and a line in `dispatch`.
+//! is shown once. A new verb is a file here and a line in `verbs`.
 
 pub(crate) mod add;
 pub(crate) mod add_json;

@@ -1,0 +1,107 @@
+//! The list of verbs. The parser, the help and the dispatch are made from it.
+//!
+//! A new verb is a file in `commands`, with its arguments and a function `run`, and a line here.
+
+use clap::{Args, Command, Subcommand};
+
+use crate::commands::{
+    Exit, Failure, Invocation, add, add_json, cache, call, complete, completions, config, disable,
+    doctor, enable, explain, export, get, import, list, logs, man, mcp, prompt, prompts, read,
+    reconnect, remove, resources, status, test, tools, trust, untrust,
+};
+
+macro_rules! verbs {
+    ($($group:literal {
+        $($(#[$attribute:meta])* $name:literal $variant:ident($module:ident::$args:ident),)*
+    })*) => {
+        /// What to do.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Verb {
+            $($($(#[$attribute])* #[command(name = $name)] $variant($module::$args),)*)*
+        }
+
+        impl Verb {
+            /// Does it.
+            pub(crate) fn run(&self, invocation: &Invocation) -> Result<Exit, Failure> {
+                match self {
+                    $($(Self::$variant(args) => $module::run(args, invocation),)*)*
+                }
+            }
+        }
+
+        /// Returns what can be typed after a verb, without the other verbs.
+        pub(crate) fn alone(name: &str) -> Option<Command> {
+            match name {
+                $($($name => Some($module::$args::augment_args(Command::new($name))),)*)*
+                _ => None,
+            }
+        }
+
+        /// The names of the verbs under their headings in the help.
+        pub(crate) const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$($name),*])),*];
+    };
+}
+
+verbs! {
+    "Every day" {
+        #[command(visible_alias = "ls")]
+        "list" List(list::ListArgs),
+        "tools" Tools(tools::ToolsArgs),
+        "call" Call(call::CallArgs),
+        "add" Add(add::AddArgs),
+        "doctor" Doctor(doctor::DoctorArgs),
+    }
+    "See" {
+        "status" Status(status::StatusArgs),
+        "test" Test(test::TestArgs),
+        "get" Get(get::GetArgs),
+        "explain" Explain(explain::ExplainArgs),
+        "resources" Resources(resources::ResourcesArgs),
+        "prompts" Prompts(prompts::PromptsArgs),
+        "logs" Logs(logs::LogsArgs),
+    }
+    "Use" {
+        "read" Read(read::ReadArgs),
+        "prompt" Prompt(prompt::PromptArgs),
+        "reconnect" Reconnect(reconnect::ReconnectArgs),
+    }
+    "Manage" {
+        "add-json" AddJson(add_json::AddJsonArgs),
+        #[command(visible_alias = "rm")]
+        "remove" Remove(remove::RemoveArgs),
+        "enable" Enable(enable::EnableArgs),
+        "disable" Disable(disable::DisableArgs),
+        "import" Import(import::ImportArgs),
+        "export" Export(export::ExportArgs),
+    }
+    "Trust" {
+        "trust" Trust(trust::TrustArgs),
+        "untrust" Untrust(untrust::UntrustArgs),
+    }
+    "Wharf itself" {
+        "config" Config(config::ConfigArgs),
+        "cache" Cache(cache::CacheArgs),
+        "mcp" Mcp(mcp::McpArgs),
+        "completions" Completions(completions::CompletionsArgs),
+        #[command(hide = true)]
+        "complete" Complete(complete::CompleteArgs),
+        "man" Man(man::ManArgs),
+    }
+}
+
+impl Verb {
+    /// Tells whether it changes servers without a look at all of them, which would say what the
+    /// settings of a project do.
+    pub(crate) fn changes_definitions(&self) -> bool {
+        matches!(
+            self,
+            Self::Add(_)
+                | Self::AddJson(_)
+                | Self::Remove(_)
+                | Self::Enable(_)
+                | Self::Disable(_)
+                | Self::Import(_)
+                | Self::Export(_)
+        )
+    }
+}
