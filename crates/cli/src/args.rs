@@ -1,16 +1,13 @@
 //! What can be typed: the flags that every verb takes. The list of verbs is in `verbs`.
 //!
-//! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`. To build all of
-//! them takes longer than many a verb, so a command line is first read with its own verb alone.
+//! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{
-    ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, ValueEnum,
-};
+use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use crate::verbs::{self, Verb};
+use crate::verbs::Verb;
 use crate::{help, host};
 
 /// Find, check, use and manage the MCP servers of every program on this machine
@@ -91,9 +88,6 @@ pub(crate) enum ColorWhen {
 
 /// Reads a command line. The error may also be the help or the version that was asked for.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    if let Some(cli) = parse_alone(arguments) {
-        return Ok(cli);
-    }
     // The parser writes its own messages, so it has to know about colours before it has parsed.
     let mut command = help::command(color_of(arguments), host::help_columns());
     let matches = match command.try_get_matches_from_mut(arguments) {
@@ -108,15 +102,6 @@ pub(crate) fn definition() -> Command {
     let mut command = Cli::command();
     command.build();
     command
-}
-
-/// Reads a command line as if there were no verb but the one that it seems to name. What is understood
-/// that way means the same beside other verbs; for the rest there are messages to be written.
-fn parse_alone(arguments: &[OsString]) -> Option<Cli> {
-    let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    let verb = words.into_iter().find_map(verbs::alone)?;
-    let mut command = Flags::augment_args(Command::new("wharf")).subcommand(verb);
-    read(&command.try_get_matches_from_mut(arguments).ok()?).ok()
 }
 
 fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
@@ -167,45 +152,6 @@ mod tests {
             assert!(verb.get_long_about().is_some(), "{name} has no longer help");
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(after.starts_with("Examples:\n"), "{name} has no examples");
-        }
-    }
-
-    #[test]
-    fn every_verb_is_the_same_alone() {
-        for verb in Cli::command().get_subcommands() {
-            let alone = verbs::alone(verb.get_name()).unwrap();
-            assert_eq!(
-                format!("{:?}", alone.get_arguments().collect::<Vec<_>>()),
-                format!("{:?}", verb.get_arguments().collect::<Vec<_>>())
-            );
-        }
-    }
-
-    #[test]
-    fn a_line_that_is_read_with_one_verb_means_the_same_with_all() {
-        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        for line in [
-            "wharf list --json",
-            "wharf --json -v tools",
-            "wharf --color never call fs/read path=list",
-            "wharf mcp thinking",
-            "wharf cache clear -q",
-            "wharf add tools --env A=b -- list tools",
-        ] {
-            let all = read(&Cli::command().try_get_matches_from(words(line)).unwrap()).unwrap();
-            let one = parse_alone(&words(line)).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!(format!("{one:?}"), format!("{all:?}"), "{line}");
-        }
-        for line in [
-            "wharf",
-            "wharf help list",
-            "wharf lis",
-            "wharf list --help",
-            "wharf --version",
-            "wharf --project tools get list",
-            "wharf list tools",
-        ] {
-            assert!(parse_alone(&words(line)).is_none(), "{line}");
         }
     }
 

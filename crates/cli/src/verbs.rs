@@ -2,7 +2,7 @@
 //!
 //! A new verb is a file in `commands`, with its arguments and a function `run`, and a line here.
 
-use clap::{Args, Command, Subcommand};
+use clap::Subcommand;
 
 use crate::commands::{
     Exit, Failure, Invocation, add, add_json, cache, call, complete, completions, config, disable,
@@ -26,14 +26,6 @@ macro_rules! verbs {
                 match self {
                     $($(Self::$variant(args) => $module::run(args, invocation),)*)*
                 }
-            }
-        }
-
-        /// Returns what can be typed after a verb, without the other verbs.
-        pub(crate) fn alone(name: &str) -> Option<Command> {
-            match name {
-                $($($name => Some($module::$args::augment_args(Command::new($name))),)*)*
-                _ => None,
             }
         }
 
