@@ -11,5 +11,8 @@ mod collector;
 #[path = "../../examples/collector/protobuf.rs"]
 mod protobuf;
 #[expect(dead_code, reason = "the tests of the verbs use more of it")]
+#[path = "../verbs/script.rs"]
+mod script;
+#[expect(dead_code, reason = "the tests of the verbs use more of it")]
 #[path = "../verbs/world.rs"]
 mod world;

@@ -5,27 +5,23 @@ use std::fs;
 use insta::assert_snapshot;
 
 use crate::collector::{Collector, Manner, Span};
+use crate::script::{Era, Part};
 use crate::world::World;
 
 /// A server that writes down every line it is sent, and has tools that answer in all kinds of ways.
-const SERVER: &str = r#"
-result() { printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
-echo "s3cret-of-stderr $API_TOKEN" >&2
-while IFS= read -r line; do
-  echo "$line" >> "$0.seen"
-  id=${line#*'"id":'}; id=${id%%[,\}]*}
-  case $line in
-    *'"method":"initialize"'*) result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"script","version":"1.2"}}';;
-    *'"method":"tools/list"'*) result '{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"fail","inputSchema":{"type":"object"}},{"name":"refuse","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}';;
+const SERVER: Part<'static> = Part {
+    before: r#"echo "s3cret-of-stderr $API_TOKEN" >&2"#,
+    each: "note seen",
+    capabilities: r#"{"tools":{},"prompts":{}}"#,
+    list: r#"result '{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"fail","inputSchema":{"type":"object"}},{"name":"refuse","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}'"#,
+    cases: r#"
     *'"name":"echo"'*) result '{"content":[{"type":"text","text":"s3cret-of-result"}]}';;
     *'"name":"fail"'*) result '{"content":[{"type":"text","text":"s3cret-of-result"}],"isError":true}';;
-    *'"name":"refuse"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32602,"message":"s3cret-of-error"}}';;
+    *'"name":"refuse"'*) refuse -32602 s3cret-of-error;;
     *'"name":"die"'*) exit 7;;
     *'"method":"prompts/list"'*) result '{"prompts":[{"name":"review"}]}';;
-    *'"id":'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"unknown method"}}';;
-  esac
-done
-"#;
+"#,
+};
 
 /// Whoever started us.
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
@@ -33,7 +29,7 @@ const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 fn world(collector: &Collector) -> World {
     let entry = r#"{ "mcpServers": { "box": { "command": "box", "args": ["--token", "s3cret-of-flag"], "env": { "API_TOKEN": "s3cret-of-env" } } } }"#;
     World::new()
-        .script("box", SERVER)
+        .script("box", &SERVER.script(Era::Legacy))
         .home(".wharf/mcp.json", entry)
         .variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint())
 }

@@ -12,31 +12,13 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use crate::servers::script_of;
 use crate::web::{Asked, HELLO, Web, json, response, say};
 use crate::world::World;
 
-/// Which revisions of the protocol a server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    /// Up to 2025-11-25: they begin with `initialize`.
-    Legacy,
-    /// 2026-07-28.
-    Modern,
-}
+pub(crate) use crate::script::{Era, Part};
 
 impl Era {
-    pub(crate) const ALL: [Self; 2] = [Self::Legacy, Self::Modern];
-
-    /// Returns the method of the first request that such a server answers.
-    pub(crate) fn first(self) -> &'static str {
-        match self {
-            Self::Legacy => "initialize",
-            Self::Modern => "server/discover",
-        }
-    }
-
-    /// Returns the result of that request, for a server with tools.
+    /// Returns the result of the first request, for a server with tools behind HTTP.
     pub(crate) fn hello(self) -> &'static str {
         match self {
             Self::Legacy => HELLO,
@@ -69,28 +51,6 @@ impl Setting {
     }
 }
 
-/// What a server of a test does.
-#[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
-    /// Runs before it reads anything.
-    pub(crate) before: &'a str,
-    pub(crate) capabilities: &'a str,
-    /// The command that answers `tools/list`.
-    pub(crate) list: &'a str,
-    /// What it does with other messages, as cases of the shell.
-    pub(crate) cases: &'a str,
-}
-
-impl Part<'_> {
-    /// Has one tool, `go`, which answers.
-    pub(crate) const PLAIN: Part<'static> = Part {
-        before: "",
-        capabilities: r#"{"tools":{}}"#,
-        list: r#"result '{"tools":[{"name":"go","description":"Goes","inputSchema":{"type":"object"}}]}'"#,
-        cases: r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"gone"}]}';;"#,
-    };
-}
-
 /// Installs the server `name`; returns the start of its entry, and what has to live as long as it.
 pub(crate) fn install(
     world: World,
@@ -98,7 +58,7 @@ pub(crate) fn install(
     name: &str,
     part: Part<'_>,
 ) -> (World, String, Option<Web>) {
-    let script = script_of(setting.era(), part);
+    let script = part.script(setting.era());
     let world = world.script(name, &script);
     match setting {
         Setting::Stdio(_) => (world, format!(r#""command": "{name}""#), None),

@@ -110,7 +110,7 @@ const TROUBLE: Part<'static> = Part {
     cases: r#"
     *'"name":"die"'*) exit 7;;
     *'"name":"hang"'*) echo >> "$0.seen";;
-    *'"method":"tools/call"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"quota"}}';;
+    *'"method":"tools/call"'*) refuse -32000 quota;;
 "#,
     ..Part::PLAIN
 };
@@ -142,7 +142,7 @@ fn details_and_kinds_are_the_same_whatever_the_server_speaks() {
 #[test]
 fn what_a_server_sends_with_its_error_is_kept() {
     let tool = r#"{"name":"no","inputSchema":{"type":"object"}}"#;
-    let case = r#"*'"method":"tools/call"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"quota","data":{"left":0,"z":1.0}}}';;"#;
+    let case = r#"*'"method":"tools/call"'*) send '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"quota","data":{"left":0,"z":1.0}}}';;"#;
     let world = World::new()
         .script("box", &scripted("", r#"{"tools":{}}"#, tool, case))
         .own_servers(&[("box", r#""command": "box""#)]);

@@ -142,7 +142,7 @@ fn whatever_connects_leaves_it() {
 
 #[test]
 fn a_failure_is_told_with_its_reason_and_without_secrets() {
-    let refusal = r#"printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"no '"$TOKEN"' \u001b[2J"}}'"#;
+    let refusal = r#"refuse -32000 "no $TOKEN "'\u001b[2J'"#;
     let world = World::new().scripted_list("loud", refusal).own_servers(&[
         ("gone", r#""command": "nowhere""#),
         ("loud", r#""command": "loud", "timeout": 5000, "env": { "TOKEN": "s3cret-token" }"#),

@@ -58,6 +58,7 @@ mod questions_pty;
 mod redirects;
 mod remove;
 mod repeats;
+mod script;
 mod search;
 mod secrets;
 mod secrets_connected;

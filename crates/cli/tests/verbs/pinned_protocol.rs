@@ -2,25 +2,25 @@
 
 use insta::assert_snapshot;
 
+use crate::script::{Era, Part};
 use crate::world::{World, timeless};
 
 /// A server that notes every line it is sent, and agrees to whatever revision it is offered.
-const NOTES: &str = r#"
-while IFS= read -r line; do
-  printf '%s\n' "$line" >> "$0.seen"
-  id=${line#*'"id":'}; id=${id%%[,\}]*}
-  version=${line#*'"protocolVersion":"'}; version=${version%%'"'*}
-  case $line in
-    *'"method":"initialize"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"'"$version"'","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}}';;
-    *'"method":"tools/list"'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[]}}';;
-    *'"id":'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"no"}}';;
-  esac
-done
-"#;
+const NOTES: Part<'static> = Part {
+    each: "note seen",
+    list: r#"result '{"tools":[]}'"#,
+    cases: r#"
+    *'"method":"initialize"'*)
+      version=${line#*'"protocolVersion":"'}; version=${version%%'"'*}
+      result '{"protocolVersion":"'"$version"'","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}';;
+    *'"method":"server/discover"'*) refuse -32601 no;;
+"#,
+    ..Part::PLAIN
+};
 
 fn pinned(version: &str) -> World {
     let entry = format!(r#""command": "notes", "protocolVersion": {version}"#);
-    World::new().script("notes", NOTES).own_servers(&[("notes", &entry)])
+    World::new().script("notes", &NOTES.script(Era::Legacy)).own_servers(&[("notes", &entry)])
 }
 
 #[test]

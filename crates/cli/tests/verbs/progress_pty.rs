@@ -12,7 +12,7 @@ const TOOLS: &str = r#"{"name":"build","inputSchema":{"type":"object"}},{"name":
 const CALLS: &str = r#"
     *'"name":"build"'*)
       token=${line#*'"progressToken":'}; token=${token%%[,\}]*}
-      printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":3,"total":10,"message":"compiling\u001b[2J"}}'
+      send '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":3,"total":10,"message":"compiling\u001b[2J"}}'
       until [ -e "$0.go" ]; do /bin/sleep 0.05; done
       result '{"content":[{"type":"text","text":"built"}]}';;
     *'"name":"think"'*)

@@ -9,48 +9,45 @@ use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect};
 
 use crate::connect_pty::{on_terminal, on_terminal_of};
+use crate::script::{Era, Part};
 use crate::world::World;
 
-/// What the server of either era does; it notes what it is told and what it is answered.
-const LOOP: &str = r#"
-result() { printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
+/// What the server of either era knows before it reads anything.
+const BEFORE: &str = r#"
 wait_for_go() { until [ -e "$0.go" ]; do /bin/sleep 0.05; done; }
-note() { printf '%s\n' "$line" >> "$0.$1"; }
 IFS= read -r question < "$0.question"
-ask() { printf '%s\n' '{"jsonrpc":"2.0","id":"'"$1"'","method":"elicitation/create","params":'"$question"'}'; }
+ask() { send '{"jsonrpc":"2.0","id":"'"$1"'","method":"elicitation/create","params":'"$question"'}'; }
 done='"content":[{"type":"text","text":"answered"}]'
 tools='"tools":[{"name":"ask","inputSchema":{"type":"object"}}]'
-while IFS= read -r line; do
-  id=${line#*'"id":'}; id=${id%%[,\}]*}
-  case $line in
 "#;
 
-const LEGACY: &str = r#"
+const LEGACY: Part<'static> = Part {
+    list: r#"result "{$tools}""#,
+    cases: r#"
     *'"method":"initialize"'*) note hello; result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
-    *'"method":"tools/list"'*) result "{$tools}";;
     *'"method":"tools/call"'*) call=$id; note calls; last=q1
       if [ -e "$0.late" ]; then wait_for_go; fi
       ask q1
-      if [ -e "$0.back" ]; then wait_for_go; printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q1"}}'; fi
+      if [ -e "$0.back" ]; then wait_for_go; send '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q1"}}'; fi
       if [ -e "$0.twice" ]; then ask q2; last=q2; fi;;
     *'"id":"'q[12]'"'*) note answers; case $line in *'"'$last'"'*) id=$call; result "{$done}";; esac;;
-"#;
+    *notifications/cancelled*) note cancelled;;
+"#,
+    before: BEFORE,
+    ..Part::PLAIN
+};
 
-const MODERN: &str = r#"
+const MODERN: Part<'static> = Part {
+    list: r#"result '{"resultType":"complete",'"$tools}""#,
+    cases: r#"
     *'"method":"server/discover"'*) note hello; result '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
-    *'"method":"tools/list"'*) result '{"resultType":"complete",'"$tools}";;
     *'"inputResponses"'*) note answers; result '{"resultType":"complete",'"$done}";;
     *'"method":"tools/call"'*) result '{"resultType":"input_required","requestState":"s","inputRequests":{"q1":{"method":"elicitation/create","params":'"$question"'}}}';;
-"#;
-
-const REST: &str = r#"
     *notifications/cancelled*) note cancelled;;
-    *'"id":'*) printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"unknown method"}}';;
-  esac
-done
-"#;
-
-const ERAS: [(&str, &str); 2] = [("legacy", LEGACY), ("modern", MODERN)];
+"#,
+    before: BEFORE,
+    ..Part::PLAIN
+};
 
 const FORM: &str = r#"{"message":"Which berth?\u001b[2J","requestedSchema":{"type":"object","required":["berth","mail"],"properties":{"berth":{"type":"string","title":"Berth","enum":["north","south"]},"mail":{"type":"string","format":"email"},"days":{"type":"integer","default":3},"note":{"type":"string"}}}}"#;
 
@@ -71,9 +68,13 @@ enum Then {
 use Then::{Look, Press, Type};
 
 /// A world whose server asks a question when it is called.
-fn world(era: &str, question: &str) -> World {
+fn world(era: Era, question: &str) -> World {
+    let part = match era {
+        Era::Legacy => LEGACY,
+        Era::Modern => MODERN,
+    };
     let world = World::new()
-        .script("quay", &format!("{LOOP}{era}{REST}"))
+        .script("quay", &part.script(era))
         .own_servers(&[("quay", r#""command": "quay""#)]);
     std::fs::write(world.path("bin/quay.question"), format!("{question}\n")).unwrap();
     world
@@ -112,13 +113,13 @@ fn answers(world: &World) -> Vec<String> {
 }
 
 fn check(question: &str, steps: &[(&str, Then)], expected: &str) {
-    for (name, era) in ERAS {
+    for era in Era::ALL {
         let world = world(era, question);
         let mut session = call(&world);
         go_through(&mut session, steps);
-        session.expect("answered\r\n").unwrap_or_else(|error| panic!("{name}: {error}"));
+        session.expect("answered\r\n").unwrap_or_else(|error| panic!("{era:?}: {error}"));
         session.expect(Eof).unwrap();
-        assert_eq!(answers(&world), [expected], "{name}");
+        assert_eq!(answers(&world), [expected], "{era:?}");
     }
 }
 
@@ -198,7 +199,7 @@ fn on_a_pty_what_nobody_could_answer_is_declined_with_the_reason() {
 
 #[test]
 fn on_a_pty_a_question_is_not_hurried_and_progress_gives_way() {
-    let worlds = ERAS.map(|(_, era)| world(era, ONE));
+    let worlds = Era::ALL.map(|era| world(era, ONE));
     let line = ["call", "quay/ask", "--timeout", "3s"];
     let mut sessions = [&worlds[0], &worlds[1]].map(|world| on_terminal(world.command(&line)));
     for session in &mut sessions {
@@ -218,7 +219,7 @@ fn on_a_pty_a_question_is_not_hurried_and_progress_gives_way() {
 
 #[test]
 fn on_a_pty_two_questions_are_asked_one_after_the_other() {
-    let world = world(LEGACY, ONE);
+    let world = world(Era::Legacy, ONE);
     touch(&world, "twice");
     let mut session = call(&world);
     let first = session.expect("berth: ").unwrap();
@@ -234,7 +235,7 @@ fn on_a_pty_two_questions_are_asked_one_after_the_other() {
 
 #[test]
 fn on_a_pty_a_question_that_is_taken_back_leaves_room_for_the_next() {
-    let world = world(LEGACY, ONE);
+    let world = world(Era::Legacy, ONE);
     touch(&world, "back");
     touch(&world, "twice");
     let mut session = call(&world);
@@ -250,7 +251,7 @@ fn on_a_pty_a_question_that_is_taken_back_leaves_room_for_the_next() {
 
 #[test]
 fn on_a_pty_what_was_typed_before_a_question_does_not_answer_it() {
-    let world = world(LEGACY, ONE);
+    let world = world(Era::Legacy, ONE);
     touch(&world, "late");
     let mut session = call(&world);
     let end = Instant::now() + Duration::from_secs(20);
@@ -268,7 +269,7 @@ fn on_a_pty_what_was_typed_before_a_question_does_not_answer_it() {
 
 #[test]
 fn on_a_pty_ctrl_c_at_a_question_cancels_the_call() {
-    let world = world(LEGACY, ONE);
+    let world = world(Era::Legacy, ONE);
     let mut session = call(&world);
     session.expect("berth: ").unwrap();
     session.send(ControlCode::EndOfText).unwrap();
@@ -282,7 +283,7 @@ fn on_a_pty_ctrl_c_at_a_question_cancels_the_call() {
 
 #[test]
 fn servers_are_told_that_somebody_can_be_asked_only_if_so() {
-    for (name, era) in ERAS {
+    for era in Era::ALL {
         let world = world(era, ONE);
         let can_ask = || {
             let hello = world.path("bin/quay.hello");
@@ -291,9 +292,9 @@ fn servers_are_told_that_somebody_can_be_asked_only_if_so() {
             told.contains(r#""elicitation":{"form":{},"url":{}}"#)
         };
         assert!(world.run("test quay").starts_with("exit 0"));
-        assert!(!can_ask(), "{name}");
+        assert!(!can_ask(), "{era:?}");
         let mut session = on_terminal(world.command(&["test", "quay"]));
         session.expect(Eof).unwrap();
-        assert!(can_ask(), "{name}");
+        assert!(can_ask(), "{era:?}");
     }
 }

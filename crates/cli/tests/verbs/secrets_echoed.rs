@@ -117,16 +117,14 @@ fn hostile(echo: &str, in_schema: &str) -> String {
     let prompts = text(json!({ "prompts": [{ "name": "p", "title": echo, "description": echo,
                                              "arguments": [{ "name": "x", "description": echo }] }] }));
     let cases = format!(
-        r#"*'"name":"die"'*) /bin/cat "$0.echo" >&2; exit 7;;
-    *'"name":"log"'*) printf '%s\n' '{log}'; result '{{"content":[]}}';;
-    *'"method":"tools/call"'*) printf '%s\n' '{{"jsonrpc":"2.0","id":'"$id"',"error":{error}}}';;
+        r#"*'"method":"initialize"'*) result '{info}';;
+    *'"name":"die"'*) /bin/cat "$0.echo" >&2; exit 7;;
+    *'"name":"log"'*) send '{log}'; result '{{"content":[]}}';;
+    *'"method":"tools/call"'*) send '{{"jsonrpc":"2.0","id":'"$id"',"error":{error}}}';;
     *'"method":"resources/list"'*) result '{resources}';;
     *'"method":"prompts/list"'*) result '{prompts}';;"#
     );
-    // The first greeting wins.
-    let script = scripted("/bin/cat \"$0.echo\" >&2", "{}", &tools.join(","), &cases);
-    let greeting = format!("  case $line in\n    *'\"method\":\"initialize\"'*) result '{info}';;");
-    script.replacen("  case $line in", &greeting, 1)
+    scripted("/bin/cat \"$0.echo\" >&2", "{}", &tools.join(","), &cases)
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! MCP servers that are small scripts: each answers with what a test wants to see.
+//! Servers that several tests use, made of the one in `script`.
 
-use crate::bridge::{Era, Part};
+use crate::script::{Era, Part};
 use crate::world::World;
+
+pub(crate) use crate::script::scripted;
 
 /// The tools of the server that most tests use.
 const TOOLS: &str = r#"{"name":"echo","description":"Says it again.\nIn full.","inputSchema":{"type":"object","properties":{"text":{"type":"string"},"times":{"type":"integer"}},"required":["text"]},"annotations":{"readOnlyHint":true}},{"name":"fail","description":"Says no","inputSchema":{"type":"object"}},{"name":"picture","inputSchema":{"type":"object"}},{"name":"hang","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}"#;
@@ -28,43 +30,6 @@ const OTHER: &str = r#"
     *'"method":"prompts/get"'*) result '{"description":"A review","messages":[{"role":"user","content":{"type":"text","text":"Look at main.rs\nplease"}},{"role":"assistant","content":{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}}]}';;
 "#;
 
-/// Writes a server that greets, lists tools, and then does what `cases` say.
-pub(crate) fn scripted(before: &str, capabilities: &str, tools: &str, cases: &str) -> String {
-    let list = format!(r#"result '{{"tools":[{tools}]}}'"#);
-    listing(before, capabilities, &list, cases)
-}
-
-/// Writes a server that lists its tools in its own way.
-fn listing(before: &str, capabilities: &str, list: &str, cases: &str) -> String {
-    script_of(Era::Legacy, Part { before, capabilities, list, cases })
-}
-
-/// Writes a server of an era. The result of its first request is all that differs.
-pub(crate) fn script_of(era: Era, part: Part<'_>) -> String {
-    let Part { before, capabilities, list, cases } = part;
-    let version = match era {
-        Era::Legacy => r#""protocolVersion":"2025-11-25""#,
-        Era::Modern => {
-            r#""resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private""#
-        }
-    };
-    let first = era.first();
-    format!(
-        r#"{before}
-result() {{ printf '%s\n' '{{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}}'; }}
-while IFS= read -r line; do
-  id=${{line#*'"id":'}}; id=${{id%%[,\}}]*}}
-  case $line in
-    *'"method":"{first}"'*) result '{{{version},"capabilities":{capabilities},"serverInfo":{{"name":"script","version":"1.2"}}}}';;
-    *'"method":"tools/list"'*) {list};;
-    {cases}
-    *'"id":'*) printf '%s\n' '{{"jsonrpc":"2.0","id":'"$id"',"error":{{"code":-32601,"message":"unknown method"}}}}';;
-  esac
-done
-"#
-    )
-}
-
 impl World {
     /// Installs a server with tools that do all kinds of things.
     pub(crate) fn tool_server(self, name: &str) -> Self {
@@ -79,24 +44,18 @@ impl World {
 
     /// Installs a server with one tool, which is there only after `before` is done.
     pub(crate) fn server_after(self, name: &str, before: &str) -> Self {
-        let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}}"#;
-        let call =
-            r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"gone"}]}';;"#;
-        self.script(name, &scripted(before, r#"{"tools":{}}"#, tool, call))
+        self.script(name, &Part { before, ..Part::PLAIN }.script(Era::Legacy))
     }
 
     /// Installs a server with one tool that never answers, which is there after `before` is done.
     pub(crate) fn server_that_hangs(self, name: &str, before: &str) -> Self {
-        let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}}"#;
-        let call = r#"*'"method":"tools/call"'*) echo called >> "$0.seen";;"#;
-        self.script(name, &scripted(before, r#"{"tools":{}}"#, tool, call))
+        let cases = r#"*'"method":"tools/call"'*) echo called >> "$0.seen";;"#;
+        self.script(name, &Part { before, cases, ..Part::PLAIN }.script(Era::Legacy))
     }
 
     /// Installs a server whose tools are listed by a command of its script.
     pub(crate) fn scripted_list(self, name: &str, list: &str) -> Self {
-        let call =
-            r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"gone"}]}';;"#;
-        self.script(name, &listing("", r#"{"tools":{}}"#, list, call))
+        self.script(name, &Part { list, ..Part::PLAIN }.script(Era::Legacy))
     }
 
     /// Defines servers of the person's own: a name, and the rest of its entry.

@@ -26,7 +26,7 @@ fn when_the_pty_is_closed_nothing_is_left() {
 
 #[test]
 fn on_a_pty_a_signal_ends_a_run_with_an_open_question() {
-    let ask = r#"printf '%s\n' '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Which berth?","requestedSchema":{"type":"object","properties":{"berth":{"type":"string"}}}}}'"#;
+    let ask = r#"send '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Which berth?","requestedSchema":{"type":"object","properties":{"berth":{"type":"string"}}}}}'"#;
     let world = world("", ask);
     let mut session = on_terminal(world.command(&["call", "box/go", "--timeout", "10m"]));
     session.expect("Which berth?").unwrap();

@@ -12,7 +12,7 @@ const RICH: &str = r#"{"name":"make","description":"Makes a report.","inputSchem
 const HOSTILE: &str = r#"{"name":"$(touch x)","inputSchema":{"type":"object","required":["a","b c"],"properties":{"a":{"type":"string","default":"$(reboot) \u0027; rm -rf ~"},"b c":{"type":"string"},"c":{"enum":["`id`\u001b[2J"]}}}}"#;
 
 fn reports(tools: &str) -> World {
-    let call = r#"*'"method":"tools/call"'*) printf '%s\n' "$line" >> "$0.seen"; result '{"content":[{"type":"text","text":"made"}]}';;"#;
+    let call = r#"*'"method":"tools/call"'*) note seen; result '{"content":[{"type":"text","text":"made"}]}';;"#;
     let script = scripted("", r#"{"tools":{}}"#, tools, call);
     World::new().script("reports", &script).own_servers(&[("reports", r#""command": "reports""#)])
 }

@@ -16,7 +16,7 @@ fn sloppy(setting: Setting) -> (World, Option<Web>) {
     *'"method":"prompts/list"'*) result '{"prompts":[{"name":"p","arguments":"none"}]}';;
 "#;
     let capabilities = r#"{"tools":true,"resources":{},"prompts":{}}"#;
-    let part = Part { before: "", capabilities, list, cases };
+    let part = Part { capabilities, list, cases, ..Part::PLAIN };
     let (world, entry, web) = install(World::new(), setting, "sloppy", part);
     (world.own_servers(&[("sloppy", &entry)]), web)
 }
