@@ -29,7 +29,7 @@ mod env;
 mod exa;
 mod expand;
 mod formats;
-#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 pub mod manage;
 mod merge;

@@ -4,12 +4,10 @@
 //! run. A failure names the seed of the case, and `WHARF_FUZZ_SEED` begins with that case again.
 //! Beside the samples of a target, the files of the golden tests are mutated.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
-use wharf_config::fuzz::{BODIES, Body, FOLDER};
+use super::{BODIES, Body, FOLDER};
 
 /// Even a slow machine that does other things as well reads a few kilobytes faster.
 const TOO_SLOW: Duration = Duration::from_secs(10);
