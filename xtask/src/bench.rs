@@ -10,7 +10,7 @@ use crate::cargo::Cargo;
 const BENCHED: [(&str, &str); 3] = [
     ("crates/config", "wharf-config"),
     ("crates/cli", "wharf-cli"),
-    ("crates/testkit", "wharf-testkit"),
+    ("crates/benches", "wharf-benches"),
 ];
 
 /// Runs them; `--bench *` keeps the unit tests out of it.
@@ -25,11 +25,17 @@ pub(crate) fn run(cargo: &Cargo) -> Outcome {
         println!("No crate has a `benches` folder yet.");
         return Outcome::Passed;
     }
-    match cargo.run(&arguments, &[]) {
+    match build_actor(cargo).and_then(|()| cargo.run(&arguments, &[])) {
         Ok(()) => Outcome::Passed,
         Err(why) => {
             eprintln!("error: the benchmarks failed ({why})");
             Outcome::Failed
         }
     }
+}
+
+/// Builds the server of the testkit that one of the benchmarks of the command line starts.
+fn build_actor(cargo: &Cargo) -> Result<(), String> {
+    let actor = ["--package", "wharf-testkit", "--bin", "wharf-actor"];
+    cargo.run(&[["build", "--locked", "--release"].as_slice(), &actor].concat(), &[])
 }

@@ -3,8 +3,8 @@
 //!
 //! Both run in turns with the same servers, and nothing is cached, so this is the first run of a
 //! person. One more case has a server that needs five seconds and tools that are cached: all of them
-//! must be there 60 ms after the gate. The servers and the bare client are programs of the testkit,
-//! which `cargo xtask bench` builds too. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! must be there 60 ms after the gate. The other programs are of `wharf-benches` and of the testkit;
+//! `cargo xtask bench` builds them. Run by `cargo xtask bench`; exits with 1 above a bar.
 
 #![expect(
     clippy::disallowed_methods,
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     let [bare, echo, actor] =
         ["wharf-bare", "wharf-echo", "wharf-actor"].map(|name| programs.join(name));
     if ![&bare, &echo, &actor].into_iter().all(|program| program.is_file()) {
-        println!("skipped: `cargo build --release -p wharf-testkit --bins` makes what this needs");
+        println!("skipped: `cargo xtask bench` makes what this needs");
         return ExitCode::SUCCESS;
     }
     let world = World::new(bare, echo);

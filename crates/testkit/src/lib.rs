@@ -4,7 +4,6 @@
 
 pub mod actor;
 pub mod chance;
-pub mod driver;
 pub mod quirk;
 pub mod schema;
 pub mod server;

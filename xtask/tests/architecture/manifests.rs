@@ -6,7 +6,7 @@ use crate::rule::{Rule, Violation};
 use crate::tree::Tree;
 
 /// Which of our packages each of our packages may use. The order is the direction.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("wharf-config", &[]),
     ("wharf-protocol", &[]),
     ("wharf", &["wharf-config", "wharf-protocol"]),
@@ -15,6 +15,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
     // The command line does not speak the protocol.
     ("wharf-cli", &["wharf-config", "wharf", "wharf-agent", "wharf-gateway"]),
     (TESTKIT, &["wharf-config", "wharf-protocol", "wharf"]),
+    ("wharf-benches", &["wharf-protocol", "wharf"]),
     ("xtask", &[]),
 ];
 

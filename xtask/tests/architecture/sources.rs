@@ -10,7 +10,7 @@ use crate::tree::{File, Tree};
 const PRINTING: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
 
 /// Crates that talk with a person or with a test; all others are libraries.
-const NOT_LIBRARIES: [&str; 2] = ["crates/cli/", "crates/testkit/"];
+const NOT_LIBRARIES: [&str; 3] = ["crates/benches/", "crates/cli/", "crates/testkit/"];
 
 pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
     says: "`wharf-config` is plain: no async, network, processes, or environment of its own",

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
+use wharf_benches::Target;
 use wharf_protocol::Peer;
 use wharf_protocol::peer::Listing;
 use wharf_protocol::transport::process::make_room;
 use wharf_protocol::view::Tool;
-use wharf_testkit::driver::Target;
 
 use crate::Failure;
 use crate::peer::{Way, patience};

@@ -6,7 +6,7 @@ use crate::http::Socket;
 use crate::incoming::Incoming;
 use crate::message::{Request, next_cursor};
 use crate::stdio::Pipes;
-use wharf_testkit::driver::Target;
+use wharf_benches::Target;
 
 /// A connection and the id of its last request.
 pub(crate) struct Connection {

@@ -16,7 +16,7 @@ mod peer;
 use std::error::Error;
 use std::process::ExitCode;
 
-use wharf_testkit::driver::Target;
+use wharf_benches::Target;
 
 const USAGE: &str = "usage: wharf-bench VERB … TARGET…
   connect K TARGET…     connect to K copies, list all tools, wait for the end of the input

@@ -23,7 +23,7 @@ mod stdio;
 use std::io;
 use std::process::ExitCode;
 
-use wharf_testkit::driver::Target;
+use wharf_benches::Target;
 
 const USAGE: &str = "usage: wharf-bare VERB … TARGET…
   connect K TARGET…     connect to K copies, list all tools, wait for the end of the input

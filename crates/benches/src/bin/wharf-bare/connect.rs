@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::connection::Connection;
 use crate::message::{Request, count_tools};
-use wharf_testkit::driver::Target;
+use wharf_benches::Target;
 
 const THREADS: usize = 2;
 

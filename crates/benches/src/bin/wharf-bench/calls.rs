@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
+use wharf_benches::{Target, Times};
 use wharf_protocol::view::send::Object;
 use wharf_protocol::{Json, Peer};
-use wharf_testkit::driver::{Target, Times};
 
 use crate::Failure;
 use crate::peer::{Way, patience};

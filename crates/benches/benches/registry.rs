@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use wharf::config::{Env, LoadOptions, Platform, load};
 use wharf::{Options, Runtime};
-use wharf_testkit::driver::peak_kib;
+use wharf_benches::peak_kib;
 
 /// How many times the bare time ours may take.
 const MOST: f64 = 3.0;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use wharf_benches::Target;
 use wharf_protocol::peer::{NoHandler, RequestOptions};
 use wharf_protocol::transport::process::Launch;
 use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
@@ -10,7 +11,6 @@ use wharf_protocol::view::send::ClientInfo;
 use wharf_protocol::{
     ConnectOptions, HttpFlavor, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio,
 };
-use wharf_testkit::driver::Target;
 
 use crate::Failure;
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use wharf_testkit::driver::{Target, Times, peak_kib};
+use wharf_benches::{Target, Times, peak_kib};
 
 use crate::Failure;
 use crate::peer::{Way, patience};

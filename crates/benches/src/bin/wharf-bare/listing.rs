@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::connection::Connection;
 use crate::message::{Request, count_tools};
-use wharf_testkit::driver::{Target, Times, peak_kib};
+use wharf_benches::{Target, Times, peak_kib};
 
 /// Lists all tools so many times on one connection; each list is dropped before the next.
 pub(crate) fn run(count: usize, target: &Target) -> io::Result<String> {

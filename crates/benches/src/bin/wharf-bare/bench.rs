@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::connection::{Connection, Link};
 use crate::message::Request;
 use crate::stdio::Pipes;
-use wharf_testkit::driver::{Target, Times};
+use wharf_benches::{Target, Times};
 
 /// The length of the text that is echoed.
 const TEXT: usize = 100;
