@@ -54,8 +54,7 @@ impl Json {
         }
     }
 
-    /// Wraps text that this crate has just written or found inside a checked value. The one exception is
-    /// a long page of a list, which the one who asked for it checks on the way through.
+    /// Wraps text that this crate has just written or found inside a checked value.
     pub(crate) fn trusted(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }

@@ -133,11 +133,6 @@ impl<'a> Walk<'a> {
         Some(&self.text[at..key_end])
     }
 
-    /// Returns everything behind the last key.
-    pub(crate) fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
     /// Returns the value behind the last key.
     pub(crate) fn value(&mut self) -> Option<&'a str> {
         let start = self.at;

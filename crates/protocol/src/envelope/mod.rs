@@ -11,7 +11,7 @@ mod write;
 pub use id::Id;
 pub use message::{Message, Notification, Request, Response, RpcError, code};
 pub use read::{Flaw, Malformed, Received, read};
-pub(crate) use read::{read_leniently, skim};
+pub(crate) use read::read_leniently;
 pub use write::{failure, notification, request, success};
 
 pub(crate) use write::{quote_into, request_of_parts};

@@ -84,27 +84,6 @@ pub(crate) fn read_leniently(text: &Bytes, flaws: &mut Vec<Flaw>) -> Result<Rece
     }
 }
 
-/// Finds the result of an ordinary answer, and whose it is, without going through it. Whether it is
-/// what it seems to be is for the one to find out who goes through it: one value, and nothing else.
-pub(crate) fn skim(text: &Bytes) -> Option<(u64, Json)> {
-    const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-    let text = ByteString::try_from(text.clone()).ok()?;
-    let (mut id, mut version) = (None, None);
-    let mut members = scan::members(&text);
-    loop {
-        match members.next_key()? {
-            "\"id\"" => id = Some(members.value()?.parse().ok()?),
-            "\"jsonrpc\"" => version = members.value(),
-            "\"result\"" => break,
-            _ => return None,
-        }
-    }
-    let result = members.rest().trim_end_matches(SPACE).strip_suffix('}')?.trim_end_matches(SPACE);
-    let seems_whole = result.starts_with('{') && result.ends_with('}');
-    (seems_whole && version == Some("\"2.0\"")).then_some(())?;
-    Some((id?, Json::trusted(text.slice_ref(result))))
-}
-
 fn decoded(text: &Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
     ByteString::try_from(text.clone()).unwrap_or_else(|_| {
         flaws.push(Flaw::Encoding);
@@ -251,34 +230,6 @@ impl<'a> Envelope<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_ordinary_answer_is_skimmed_and_nothing_else() {
-        let check = |text: &'static str, expected: Option<(u64, &str)>| {
-            let found = skim(&Bytes::from_static(text.as_bytes()));
-            let found = found.as_ref().map(|(id, result)| (*id, result.as_str()));
-            assert_eq!(found, expected, "{text}");
-        };
-        check(r#"{"jsonrpc":"2.0","id":7,"result":{"a":[1]}}"#, Some((7, r#"{"a":[1]}"#)));
-        check(" { \"id\" : 7 , \"jsonrpc\":\"2.0\",\"result\" : { } \t} \r", Some((7, "{ }")));
-        for other in [
-            r#"{"jsonrpc":"2.0","id":"7","result":{}}"#,
-            r#"{"jsonrpc":"1.0","id":7,"result":{}}"#,
-            r#"{"id":7,"result":{},"jsonrpc":"2.0"}"#,
-            r#"{"jsonrpc":"2.0","result":{},"id":7}"#,
-            r#"{"jsonrpc":"2.0","id":7,"result":[]}"#,
-            r#"{"jsonrpc":"2.0","id":7,"error":{}}"#,
-            r#"{"jsonrpc":"2.0","id":7,"method":"a","result":{}}"#,
-            r#"{"jsonrpc":"2.0","id":7,"result":{}"#,
-            r#"[{"jsonrpc":"2.0","id":7,"result":{}}]"#,
-            "",
-        ] {
-            check(other, None);
-        }
-        // What only seems to be a result is for the one to find out who goes through it.
-        let more = r#"{"jsonrpc":"2.0","id":7,"result":{},"more":{}}"#;
-        check(more, Some((7, r#"{},"more":{}"#)));
-    }
 
     fn check(text: &'static str, expected: &str) {
         let found = match read(Bytes::from_static(text.as_bytes())) {

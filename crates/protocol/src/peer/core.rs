@@ -26,9 +26,6 @@ use crate::transport::{TraceEvent, Tracer};
 use crate::view::meta::key;
 use crate::{Json, scan};
 
-/// An answer of so many bytes is long: to go through it takes more than everything else.
-const LONG: usize = 64 << 10;
-
 /// Says something to the server without waiting for anything.
 pub(crate) trait Speaker: Send + Sync + 'static {
     /// Sends one message as soon as possible; a session that is over swallows it.
@@ -172,29 +169,12 @@ impl Core {
 
     /// Reads and routes one text of the server; `false` if it is no message.
     pub(crate) fn take<S: Speaker>(self: &Arc<Self>, text: &Bytes, speaker: &Arc<S>) -> bool {
-        if text.len() >= LONG && self.hand_over(text) {
-            return true;
-        }
         let received = self.read(text);
         let is_message = received.is_some();
         if let Some(received) = received {
             self.receive(received, speaker);
         }
         is_message
-    }
-
-    /// Gives a long answer unread to the one who asked, if that one goes through it.
-    fn hand_over(&self, text: &Bytes) -> bool {
-        // Most long answers are no lists, and looking at this one would be for nothing.
-        if !self.pending.has_examiner(|_| true) {
-            return false;
-        }
-        let skimmed = envelope::skim(text);
-        let skimmed = skimmed.filter(|(id, _)| self.pending.has_examiner(|it| it == *id));
-        let Some((id, result)) = skimmed else { return false };
-        self.trace(TraceEvent::Received(text));
-        self.has_spoken.store(true, Ordering::Relaxed);
-        self.pending.answer(id, Answer::Outcome(Ok(result)))
     }
 
     /// Reads one text of the server, and takes note of what is wrong with it.

@@ -7,11 +7,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::pending::Observer;
-use super::{Peer, ProgressReport, RequestError, RequestOptions, Warning};
+use super::{Peer, RequestError, RequestOptions, Warning};
+use crate::Json;
 use crate::envelope::code;
 use crate::view::{CacheHints, Entry, Page, Rejected, ResultType, send};
-use crate::{Json, scan};
 
 /// Pages in a row without a single entry, until we stop.
 const EMPTY_PAGES: usize = 100;
@@ -106,7 +105,8 @@ impl Peer {
         loop {
             let params = send::page(cursor.as_deref());
             let room = limits.items.saturating_sub(collected.entries());
-            let (result, page) = self.page::<T>(method, &params, (options, room)).await?;
+            let result = self.request(method, Some(&params), options).await?;
+            let page = Page::<T>::read_some(&result, room);
             if !page.oddities.is_empty() {
                 check(&result)?;
             }
@@ -138,30 +138,6 @@ impl Peer {
             }
             cursor = Some(next);
         }
-    }
-
-    /// Fetches one page, and goes through at most `room` entries of it.
-    async fn page<T: Entry>(
-        &self,
-        method: &str,
-        params: &Json,
-        (options, room): (&RequestOptions, usize),
-    ) -> Result<(Json, Page<T>), RequestError> {
-        if matches!(options.progress, ProgressReport::Off) {
-            let examined = (Observer::Examiner, [].as_slice());
-            let result = self.ask_observed(method, Some(params), options, examined).await?;
-            if let Some(page) = Page::read_unread(&result, room) {
-                return Ok((result, page));
-            }
-            if scan::whole(result.as_str()).is_some() {
-                let page = Page::read_some(&result, room);
-                return Ok((result, page));
-            }
-            // It only seemed to be an answer. Whatever it is, the usual way can tell.
-        }
-        let result = self.request(method, Some(params), options).await?;
-        let page = Page::read_some(&result, room);
-        Ok((result, page))
     }
 
     fn remark(&self, what: String) {

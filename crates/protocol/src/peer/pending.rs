@@ -54,9 +54,6 @@ impl Answer {
 pub(crate) enum Observer {
     /// Nobody: nothing counts before the answer.
     Nobody,
-    /// Nobody, and the answer is gone through by the one who asked. A long one is handed over as it
-    /// came, so that it is not gone through twice.
-    Examiner,
     /// The clock alone: the server is still at it.
     Clock,
     /// The clock, and somebody who wants to know how far the server is.
@@ -226,7 +223,7 @@ impl Pending {
             let listener = match &entry.observer {
                 Observer::Clock => None,
                 Observer::Listener(listener) => Some(Arc::clone(listener)),
-                Observer::Nobody | Observer::Examiner | Observer::Subscriber(_) => return,
+                Observer::Nobody | Observer::Subscriber(_) => return,
             };
             entry.sign = Some(Instant::now());
             listener
@@ -246,12 +243,6 @@ impl Pending {
     pub(crate) fn is_subscription(&self, id: u64) -> bool {
         let table = self.table();
         table.entries.get(&id).is_some_and(|it| matches!(it.observer, Observer::Subscriber(_)))
-    }
-
-    /// Tells whether there is such a request whose answer is gone through by the one who asked.
-    pub(crate) fn has_examiner(&self, is_such: impl Fn(u64) -> bool) -> bool {
-        let is_examined = |it: &Entry| matches!(it.observer, Observer::Examiner);
-        self.table().entries.iter().any(|(id, it)| is_examined(it) && is_such(*id))
     }
 
     /// Returns who waits for the acknowledgement of a subscription, once.

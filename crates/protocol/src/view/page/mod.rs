@@ -143,11 +143,6 @@ impl<T: Entry> Page<T> {
         Self::of(result, pieces, oddities)
     }
 
-    /// Reads a result that may be anything, also no JSON; `None` unless it is an ordinary page.
-    pub(crate) fn read_unread(result: &Json, most: usize) -> Option<Self> {
-        Some(Self::of(result, pieces::read(result, most)?, Vec::new()))
-    }
-
     fn of(result: &Json, pieces: Pieces<'_, T>, mut oddities: Vec<Oddity>) -> Self {
         let part = |raw: Option<&str>| raw.map(|raw| result.part_at(raw));
         Self {
