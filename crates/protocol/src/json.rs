@@ -12,7 +12,7 @@ use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::scan;
+use crate::scan::{self, text_of};
 
 /// One complete JSON value as its text.
 ///
@@ -104,7 +104,7 @@ impl Json {
 
     /// Returns a member of an object; of members with the same key, the last.
     pub fn get(&self, key: &str) -> Option<Self> {
-        scan::part(self, key)
+        scan::member(&self.0, key).map(|value| self.part_at(value))
     }
 
     /// Tells whether an object has a member; looks no further than that.
@@ -240,44 +240,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
         }
 
         deserializer.deserialize_map(Walk)
-    }
-}
-
-/// Decodes a JSON string; borrowed when nothing is escaped.
-///
-/// Half of a surrogate pair is no character, but no reason to lose the rest either: it becomes �.
-pub(crate) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
-    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(inner));
-    }
-    if let Ok(text) = serde_json::from_str::<String>(raw) {
-        return Some(Cow::Owned(text));
-    }
-    let Wobbly(bytes) = serde_json::from_str(raw).ok()?;
-    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// A string that may contain lone surrogates, as bytes.
-struct Wobbly(Vec<u8>);
-
-impl<'de> Deserialize<'de> for Wobbly {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk;
-
-        impl Visitor<'_> for Walk {
-            type Value = Wobbly;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a string")
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Wobbly(bytes.to_vec()))
-            }
-        }
-
-        deserializer.deserialize_bytes(Walk)
     }
 }
 

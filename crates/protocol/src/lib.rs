@@ -1,26 +1,31 @@
 //! The MCP wire: one peer that speaks to every server there is, and a server core for our own.
 //!
 //! ```text
-//! envelope   messages as text, taken apart but never re-encoded
-//! era        which revision a server speaks, and what that changes
-//! transport  pipes of a process, Streamable HTTP, HTTP+SSE
-//! peer       requests, deadlines, cancellation, lists
-//! view       what is inside results, read leniently
-//! serve      the same turned around
-//! redact     secrets taken out of whatever leaves the program
+//! connect      starts or reaches a server and finds out what it speaks
+//! peer         the handle of a connection: requests, lists, calls
+//! transport    pipes of a process, Streamable HTTP, HTTP+SSE
+//! session      the state that a transport and a peer share: who waits for which answer
+//! http_client  HTTP connections, proxies, TLS, redirects
+//! view         what is inside results, read leniently
+//! era          which revision a server speaks, and what that changes
+//! envelope     messages as text, taken apart but never re-encoded
+//! redact       secrets taken out of whatever leaves the program
+//! serve        a server of both eras around a `Service`
 //! ```
 //!
-//! What comes in is read leniently, item by item; what goes out passes the schema of its revision.
+//! A module uses only those below it. What comes in is read leniently, item by item; what goes out passes the schema of its revision.
 
 mod connect;
 pub mod envelope;
 pub mod era;
 pub mod fuzz;
+mod http_client;
 mod json;
 pub mod peer;
 pub mod redact;
 mod scan;
 pub mod serve;
+mod session;
 pub mod transport;
 pub mod view;
 

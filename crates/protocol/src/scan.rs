@@ -5,10 +5,12 @@
 //! are passed over many bytes at a time. What is passed over is checked: a text that does not follow
 //! the grammar has no end. `docs/decisions/0008-json-scanner.md` says why this is not left to serde.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::fmt;
 
-use crate::Json;
-use crate::json::text_of;
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// How many bytes of a string are looked at together.
 const BLOCK: usize = 32;
@@ -28,11 +30,6 @@ pub(crate) fn items(array: &str) -> Walk<'_> {
 /// Returns the text of the last value written for `key`.
 pub(crate) fn member<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     members(object).filter(|(name, _)| is_key(name, key)).last().map(|(_, value)| value)
-}
-
-/// Returns the last value written for `key`, sharing the buffer of the whole.
-pub(crate) fn part(object: &Json, key: &str) -> Option<Json> {
-    member(object.as_str(), key).map(|value| object.part_at(value))
 }
 
 /// Finds several members in one pass; of equal keys the last counts. Nothing is found in a value
@@ -66,6 +63,44 @@ pub(crate) fn whole(text: &str) -> Option<&str> {
     let start = skip_space(bytes, 0);
     let end = value_end(bytes, start)?;
     (skip_space(bytes, end) == bytes.len()).then(|| &text[start..end])
+}
+
+/// Decodes a JSON string; borrowed when nothing is escaped.
+///
+/// Half of a surrogate pair is no character, but no reason to lose the rest either: it becomes �.
+pub(crate) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    if let Ok(text) = serde_json::from_str::<String>(raw) {
+        return Some(Cow::Owned(text));
+    }
+    let Wobbly(bytes) = serde_json::from_str(raw).ok()?;
+    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A string that may contain lone surrogates, as bytes.
+struct Wobbly(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Wobbly {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Walk;
+
+        impl Visitor<'_> for Walk {
+            type Value = Wobbly;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Wobbly(bytes.to_vec()))
+            }
+        }
+
+        deserializer.deserialize_bytes(Walk)
+    }
 }
 
 /// A walk through the outermost level of an object or an array.

@@ -70,14 +70,38 @@ pub(crate) fn find_words(code: &str, pattern: &str) -> Vec<usize> {
 /// Returns the lines that name a path such as `std::env`, also through `use std::{env, fs}`.
 pub(crate) fn lines_that_name(code: &str, path: &str) -> BTreeSet<usize> {
     let below = format!("{path}::");
-    let imports = find_words(code, "use").into_iter().filter(|&at| {
+    let is_named = |name: &str| name == path || name.starts_with(&below);
+    let imported = imports(code).into_iter().filter(|(_, name)| is_named(name));
+    let named = find_words(code, path).into_iter().map(|at| line_of(code, at));
+    named.chain(imported.map(|(line, _)| line)).collect()
+}
+
+/// Returns every name that the code imports, each with its line and its whole path.
+pub(crate) fn imports(code: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for at in find_words(code, "use") {
         let tree = code[at + "use".len()..].split(';').next().unwrap_or_default();
         let tree: String = tree.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut names = Vec::new();
         expand_import("", &tree, &mut names);
-        names.iter().any(|name| name == path || name.starts_with(&below))
+        found.extend(names.into_iter().map(|name| (line_of(code, at), name)));
+    }
+    found
+}
+
+/// Returns what the code names of its own crate: `json` for `crate::json::text`, each with its line.
+pub(crate) fn crate_paths(code: &str) -> BTreeSet<(usize, String)> {
+    const ROOT: &str = "crate::";
+    let first = |path: &str| path.split("::").next().unwrap_or_default().to_owned();
+    let imported = imports(code).into_iter().filter_map(|(line, name)| {
+        Some((line, first(name.strip_prefix(ROOT)?)))
     });
-    find_words(code, path).into_iter().chain(imports).map(|at| line_of(code, at)).collect()
+    let named = find_words(code, ROOT).into_iter().map(|at| {
+        let rest = &code[at + ROOT.len()..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        (line_of(code, at), rest[..end].to_owned())
+    });
+    imported.chain(named).filter(|(_, name)| !name.is_empty()).collect()
 }
 
 /// Returns the line of an offset, counted from 1.

@@ -7,6 +7,7 @@ mod code;
 mod layout;
 mod literals;
 mod manifests;
+mod modules;
 mod rule;
 mod sources;
 mod texts;
@@ -25,6 +26,11 @@ fn holds(rule: &Rule) {
 #[test]
 fn dependencies_point_one_way() {
     holds(&manifests::DIRECTION);
+}
+
+#[test]
+fn modules_use_only_lower_layers() {
+    holds(&modules::DIRECTION);
 }
 
 #[test]

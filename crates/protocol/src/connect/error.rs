@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::peer::RequestError;
+use crate::session::RequestError;
 use crate::transport::process::StartError;
 
 /// Why a server could not be connected to.

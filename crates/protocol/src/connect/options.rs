@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::era::{Prior, Revision};
-use crate::peer::Limits;
+use crate::session::Limits;
 use crate::transport::process::{Grace, Launch, LogSink, TaskTracker};
 use crate::transport::{Authorizer, HttpClient, Target, Tracer};
 use crate::view::send::{ClientCapabilities, ClientInfo};

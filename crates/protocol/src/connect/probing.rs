@@ -10,10 +10,8 @@ use super::ConnectOptions;
 use crate::Json;
 use crate::envelope;
 use crate::era::{Era, Negotiation, Probe, Revision, Sign, Step};
-use crate::peer::{
-    Core, Deadline, Dialect, Handler, Observer, Peer, Profile, Question, RequestError, Warning,
-    Wire,
-};
+use crate::peer::{Dialect, Peer, Profile, Wire};
+use crate::session::{Core, Deadline, Handler, Observer, Question, RequestError, Warning};
 use crate::transport::{HttpError, Link};
 use crate::view::send;
 use crate::view::{DiscoverResult, InitializeResult};

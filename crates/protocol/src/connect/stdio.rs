@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::probing::{Found, core, peer, probe};
 use super::{ConnectError, ConnectOptions, StdioSpec};
 use crate::era::Negotiation;
-use crate::peer::{EndReason, Ended, Handler, Peer, RequestError, Wire};
+use crate::peer::{Peer, Wire};
+use crate::session::{EndReason, Ended, Handler, RequestError};
 use crate::transport::process::Process;
 use crate::transport::{Link, stdio};
 

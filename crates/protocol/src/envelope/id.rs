@@ -5,7 +5,7 @@ use std::fmt;
 use bytestring::ByteString;
 use serde::{Serialize, Serializer};
 
-use crate::json::text_of;
+use crate::scan::text_of;
 
 /// An id of the other side: a number or a text, kept so that it can be sent back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Id, Message, Notification, Request, Response, RpcError};
 use crate::Json;
-use crate::json::text_of;
-use crate::scan;
+use crate::scan::{self, text_of};
 
 /// What one line, one body or one event held.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use http::{HeaderName, HeaderValue};
 
-use super::{Listing, Peer, RequestError, RequestOptions, Warning};
+use super::{Listing, Peer, RequestOptions};
 use crate::envelope::code;
 use crate::era::{Era, HeaderParameter, Revision};
+use crate::session::{RequestError, Warning};
 use crate::transport::Link;
 use crate::view::send::{self, CompletionRequest, Object};
 use crate::view::{

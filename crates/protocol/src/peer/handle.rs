@@ -7,10 +7,9 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 
 use super::dialect::Dialect;
-use super::pending::Observer;
-use super::wire::{Question, Wire};
-use super::{Deadline, Ended, Limits, RequestError, Warning};
+use super::wire::Wire;
 use crate::era::{Era, HeaderParameter, Revision};
+use crate::session::{Deadline, Ended, Limits, Observer, Question, RequestError, Warning};
 use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
 use crate::{Json, transport};

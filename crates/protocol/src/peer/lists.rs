@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Peer, RequestError, RequestOptions, Warning};
+use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::envelope::code;
+use crate::session::{RequestError, Warning};
 use crate::view::{CacheHints, Entry, Page, Rejected, ResultType, send};
 
 /// Pages in a row without a single entry, until we stop.

@@ -8,9 +8,10 @@ use std::sync::LazyLock;
 use http::{HeaderName, HeaderValue};
 use memchr::memmem::Finder;
 
-use super::{Peer, RequestError, RequestOptions};
+use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
+use crate::session::RequestError;
 use crate::view::{InputRequest, InputRequired, ResultType, send};
 
 static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"resultType\""));

@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
-use super::pending::{Heard, Observer};
-use super::{Deadline, Peer, RequestError, RequestOptions};
+use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
+use crate::session::{Deadline, Heard, Observer, RequestError};
 use crate::view::{Acknowledged, SubscriptionFilter, send};
 
 /// A subscription that the server has acknowledged; dropping it ends it.

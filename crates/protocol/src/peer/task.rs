@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use memchr::memmem::Finder;
 
-use super::{Listing, Peer, RequestError, RequestOptions};
+use super::{Listing, Peer, RequestOptions};
 use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::Era;
+use crate::session::RequestError;
 use crate::view::send::{self, Object};
 use crate::view::{Entry as _, Task, TaskStatus, ToolResult};
 

@@ -10,36 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::Either;
-use http::{HeaderName, HeaderValue};
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
-use super::patience::Patience;
-use super::pending::{Answer, Observer};
-use super::{Core, Deadline, RequestError};
 use crate::Json;
 use crate::envelope;
+use crate::session::{Answer, Core, Observer, Patience, Question, RequestError, cancellation};
 use crate::transport::process::StderrTail;
 use crate::transport::{Link, PipeLink, Unsent};
-
-/// A request that is ready to be sent.
-pub(crate) struct Question<'a> {
-    /// Its id, from [`Core::next_id`].
-    pub(crate) id: u64,
-    /// What is asked.
-    pub(crate) method: &'a str,
-    /// The parameters, perhaps without what every request carries.
-    pub(crate) params: Option<&'a Json>,
-    /// The whole message.
-    pub(crate) message: Vec<u8>,
-    /// How long to wait.
-    pub(crate) deadline: Deadline,
-    /// Who watches the request while it is worked on.
-    pub(crate) observer: Observer,
-    /// Headers that mirror parameters; only HTTP sends them.
-    pub(crate) headers: &'a [(HeaderName, HeaderValue)],
-}
 
 /// A connection without any knowledge of what is said over it; dropped, it ends.
 pub(crate) struct Wire {
@@ -180,12 +158,6 @@ impl Wire {
     }
 }
 
-/// Waits for an answer that arrives through the table of requests.
-pub(crate) async fn awaited(answer: oneshot::Receiver<Answer>) -> Result<Json, RequestError> {
-    // An entry is removed without an answer only by the one who asks.
-    answer.await.map_or(Err(RequestError::Cut), Answer::into_result)
-}
-
 /// Runs `work` within its limits; the error is the limit that passed. `sign` is the last of life.
 async fn limited<T>(
     work: impl Future<Output = T>,
@@ -238,15 +210,10 @@ impl Drop for Ticket<'_> {
     }
 }
 
-/// Tells a server that nobody waits for an answer any more.
-pub(crate) fn cancellation(id: u64) -> Vec<u8> {
-    let params = Json::trusted(format!(r#"{{"requestId":{id},"reason":"no longer awaited"}}"#));
-    envelope::notification("notifications/cancelled", Some(&params))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::Deadline;
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -14,7 +14,6 @@ use super::outlet::Outlet;
 use crate::Json;
 use crate::envelope::{self, Id};
 use crate::era::Era;
-use crate::scan;
 
 /// Who made a call, and the way back to them while it lasts. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -127,7 +126,7 @@ impl Caller {
                 None => return true,
             },
         };
-        let level = params.and_then(|params| scan::part(params, "level")?.to_text());
+        let level = params.and_then(|params| params.get("level")?.to_text());
         level.and_then(|level| level.parse().ok()).is_none_or(|level: Level| level >= wanted)
     }
 }

@@ -10,8 +10,7 @@ use super::client::{Client, Facts};
 use super::level::Level;
 use crate::envelope::{RpcError, code};
 use crate::era::{Era, Revision};
-use crate::json::text_of;
-use crate::scan;
+use crate::scan::{self, text_of};
 use crate::{Json, Members};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -57,7 +56,7 @@ impl Claims {
 impl Meta {
     /// Finds the `_meta` in the parameters.
     pub(crate) fn of(params: Option<&Json>) -> Self {
-        Self(params.and_then(|params| scan::part(params, "_meta")))
+        Self(params.and_then(|params| params.get("_meta")))
     }
 
     /// Returns the revision the request names, whatever it is.
@@ -77,7 +76,7 @@ impl Meta {
 
     /// Returns the token under which the sender wants to hear of progress.
     pub(crate) fn progress_token(&self) -> Option<Json> {
-        scan::part(self.0.as_ref()?, "progressToken").filter(|token| !token.is_null())
+        self.0.as_ref()?.get("progressToken").filter(|token| !token.is_null())
     }
 
     /// Checks the claims of a request that means to be modern.

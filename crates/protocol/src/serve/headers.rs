@@ -9,7 +9,6 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::Json;
 use crate::envelope::{RpcError, code};
-use crate::scan;
 
 /// Begins the names of headers that repeat arguments of a tool.
 const PARAM: &str = "mcp-param-";
@@ -66,7 +65,7 @@ pub(crate) fn agree(
         return Err(header_mismatch("Mcp-Method does not match the method"));
     }
     let Some(key) = naming_param(method) else { return Ok(()) };
-    let name = params.and_then(|params| scan::part(params, key)?.to_text());
+    let name = params.and_then(|params| params.get(key)?.to_text());
     let header = headers.get("mcp-name");
     let agrees = match (header, name) {
         (Some(header), Some(name)) => decoded(header) == Some(name),

@@ -45,7 +45,7 @@ impl Announcer {
     /// Sessions hear everything but changes of resources they did not subscribe to; modern clients
     /// hear what they listen for. Never waits: a client that does not read loses old news.
     pub fn announce(&self, method: &str, params: Option<&Json>) {
-        let subject = params.and_then(|params| scan::part(params, "uri")?.to_text());
+        let subject = params.and_then(|params| params.get("uri")?.to_text());
         let message = envelope::notification(method, params);
         for client in lock(&self.0.sessions).values() {
             let Some(session) = client.legacy() else { continue };
@@ -136,7 +136,7 @@ fn tagged(method: &str, params: Option<&Json>, id: &Id) -> Vec<u8> {
     let tag = format!(r#""{SUBSCRIPTION_ID}":{id}"#);
     let empty = Json::object();
     let params = params.filter(|params| params.is_object()).unwrap_or(&empty);
-    let meta = scan::part(params, "_meta").filter(Json::is_object);
+    let meta = params.get("_meta").filter(Json::is_object);
     let params = match meta {
         None => with_member(params, &format!(r#""_meta":{{{tag}}}"#)),
         Some(meta) => {

@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Json;
 use crate::envelope::Id;
-use crate::scan;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<State>>);
@@ -53,7 +52,7 @@ impl Running {
 
     /// Cancels the call that `notifications/cancelled` means, if it is still running.
     pub(crate) fn cancel(&self, params: Option<&Json>) {
-        let Some(id) = params.and_then(|params| scan::part(params, "requestId")) else { return };
+        let Some(id) = params.and_then(|params| params.get("requestId")) else { return };
         let id = id.to_text().map_or_else(
             || id.as_str().to_owned(),
             |text| serde_json::Value::from(text).to_string(),

@@ -72,7 +72,7 @@ impl Call {
 
     /// Returns a member of the parameters.
     pub fn param(&self, key: &str) -> Option<Json> {
-        self.params.as_ref().and_then(|params| crate::scan::part(params, key))
+        self.params.as_ref().and_then(|params| params.get(key))
     }
 }
 

@@ -63,7 +63,7 @@ impl Filter {
     /// Tells whether the subscription is for this notification.
     pub(crate) fn admits(&self, method: &str, params: Option<&Json>) -> bool {
         let names = |key: &str, wanted: &[String]| {
-            let name = params.and_then(|params| scan::part(params, key)?.to_text());
+            let name = params.and_then(|params| params.get(key)?.to_text());
             name.is_some_and(|name| wanted.contains(&name))
         };
         match method {

@@ -7,10 +7,9 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Method, StatusCode};
 
 use super::authorize::{Authorizer, Challenge, Verdict};
-use super::client::{HttpClient, Origin, Outgoing, Reach, Redirects, Response, Target};
-use super::trace::{TraceEvent, Tracer};
-use crate::peer::RequestError;
+use crate::http_client::{HttpClient, Origin, Outgoing, Reach, Redirects, Response, Target};
 use crate::redact::Redactor;
+use crate::session::{RequestError, TraceEvent, Tracer};
 
 /// How many characters of a server's own words are kept.
 const EXCERPT: usize = 200;

@@ -1,24 +1,22 @@
 //! How bytes reach a server and come back: pipes of a process, Streamable HTTP, HTTP+SSE.
 //!
-//! `process` keeps the process tree, `stdio` speaks through its pipes; `client` is HTTP itself,
-//! `events` reads event streams, `streamable` and `http_sse` are the two ways MCP uses them.
+//! `process` keeps the process tree, `stdio` speaks through its pipes; `events` reads event streams,
+//! `streamable` and `http_sse` are the two ways MCP uses HTTP, which itself is
+//! [`http_client`](crate::http_client).
 
 mod authorize;
-mod client;
 mod door;
 mod events;
 pub(crate) mod http_sse;
 pub mod process;
 pub(crate) mod stdio;
 pub(crate) mod streamable;
-mod trace;
 
 pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
-pub use client::{
+pub use crate::http_client::{
     HttpClient, HttpError, HttpOptions, Origin, Phase, Proxies, Refusal, Target, TargetError,
 };
-
-pub use trace::{TraceEvent, Tracer};
+pub use crate::session::{TraceEvent, Tracer};
 
 pub(crate) use door::{Address, Door, Posting};
 pub(crate) use events::check as check_events;

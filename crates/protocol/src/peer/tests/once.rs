@@ -4,10 +4,10 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::json;
 
-use super::super::RequestError;
 use super::stage::{Asked, Stage, call, reply, status};
 use crate::envelope::code;
 use crate::era::Era;
+use crate::session::RequestError;
 
 /// Calls a tool of a server whose answer is not final; returns the error and what was asked.
 async fn failed(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio_util::task::TaskTracker;
 
-use super::super::{Core, EndReason, Ended, Handler, Limits, Reply, Speaker};
+use crate::session::{Core, EndReason, Ended, Handler, Limits, Reply, Speaker};
 use crate::Json;
 use crate::envelope::Notification;
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::RequestError;
 use super::stage::{Asked, Stage, call, status, stream};
 use crate::era::Era;
+use crate::session::RequestError;
 
 /// Begins sessions, called `s1`, `s2` and so on.
 fn hello(asked: &Asked) -> Option<Response> {

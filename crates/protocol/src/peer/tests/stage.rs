@@ -14,7 +14,8 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::super::{NoHandler, Peer, RequestError, RequestOptions};
+use super::super::{Peer, RequestOptions};
+use crate::session::{NoHandler, RequestError};
 use crate::transport::{FixedHeaders, HttpClient, HttpOptions};
 use crate::view::ToolResult;
 use crate::view::send::ClientInfo;

@@ -8,10 +8,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::sync::oneshot;
 
 use crate::Json;
-use crate::peer::{Answer, Core, EndReason, Ended, RequestError, Speaker, awaited, cancellation};
-use crate::transport::client::{Body, Redirects, Target};
+use crate::session::{
+    Answer, Core, EndReason, Ended, RequestError, Speaker, TraceEvent, awaited, cancellation,
+};
+use crate::http_client::{Body, Redirects, Target};
 use crate::transport::events::Parser;
-use crate::transport::{Address, Door, Posting, TraceEvent};
+use crate::transport::{Address, Door, Posting};
 
 /// How much of the answer to a POST is looked at.
 const SMALL: usize = 64 << 10;

@@ -13,7 +13,7 @@ use super::intake::read_more;
 use super::lines::{Line, LineBuffer};
 use super::scattered::Scattered;
 use super::writer::{Haste, NotTaken, SharedWriter, Writer};
-use crate::peer::{Answer, Core, EndReason, Ended, Speaker, Warning};
+use crate::session::{Answer, Core, EndReason, Ended, Speaker, Warning};
 use crate::transport::process::{Grace, Process, StderrTail, Stdout};
 
 /// How long to wait for the other sign when one says that the session is over.

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use super::outlet::Outlet;
 use crate::transport::process::Stdin;
-use crate::transport::{TraceEvent, Tracer};
+use crate::session::{TraceEvent, Tracer};
 
 /// How much is gathered into one write.
 const BATCH: usize = 64 << 10;

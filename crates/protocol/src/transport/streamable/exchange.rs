@@ -12,12 +12,14 @@ use super::reply::{self, Reading, Whose};
 use super::session::{Seen, Session};
 use crate::envelope;
 use crate::era::{Revision, header_value};
-use crate::json::text_of;
-use crate::peer::{Answer, Core, EndReason, Ended, Question, RequestError, Speaker, Warning};
-use crate::peer::{awaited, cancellation};
-use crate::transport::client::{HttpError, Redirects, Response, Target};
-use crate::transport::{Address, Door, Posting, TraceEvent};
-use crate::{Json, scan};
+use crate::session::{
+    Answer, Core, EndReason, Ended, Question, RequestError, Speaker, TraceEvent, Warning, awaited,
+    cancellation,
+};
+use crate::http_client::{HttpError, Redirects, Response, Target};
+use crate::transport::{Address, Door, Posting};
+use crate::Json;
+use crate::scan::{self, text_of};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");

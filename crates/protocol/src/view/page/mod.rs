@@ -18,9 +18,8 @@ pub use parts::Parts;
 use self::pieces::Pieces;
 use super::fields::whole_of;
 use super::odd::{Deviation, Kind, Oddity};
-use crate::json::text_of;
-use crate::scan::find;
-use crate::{Json, scan};
+use crate::Json;
+use crate::scan::{self, find, text_of};
 
 /// An entry of a list that a server offers.
 pub trait Entry: Sized {

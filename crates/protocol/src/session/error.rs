@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use crate::envelope::RpcError;
 use crate::era::Era;
-use crate::transport::HttpError;
+use crate::http_client::HttpError;
 
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -18,11 +18,10 @@ use tokio_util::task::TaskTracker;
 use super::inbound::Inbound;
 use super::pending::{Answer, Heard, Pending};
 use super::warning::{Warning, Warnings};
-use super::{EndReason, Ended, Handler, Limits, RequestError};
+use super::{EndReason, Ended, Handler, Limits, RequestError, TraceEvent, Tracer};
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
 };
-use crate::transport::{TraceEvent, Tracer};
 use crate::view::meta::key;
 use crate::{Json, scan};
 

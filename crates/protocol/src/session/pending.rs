@@ -50,6 +50,12 @@ impl Answer {
     }
 }
 
+/// Waits for an answer that arrives through the table of requests.
+pub(crate) async fn awaited(answer: oneshot::Receiver<Answer>) -> Result<Json, RequestError> {
+    // An entry is removed without an answer only by the one who asks.
+    answer.await.map_or(Err(RequestError::Cut), Answer::into_result)
+}
+
 /// Who sees what a server sends about a request before it answers.
 pub(crate) enum Observer {
     /// Nobody: nothing counts before the answer.
@@ -124,7 +130,7 @@ impl Pending {
     /// Enters a request; fails when the session is over. Returns also how many now wait.
     ///
     /// With `patience`, its time is kept here, as long as [`Pending::keep_time`] runs.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &self,
         id: u64,
         observer: Observer,
@@ -235,7 +241,7 @@ impl Pending {
     }
 
     /// Returns when the server last said that it is still at a request.
-    pub(super) fn sign(&self, id: u64) -> Option<Instant> {
+    pub(crate) fn sign(&self, id: u64) -> Option<Instant> {
         self.table().entries.get(&id)?.sign
     }
 

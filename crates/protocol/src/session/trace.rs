@@ -5,7 +5,7 @@
 
 use http::{HeaderMap, Method, StatusCode};
 
-use super::Target;
+use crate::http_client::Target;
 
 /// Sees everything that is said on a connection. It is called where the connection is read and
 /// written, so it must not wait.

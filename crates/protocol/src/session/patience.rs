@@ -12,7 +12,7 @@ use super::Deadline;
 
 /// The limits of a request that is under way.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     deadline: Deadline,
     began: Instant,
     last: Instant,
@@ -21,7 +21,7 @@ pub(super) struct Patience {
 
 impl Patience {
     /// Begins to wait now; `None` if there is no limit that could ever be reached.
-    pub(super) fn begin(deadline: Deadline) -> Option<Self> {
+    pub(crate) fn begin(deadline: Deadline) -> Option<Self> {
         if deadline == Deadline::never() {
             return None;
         }
@@ -31,12 +31,12 @@ impl Patience {
     }
 
     /// Returns when to look again.
-    pub(super) fn until(&self) -> Instant {
+    pub(crate) fn until(&self) -> Instant {
         self.until
     }
 
     /// Goes on if there was a sign of life meanwhile; the error is the limit that passed.
-    pub(super) fn renew(&mut self, latest: Option<Instant>) -> Result<(), Duration> {
+    pub(crate) fn renew(&mut self, latest: Option<Instant>) -> Result<(), Duration> {
         let end = self.began.checked_add(self.deadline.cap);
         if end.is_some_and(|end| self.until >= end) {
             return Err(self.deadline.cap);

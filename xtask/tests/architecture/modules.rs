@@ -1,0 +1,115 @@
+//! Rules about the directions between the modules of one crate.
+//!
+//! A module is a file or folder directly below `src`. The layers of a crate are listed here from top
+//! to bottom, as in the drawings of `ARCHITECTURE.md`; a module may name only modules of lower
+//! layers. Names that `lib.rs` exports again count as names of the module that they come from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::code::{crate_paths, imports};
+use crate::rule::{Rule, Violation};
+use crate::tree::{File, Tree};
+
+/// The layers of each crate that is checked, by the folder of its sources. Modules of one layer do
+/// not use each other.
+const CRATES: [(&str, &[&[&str]]); 1] = [(
+    "crates/protocol/src/",
+    &[
+        &["fuzz"],
+        &["connect", "serve"],
+        &["peer"],
+        &["transport"],
+        &["session"],
+        &["view", "http_client"],
+        &["era"],
+        &["envelope"],
+        &["json", "redact"],
+        &["scan"],
+    ],
+)];
+
+pub(crate) const DIRECTION: Rule = Rule {
+    says: "a module uses only modules of lower layers of its crate",
+    fix: "move what both need into a lower module; a new module needs its place in `CRATES`",
+    find: |tree| CRATES.iter().flat_map(|(folder, layers)| check(tree, folder, layers)).collect(),
+};
+
+fn check(tree: &Tree, folder: &str, layers: &[&[&str]]) -> Vec<Violation> {
+    let exports = exports(tree, folder);
+    let layer_of = |module: &str| layers.iter().position(|layer| layer.contains(&module));
+    let mut found = Vec::new();
+    let mut without_place = BTreeSet::new();
+    for (file, module) in tree.rust().filter_map(|file| Some((file, module_of(file, folder)?))) {
+        let Some(layer) = layer_of(module) else {
+            if without_place.insert(module) {
+                let what = format!("the module `{module}` has no place in the layers yet");
+                found.push(Violation { path: file.path.clone(), line: 1, what });
+            }
+            continue;
+        };
+        for (line, used) in crate_paths(&file.product_code()) {
+            let used = exports.get(&used).unwrap_or(&used);
+            let is_wrong = used != module && layer_of(used).is_some_and(|other| other <= layer);
+            if is_wrong {
+                let what = format!("`{module}` may not use `{used}`");
+                found.push(Violation { path: file.path.clone(), line, what });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the module that a file belongs to; `None` outside of the folder and for `lib.rs`.
+fn module_of<'a>(file: &'a File, folder: &str) -> Option<&'a str> {
+    let inside = file.path.strip_prefix(folder)?;
+    let module = inside.split('/').next()?.trim_end_matches(".rs");
+    (module != "lib").then_some(module)
+}
+
+/// Returns which names `lib.rs` exports, each with the module that it comes from.
+fn exports(tree: &Tree, folder: &str) -> BTreeMap<String, String> {
+    let root = format!("{folder}lib.rs");
+    let root = tree.files.iter().find(|file| file.path == root);
+    let names = root.map(|file| imports(&file.product_code())).unwrap_or_default();
+    names
+        .into_iter()
+        .filter_map(|(_, path)| {
+            let (module, rest) = path.split_once("::")?;
+            Some((rest.rsplit("::").next()?.to_owned(), module.to_owned()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_that_uses_a_higher_one_is_found() {
+        DIRECTION.check(
+            &[
+                ("crates/protocol/src/lib.rs", "pub use json::{Json, Members};\npub use peer::Peer;\n"),
+                (
+                    "crates/protocol/src/transport/a.rs",
+                    "use crate::session::Core;\nuse crate::{Json, peer::Wire};\n\
+                     fn a(peer: crate::Peer) {}\n// crate::peer\nuse crate::transport::b;\n",
+                ),
+                ("crates/protocol/src/json.rs", "use crate::scan;\nuse crate::redact::Redactor;\n"),
+                ("crates/protocol/src/peer/tests.rs", "use crate::connect;\n"),
+            ],
+            &[
+                "crates/protocol/src/transport/a.rs:2: `transport` may not use `peer`",
+                "crates/protocol/src/transport/a.rs:3: `transport` may not use `peer`",
+                "crates/protocol/src/json.rs:2: `json` may not use `redact`",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_module_without_a_place_is_found() {
+        DIRECTION.check(
+            &[("crates/protocol/src/extra/mod.rs", "//! x"), ("crates/cli/src/extra.rs", "//! x")],
+            &["crates/protocol/src/extra/mod.rs:1: the module `extra` has no place in the layers yet"],
+        );
+    }
+}
