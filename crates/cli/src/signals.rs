@@ -50,13 +50,13 @@ impl Drop for Interrupts {
     }
 }
 
-/// For how many servers there is room in the table of open files before there is a second thread.
-const ROOM: usize = 128;
+/// For how many servers descriptors are reserved before the second thread starts.
+const RESERVED_SERVERS: usize = 128;
 
 /// Starts to receive signals. Without a thread for that, signals do what the system does by default.
 pub(crate) fn receive() {
-    // With threads the table of open files grows slowly, so it is made large before the first one.
-    process::make_room(ROOM);
+    // With several threads the table of open files grows slowly, so it is enlarged before the first.
+    process::reserve_descriptors(RESERVED_SERVERS);
     let start = || -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         // Registered before anything else runs, so that no signal finds us unprepared.

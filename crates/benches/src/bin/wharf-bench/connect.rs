@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use wharf_benches::Target;
 use wharf_protocol::Peer;
 use wharf_protocol::peer::Listing;
-use wharf_protocol::transport::process::make_room;
+use wharf_protocol::transport::process::reserve_descriptors;
 use wharf_protocol::view::Tool;
 
 use crate::Failure;
@@ -16,7 +16,7 @@ use crate::peer::{Way, patience};
 /// Connects, tells the numbers, and holds the connections until the end of the input.
 pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
     let started = Instant::now();
-    make_room(count);
+    reserve_descriptors(count);
     let way = Way::to(target)?;
     let connecting = (0..count).map(|_| one(&way));
     let connected = futures_util::future::try_join_all(connecting).await?;

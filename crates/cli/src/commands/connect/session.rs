@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use tokio::runtime::Builder;
-use wharf::protocol::transport::process::{self, make_room};
+use wharf::protocol::transport::process::{self, reserve_descriptors};
 use wharf::protocol::view::send::RootEntry;
 use wharf::{Elicitor, Options, Ports, Runtime};
 use wharf_config::Catalog;
@@ -69,7 +69,7 @@ fn connected<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    make_room(catalog.winners().len());
+    reserve_descriptors(catalog.winners().len());
     // This process belongs to us alone, so whoever loses its parent below us may become our child.
     process::adopt_orphans();
     // One thread is enough to wait for many, and the cheapest to make.

@@ -110,8 +110,8 @@ pub(super) async fn pump(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
     }
 }
 
-/// Makes room for the pipes of so many servers; there is always enough.
-pub fn make_room(_servers: usize) {}
+/// Does nothing: handles need no room that is made beforehand.
+pub fn reserve_descriptors(_servers: usize) {}
 
 /// Does nothing: jobs end with the program, whatever ends it.
 pub fn kill_all() {}

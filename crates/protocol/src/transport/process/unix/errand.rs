@@ -12,11 +12,7 @@ use tokio::sync::oneshot;
 use super::super::process::EndedBy;
 use super::family::Family;
 #[cfg(target_os = "linux")]
-use super::{
-    super::marker::Owner,
-    family::leaders,
-    table::{self, Entry, Identity, Wanted},
-};
+use super::table::{self, Entry, Identity, Wanted};
 
 /// How long killed processes may take to vanish before nobody waits for them any more.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -34,14 +30,10 @@ pub(super) struct Errand {
     reply: Option<oneshot::Sender<usize>>,
 }
 
-/// In which time the numbers of processes cannot go round once and pass their beginning again.
-#[cfg(target_os = "linux")]
-const YOUNG: Duration = Duration::from_secs(1);
-
 enum Target {
     Family {
         family: Family,
-        /// When the leader started, or before: nothing of its tree is older.
+        /// When the leader started: nothing of its tree is older.
         #[cfg(target_os = "linux")]
         started: u64,
     },
@@ -58,7 +50,7 @@ impl Errand {
     ) -> Self {
         let target = Target::Family {
             #[cfg(target_os = "linux")]
-            started: started(&family),
+            started: table::start_of(family.pid).unwrap_or(0),
             family,
         };
         let until = if by == EndedBy::Kill { Instant::now() } else { until };
@@ -81,25 +73,6 @@ impl Errand {
             told: Vec::new(),
             reply,
         }
-    }
-
-    /// Clears a family of which nobody but its exited leader is left, if that can be seen at a glance.
-    /// Returns the errand otherwise.
-    #[cfg(target_os = "linux")]
-    pub(super) fn at_a_glance(mut self) -> Option<Self> {
-        let is_alone = table::is_nobody(&wanted(std::slice::from_ref(&self)));
-        let is_over = match &mut self.target {
-            Target::Family { family, .. } => is_alone && family.collect(),
-            Target::Orphans => false,
-        };
-        if !is_over {
-            return Some(self);
-        }
-        if let Some(reply) = self.reply {
-            // Nobody may be waiting any more.
-            let _ = reply.send(0);
-        }
-        None
     }
 
     /// Gives up: nobody is told that the errand is done.
@@ -235,40 +208,17 @@ impl Target {
     }
 }
 
-/// Returns when the leader of a family started, or some time before that.
-#[cfg(target_os = "linux")]
-fn started(family: &Family) -> u64 {
-    if is_young(family) {
-        // Its number says more about who may belong to it, and need not be looked up.
-        return Owner::current().started;
-    }
-    table::start_of(family.pid).unwrap_or(0)
-}
-
-#[cfg(target_os = "linux")]
-fn is_young(family: &Family) -> bool {
-    family.born.elapsed() < YOUNG
-}
-
 /// Returns what all errands together are after.
 #[cfg(target_os = "linux")]
 fn wanted(errands: &[Errand]) -> Wanted {
-    let known = leaders().clone();
-    let mut wanted = Wanted { groups: Vec::new(), known, since: u64::MAX, from: i32::MAX };
-    let last = table::last_number();
+    let mut wanted = Wanted { groups: Vec::new(), since: u64::MAX };
     for errand in errands {
         match &errand.target {
             Target::Family { family, started } => {
-                let leader = family.number();
-                wanted.groups.push(leader);
-                if !family.has_exited() {
-                    wanted.known.remove(&leader);
-                }
+                wanted.groups.push(family.number());
                 wanted.since = wanted.since.min(*started);
-                let is_young = is_young(family) && last >= Some(leader);
-                wanted.from = wanted.from.min(if is_young { leader } else { 0 });
             }
-            Target::Orphans => (wanted.since, wanted.from) = (0, 0),
+            Target::Orphans => wanted.since = 0,
         }
     }
     wanted

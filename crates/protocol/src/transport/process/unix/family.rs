@@ -6,12 +6,8 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid,
-    waitpid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 
 use super::super::launch::Launch;
 use super::super::marker::Marker;
@@ -32,8 +28,6 @@ pub(super) struct Family {
     pub(super) pid: Pid,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
     pub(super) marker: Marker,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
-    pub(super) born: Instant,
     collected: bool,
 }
 
@@ -58,7 +52,7 @@ pub(super) fn spawn(launch: &Launch, marker: Marker) -> io::Result<Born> {
     #[cfg(not(target_os = "linux"))]
     let pid = super::plain::start(launch, marker, ends)?;
     leaders().insert(pid.as_raw_nonzero().get());
-    let family = Family { pid, marker, born: Instant::now(), collected: false };
+    let family = Family { pid, marker, collected: false };
     Ok(Born { guard: Guard { family: Some(family), pid }, pipes })
 }
 
@@ -80,13 +74,6 @@ impl Family {
             leaders().remove(&self.number());
         }
         self.collected
-    }
-
-    /// Tells whether the child has exited, collected or not.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody looks for the rest"))]
-    pub(super) fn has_exited(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        self.collected || matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))
     }
 
     /// Returns the number of the child and of its group.

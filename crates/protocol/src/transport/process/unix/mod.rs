@@ -37,7 +37,7 @@ pub use self::adopted::{adopt_orphans, end_adopted};
 use self::exit::ExitWatch;
 use self::family::{Born, Guard};
 pub(super) use self::pipes::{Stderr, pump};
-pub use self::pipes::{Stdin, Stdout, make_room};
+pub use self::pipes::{Stdin, Stdout, reserve_descriptors};
 pub use self::reaper::sweep;
 use super::error::StartError;
 use super::launch::Launch;

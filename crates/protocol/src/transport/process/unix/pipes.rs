@@ -42,12 +42,12 @@ pub(super) struct OurEnds {
     pub(super) stderr: OwnedFd,
 }
 
-/// Makes room for the pipes of so many servers, before there are any.
+/// Reserves room in the table of open files for the pipes of so many servers.
 ///
-/// Linux lets a process with several threads wait for ten milliseconds and more whenever its table of
-/// open files has to grow, which with a hundred servers happens several times. In a process that has
-/// one thread so far the table grows at once, so this is worth calling before others are started.
-pub fn make_room(servers: usize) {
+/// Linux makes a process with several threads wait for ten milliseconds and more whenever this table
+/// has to grow, which happens several times with a hundred servers. In a process that has only one
+/// thread the table grows at once, so this must be called before the second thread starts.
+pub fn reserve_descriptors(servers: usize) {
     /// Three pipes and the process itself, and a little more while it is started.
     const EACH: usize = 4;
     const OTHERS: usize = 64;

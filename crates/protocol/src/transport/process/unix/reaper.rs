@@ -3,7 +3,7 @@
 //! Work comes as errands: a family that is to be cleared, or all orphans. Each round reads the list
 //! of processes once, for all errands together, so that a hundred servers that close at once cost
 //! few readings. An errand is done when a round finds nothing that it is after. The thread begins with
-//! the first errand that is not done at a glance.
+//! the first errand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,6 @@ use tokio::sync::oneshot;
 use super::super::process::EndedBy;
 use super::errand::Errand;
 use super::family::Family;
-#[cfg(target_os = "linux")]
-use super::family::leaders;
 
 /// How long orphans may take to terminate before they are killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(1);
@@ -51,15 +49,7 @@ pub(super) fn bury(family: Family) {
 /// until `until` to do so. If the future is dropped, it is killed at once.
 pub(super) async fn clear(family: Family, by: EndedBy, until: Instant) {
     let (reply, done) = oneshot::channel();
-    let errand = Errand::clear(family, by, until, Some(reply));
-    // For one server, a thread would take longer than its work; many are cleared together.
-    #[cfg(target_os = "linux")]
-    let errand = if leaders().len() == 1 { errand.at_a_glance() } else { Some(errand) };
-    #[cfg(not(target_os = "linux"))]
-    let errand = Some(errand);
-    if let Some(errand) = errand {
-        REAPER.submit(errand);
-    }
+    REAPER.submit(Errand::clear(family, by, until, Some(reply)));
     // Without an answer there is no thread; then the family waits for the next errand.
     drop(done.await);
 }

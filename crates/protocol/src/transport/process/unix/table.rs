@@ -4,11 +4,10 @@
 //! signalling, so a signal goes through a descriptor that was opened before the process was looked
 //! at again. What cannot be read is not ours.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::ops::RangeInclusive;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -33,13 +32,6 @@ const ANCESTOR_LIMIT: usize = 256;
 /// How often the list is read again because it has changed.
 const PASS_LIMIT: usize = 100;
 
-/// How many numbers are asked for one by one: for so few that is quicker than reading the whole list.
-const FEW: usize = 64;
-
-/// How many numbers are looked at how often where nobody should be kept waiting.
-const FEW_AT_A_GLANCE: usize = 16;
-const GLANCES: usize = 3;
-
 /// How often, and after which pause, a process is looked at again that has no environment yet.
 const UNBORN_LIMIT: usize = 200;
 const UNBORN_PAUSE: Duration = Duration::from_micros(50);
@@ -63,29 +55,8 @@ pub(super) struct Identity {
 pub(super) struct Wanted {
     /// Processes of these groups, whatever their marker.
     pub(super) groups: Vec<i32>,
-    /// Children of ours that need not be looked at: they have exited, or nobody is after them.
-    pub(super) known: BTreeSet<i32>,
     /// Marked processes that started at this time or later.
     pub(super) since: u64,
-    /// Only processes with this number or one that was given later: most of a machine's need not be
-    /// looked at to know that they are older than a server that was started a moment ago.
-    pub(super) from: i32,
-}
-
-impl Wanted {
-    /// Returns the numbers to look at, if `last` is the one that was given last. Larger ones are from
-    /// before the numbers began anew.
-    fn numbers(&self, last: Option<i32>) -> RangeInclusive<i32> {
-        match last {
-            Some(last) if self.from > 0 && last >= self.from => self.from..=last,
-            _ => 0..=i32::MAX,
-        }
-    }
-
-    /// Returns how many of some numbers are not known.
-    fn unknown(&self, numbers: &RangeInclusive<i32>) -> usize {
-        numbers.size_hint().0 - self.known.range(numbers.clone()).count()
-    }
 }
 
 /// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
@@ -97,116 +68,49 @@ pub(super) fn read(wanted: &Wanted) -> Option<Vec<Entry>> {
     if !is_of_our_namespace() {
         return None;
     }
-    let mut reading = Reading::new(wanted);
-    let mut last_before = None;
+    let mut entries = Vec::new();
+    let mut seen = HashSet::new();
+    let mut buffer = Vec::new();
     for _ in 0..PASS_LIMIT {
-        let seen = reading.seen.len();
-        let last = last_number();
-        let numbers = wanted.numbers(last);
-        let is_few = wanted.unknown(&numbers) <= FEW;
-        if is_few {
-            reading.ask_for(numbers);
-        } else {
-            reading.pass()?;
+        let known = seen.len();
+        for pid in all_numbers().ok()? {
+            if seen.insert(pid) {
+                let stat = Stat::read(pid, &mut buffer);
+                entries.extend(stat.and_then(|stat| wanted.entry(&stat, &mut buffer)));
+            }
         }
-        // Who got a number too late to be asked for has changed the last.
-        if reading.seen.len() == seen && (!is_few || last == last_before) {
+        if seen.len() == known {
             break;
         }
-        last_before = last;
     }
-    Some(reading.entries)
+    Some(entries)
+}
+
+/// Returns the numbers of all processes; threads are not in the list.
+fn all_numbers() -> io::Result<impl Iterator<Item = i32>> {
+    Ok(fs::read_dir("/proc")?.flatten().filter_map(|it| number(&it.file_name())))
+}
+
+impl Wanted {
+    /// Returns the process if it is wanted and may still do something.
+    fn entry(&self, stat: &Stat, buffer: &mut Vec<u8>) -> Option<Entry> {
+        if stat.is_dead() {
+            return None;
+        }
+        let is_member = self.groups.contains(&stat.group);
+        if !is_member && stat.started < self.since {
+            return None;
+        }
+        let marker = marker(stat.pid, buffer);
+        let id = Identity { pid: stat.pid, started: stat.started };
+        (is_member || marker.is_some()).then_some(Entry { id, group: stat.group, marker })
+    }
 }
 
 /// Tells whether there is a list, and its numbers are those that we know processes by.
 fn is_of_our_namespace() -> bool {
     let own = std::process::id().to_string();
     fs::read_link("/proc/self").is_ok_and(|path| path == Path::new(&own))
-}
-
-/// Tells whether nobody is left who could be wanted, if that can be seen at a glance: at most a few
-/// times a few numbers are looked at, and nothing is read that could keep us waiting.
-pub(super) fn is_nobody(wanted: &Wanted) -> bool {
-    if !is_of_our_namespace() {
-        return false;
-    }
-    let mut buffer = Vec::new();
-    let mut last_before = None;
-    for _ in 0..GLANCES {
-        let last = last_number();
-        let numbers = wanted.numbers(last);
-        if wanted.unknown(&numbers) > FEW_AT_A_GLANCE {
-            return false;
-        }
-        let mut unknown = numbers.filter(|pid| !wanted.known.contains(pid));
-        if unknown.any(|pid| Stat::read(pid, &mut buffer).is_some_and(|stat| stat.is_somebody())) {
-            return false;
-        }
-        // As in `read`.
-        if last == last_before {
-            return true;
-        }
-        last_before = last;
-    }
-    false
-}
-
-struct Reading<'a> {
-    wanted: &'a Wanted,
-    buffer: Vec<u8>,
-    entries: Vec<Entry>,
-    seen: HashSet<i32>,
-}
-
-impl<'a> Reading<'a> {
-    fn new(wanted: &'a Wanted) -> Self {
-        let seen = wanted.known.iter().copied().collect();
-        Self { wanted, buffer: Vec::new(), entries: Vec::new(), seen }
-    }
-
-    /// Goes through the whole list once.
-    fn pass(&mut self) -> Option<()> {
-        let names = fs::read_dir("/proc").ok()?.flatten();
-        let names: Vec<i32> = names.filter_map(|it| number(&it.file_name())).collect();
-        // Asked after the names were read, so that nobody among them can be newer.
-        let numbers = self.wanted.numbers(last_number());
-        for pid in names {
-            if numbers.contains(&pid) && self.seen.insert(pid) {
-                let stat = Stat::read(pid, &mut self.buffer);
-                let entry = stat.and_then(|stat| self.look_at(&stat));
-                self.entries.extend(entry);
-            }
-        }
-        Some(())
-    }
-
-    /// Goes through some numbers, from the first to the last: whoever has left by now can only have
-    /// started one that comes later.
-    fn ask_for(&mut self, numbers: RangeInclusive<i32>) {
-        for pid in numbers {
-            if self.seen.contains(&pid) {
-                continue;
-            }
-            if let Some(stat) = Stat::read(pid, &mut self.buffer) {
-                self.seen.insert(pid);
-                let entry = self.look_at(&stat);
-                self.entries.extend(entry);
-            }
-        }
-    }
-
-    fn look_at(&mut self, stat: &Stat) -> Option<Entry> {
-        if !stat.is_somebody() {
-            return None;
-        }
-        let is_member = self.wanted.groups.contains(&stat.group);
-        if !is_member && stat.started < self.wanted.since {
-            return None;
-        }
-        let marker = marker(stat.pid, &mut self.buffer);
-        let id = Identity { pid: stat.pid, started: stat.started };
-        (is_member || marker.is_some()).then_some(Entry { id, group: stat.group, marker })
-    }
 }
 
 /// A child of ours.
@@ -220,9 +124,10 @@ pub(super) struct Child {
 pub(super) fn children() -> Vec<Child> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let mut buffer = Vec::new();
-    let names = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let stats = names.filter_map(|it| Stat::read(number(&it.file_name())?, &mut buffer));
-    stats
+    all_numbers()
+        .into_iter()
+        .flatten()
+        .filter_map(|pid| Stat::read(pid, &mut buffer))
         .filter(|stat| stat.parent == own)
         .map(|stat| Child { pid: stat.pid, is_dead: stat.is_dead() })
         .collect()
@@ -230,8 +135,7 @@ pub(super) fn children() -> Vec<Child> {
 
 /// Kills everything that carries a marker of this owner. Returns whether there was anything.
 pub(super) fn kill_marked(owner: Owner) -> bool {
-    let known = BTreeSet::new();
-    let wanted = Wanted { groups: Vec::new(), known, since: owner.started, from: 0 };
+    let wanted = Wanted { groups: Vec::new(), since: owner.started };
     let entries = read(&wanted).unwrap_or_default().into_iter();
     let marked = entries.filter(|entry| entry.marker.is_some_and(|it| it.owner == owner));
     marked.inspect(|entry| entry.signal(Signal::KILL)).count() > 0
@@ -240,15 +144,6 @@ pub(super) fn kill_marked(owner: Owner) -> bool {
 /// Returns when a process started.
 pub(super) fn start_of(pid: Pid) -> Option<u64> {
     Some(Stat::read(pid.as_raw_nonzero().get(), &mut Vec::new())?.started)
-}
-
-/// Returns the number that a process was given last. Whoever has a larger one is from before the
-/// numbers began anew.
-pub(super) fn last_number() -> Option<i32> {
-    // It is the last word of this file, of which the kernel hands out the whole at once.
-    let mut text = [0; 128];
-    let length = File::open("/proc/loadavg").and_then(|mut file| file.read(&mut text)).ok()?;
-    str::from_utf8(&text[..length]).ok()?.split_whitespace().last()?.parse().ok()
 }
 
 /// Returns when this process started.
@@ -331,7 +226,6 @@ struct Stat {
     flags: u64,
     threads: u64,
     started: u64,
-    exit_signal: i32,
     environment_end: u64,
 }
 
@@ -362,7 +256,6 @@ impl Stat {
             flags: fields.get(6)?.parse().ok()?,
             threads: fields.get(17)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
-            exit_signal: fields.get(35)?.parse().ok()?,
             // Old kernels do not tell.
             environment_end: fields.get(48).map_or(Some(1), |field| field.parse().ok())?,
         })
@@ -372,17 +265,6 @@ impl Stat {
     /// first thread has ended looks the same, but has others.
     fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X') && self.threads <= 1
-    }
-
-    /// Tells whether it is a process that may still do something.
-    fn is_somebody(&self) -> bool {
-        !self.is_dead() && !self.is_thread()
-    }
-
-    /// Tells whether it is one thread of a process. They are not in the list, but whoever asks for
-    /// their number gets an answer. Only the first thread of a process tells somebody when it ends.
-    fn is_thread(&self) -> bool {
-        self.exit_signal < 0
     }
 
     /// Tells whether the process is between two programs. The kernel's own threads never have one.
@@ -432,6 +314,8 @@ fn number(name: &OsStr) -> Option<i32> {
 mod tests {
     use std::process::{Child, Command, Stdio};
 
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+
     use super::*;
 
     #[expect(clippy::disallowed_methods, reason = "the list itself is tested, not a server")]
@@ -441,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_does_not_confuse() {
-        let end = "0 ".repeat(15) + "17 " + &"0 ".repeat(12) + "77 0";
+        let end = "0 ".repeat(28) + "77 0";
         let line = format!("42 (a) R 1) S 7 9 9 0 -1 64 1 0 0 0 0 0 0 0 20 0 3 0 5500 {end}");
         let expected = Stat {
             pid: 42,
@@ -451,7 +335,6 @@ mod tests {
             flags: 64,
             threads: 3,
             started: 5500,
-            exit_signal: 17,
             environment_end: 77,
         };
         assert_eq!(Stat::parse(line.as_bytes()), Some(expected));
@@ -496,76 +379,26 @@ mod tests {
     }
 
     #[test]
-    fn only_numbers_since_the_first_server_are_looked_at() {
-        let numbers = |from, last| {
-            let known = BTreeSet::new();
-            let wanted = Wanted { groups: Vec::new(), known, since: 0, from };
-            wanted.numbers(last)
-        };
-        assert_eq!(numbers(500, Some(700)), 500..=700);
-        assert_eq!(numbers(500, Some(500)), 500..=500);
-        assert_eq!(numbers(500, Some(20)), 0..=i32::MAX, "they began anew");
-        assert_eq!(numbers(500, None), 0..=i32::MAX);
-        assert_eq!(numbers(0, Some(700)), 0..=i32::MAX);
-    }
-
-    #[test]
-    fn a_child_is_found_by_its_number_alone_and_a_thread_is_nobody() {
-        let last = last_number().unwrap();
+    fn a_child_is_found_until_it_has_exited() {
         let mut child = shell("read x");
-        let (end, ended) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            let path = fs::read_link("/proc/thread-self").unwrap();
-            tell.send(number(path.file_name().unwrap()).unwrap()).unwrap();
-            assert!(ended.recv().is_err());
-        });
-        let thread_number = told.recv().unwrap();
-        let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let known = BTreeSet::new();
-        let wanted = Wanted { groups: vec![group], known, since: u64::MAX, from: last };
-        let all = || {
-            let mut reading = Reading::new(&wanted);
-            reading.ask_for(last..=last_number().unwrap());
-            reading.entries.into_iter().map(|entry| entry.id.pid).collect::<Vec<_>>()
-        };
         let number = i32::try_from(child.id()).unwrap();
-        assert!(Stat::read(thread_number, &mut Vec::new()).unwrap().is_thread());
-        assert!(all().contains(&number) && !all().contains(&thread_number), "{:?}", all());
-        assert!(!is_nobody(&wanted), "there is a child");
-        drop((end, child.stdin.take()));
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let is_found = || {
+            let entries = read(&Wanted { groups: vec![group], since: u64::MAX }).unwrap();
+            entries.iter().any(|entry| entry.id.pid == number)
+        };
+        assert!(is_found());
+        drop(child.stdin.take());
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&child)), options).unwrap();
+        assert!(!is_found(), "it has exited, although nobody has collected it");
         child.wait().unwrap();
-        thread.join().unwrap();
-        assert!(!all().contains(&number));
-    }
-
-    #[test]
-    fn who_is_known_is_nobody() {
-        let deadline = std::time::Instant::now() + Duration::from_secs(20);
-        // Other tests start processes, too; it takes a moment in which none does.
-        loop {
-            let mut child = shell("read x");
-            let number = i32::try_from(child.id()).unwrap();
-            let wanted = |known: &[i32]| {
-                let known = known.iter().copied().collect();
-                Wanted { groups: vec![number], known, since: 0, from: number }
-            };
-            assert!(!is_nobody(&wanted(&[])), "it lives, and its number is looked at");
-            let is_nobody = is_nobody(&wanted(&[number]));
-            drop(child.stdin.take());
-            child.wait().unwrap();
-            if is_nobody {
-                break;
-            }
-            assert!(std::time::Instant::now() < deadline, "somebody else is always found");
-        }
     }
 
     #[test]
     fn a_group_is_found_without_a_marker() {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let known = BTreeSet::new();
-        let wanted = Wanted { groups: vec![group], known, since: u64::MAX, from: 0 };
+        let wanted = Wanted { groups: vec![group], since: u64::MAX };
         let entries = read(&wanted).unwrap();
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(entries.iter().any(|entry| entry.id.pid == own && entry.group == group));
