@@ -18,6 +18,7 @@
 mod connect;
 pub mod envelope;
 pub mod era;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod http_client;
 mod json;

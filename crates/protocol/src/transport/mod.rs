@@ -19,9 +19,11 @@ pub use crate::http_client::{
 pub use crate::session::{TraceEvent, Tracer};
 
 pub(crate) use door::{Address, Door, Posting};
+#[cfg(any(test, fuzzing))]
 pub(crate) use events::check as check_events;
-
-pub(crate) use stdio::{Line, LineBuffer, PipeLink, Unsent};
+#[cfg(any(test, fuzzing))]
+pub(crate) use stdio::{Line, LineBuffer};
+pub(crate) use stdio::{PipeLink, Unsent};
 
 use std::sync::Arc;
 

@@ -17,7 +17,6 @@ mod ask;
 mod content;
 mod decor;
 mod fields;
-pub mod fuzz;
 mod hello;
 pub mod meta;
 mod notice;

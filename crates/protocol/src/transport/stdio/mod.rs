@@ -12,4 +12,5 @@ mod scattered;
 mod writer;
 
 pub(crate) use driver::{PipeLink, Unsent, open};
+#[cfg(any(test, fuzzing))]
 pub(crate) use lines::{Line, LineBuffer};

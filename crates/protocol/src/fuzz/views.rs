@@ -4,18 +4,18 @@
 
 use std::hint::black_box;
 
-use super::send::{ClientCapabilities, ClientInfo, RequestMeta, with_responses};
-use super::{
+use crate::Json;
+use crate::era::Revision;
+use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta, with_responses};
+use crate::view::{
     Acknowledged, Cancelled, Change, Completion, ContentBlock, DiscoverResult, Elicitation, Entry,
     Icon, InitializeResult, InputRequired, LogMessage, Page, Progress, Prompt, PromptResult,
     ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Skill, Task, Tool,
     ToolResult, UrlsRequired, with_meta,
 };
-use crate::Json;
-use crate::era::Revision;
 
 /// Inputs worth mutating.
-pub const SAMPLES: &[&str] = &[
+pub(super) const SAMPLES: &[&str] = &[
     r#"{"tools":[{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"outputSchema":{},"annotations":{"readOnlyHint":true,"title":"T"},"execution":{"taskSupport":"optional"},"icons":[{"src":"s","sizes":["1x1"]}],"_meta":{}}],"nextCursor":"n","ttlMs":5,"cacheScope":"public"}"#,
     r#"{"resources":[{"uri":"a:b","name":"n","size":5,"annotations":{"audience":["user"],"priority":0.5}}],"resourceTemplates":[{"uriTemplate":"a:{b}","name":"n"}],"prompts":[{"name":"p","arguments":[{"name":"x","required":true}]}],"roots":[{"uri":"file:///a","name":"n"}],"tasks":[{"taskId":"t","status":"failed","error":{"code":-1,"message":"m","data":1}}]}"#,
     r#"{"skills":[{"uri":"skill://a/SKILL.md","frontmatter":{"name":"a","description":"d"},"resources":[{"uri":"u","digest":"sha256:0","size":1}]}],"skill":{"uri":"u"}}"#,
@@ -32,7 +32,7 @@ pub const SAMPLES: &[&str] = &[
 /// # Panics
 ///
 /// If a promise is broken.
-pub fn views(bytes: &[u8]) {
+pub(super) fn views(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let Ok(json) = Json::parse(text) else { return };
     lists(&json);
@@ -152,6 +152,3 @@ fn writers(json: &Json) {
         assert_eq!(kept, others, "nothing is lost or added beside `_meta`");
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,12 @@
 //! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
 //!
-//! `tests/fuzz.rs` runs all of them for a moment on every change; the folder `fuzz` at the root runs
-//! the same ones for hours with libFuzzer. To add one, name it in [`BODIES`] and in `fuzz/Cargo.toml`.
+//! `tests` runs all of them for a moment on every change; the folder `fuzz` at the root runs the same
+//! ones for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one, name it in [`BODIES`] and in
+//! `fuzz/Cargo.toml`.
+
+#[cfg(test)]
+mod tests;
+mod views;
 
 use bytes::Bytes;
 use http::HeaderValue;
@@ -9,7 +14,6 @@ use http::HeaderValue;
 use crate::envelope::{self, Id, Message, Received};
 use crate::era::{HeaderParameter, header_text, header_value};
 use crate::transport::{Line, LineBuffer, check_events};
-use crate::view::fuzz;
 use crate::{Json, Members};
 
 /// One target.
@@ -29,7 +33,7 @@ pub const BODIES: &[Body] = &[
     Body { name: "events", run: check_events, samples: EVENTS },
     Body { name: "envelope", run: envelope_body, samples: ENVELOPES },
     Body { name: "headers", run: headers, samples: HEADERS },
-    Body { name: "views", run: fuzz::views, samples: fuzz::SAMPLES },
+    Body { name: "views", run: views::views, samples: views::SAMPLES },
 ];
 
 const EVENTS: &[&str] = &[

@@ -4,7 +4,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use wharf_protocol::fuzz::{BODIES, Body};
+
+use crate::fuzz::{BODIES, Body};
 
 /// Pieces with a meaning to at least one target.
 const PIECES: &[&str] = &[

@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::*;
+use crate::Json;
+use crate::fuzz::views::{SAMPLES, views};
 
 /// Values that are easily mistaken for something else.
 const ODD: &[&str] = &[
