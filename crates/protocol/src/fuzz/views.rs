@@ -10,7 +10,7 @@ use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta, with_respon
 use crate::view::{
     Acknowledged, Cancelled, Change, Completion, ContentBlock, DiscoverResult, Elicitation, Entry,
     Icon, InitializeResult, InputRequired, LogMessage, Page, Progress, Prompt, PromptResult,
-    ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Skill, Task, Tool,
+    ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Task, Tool,
     ToolResult, UrlsRequired, with_meta,
 };
 
@@ -47,7 +47,8 @@ fn lists(json: &Json) {
     list::<ResourceTemplate>(json, |it| drop(black_box((it.name(), it.annotations().audience()))));
     list::<Prompt>(json, |it| drop(black_box((it.title(), it.description(), it.arguments()))));
     list::<Root>(json, |it| drop(black_box(it.name())));
-    list::<Skill>(json, |it| drop(black_box((it.name(), it.description(), it.files()))));
+    #[cfg(feature = "skills")]
+    list::<crate::view::Skill>(json, |it| drop(black_box((it.name(), it.description(), it.files()))));
     list::<Task>(json, look_at_task);
     list::<Tool>(json, |it| {
         drop(black_box((it.title(), it.description(), it.hints(), it.task_support(), it.meta())));
@@ -103,7 +104,9 @@ fn results(json: &Json) {
     let capabilities = discovered.capabilities();
     black_box((discovered.revisions(), discovered.cache(), discovered.all_oddities()));
     black_box((capabilities.tools(), capabilities.tasks(), capabilities.extension("a/b")));
-    black_box((Task::promised_by(json), Skill::from_get(json)));
+    black_box(Task::promised_by(json));
+    #[cfg(feature = "skills")]
+    black_box(crate::view::Skill::from_get(json));
 }
 
 fn look_at_block(block: &ContentBlock) {

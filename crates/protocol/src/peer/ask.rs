@@ -10,7 +10,7 @@ use crate::transport::Link;
 use crate::view::send::{self, CompletionRequest, Object};
 use crate::view::{
     Completion, Deviation, DiscoverResult, LogLevel, Oddity, Prompt, PromptResult, ReadResult,
-    Rejected, Resource, ResourceTemplate, Skill, Tool, ToolResult,
+    Rejected, Resource, ResourceTemplate, Tool, ToolResult,
 };
 
 impl Peer {
@@ -48,14 +48,6 @@ impl Peer {
         options: &RequestOptions,
     ) -> Result<Listing<Prompt>, RequestError> {
         self.list("prompts/list", options).await
-    }
-
-    /// Lists all skills (the extension of SEP-2640); their files are not fetched.
-    pub async fn list_skills(
-        &self,
-        options: &RequestOptions,
-    ) -> Result<Listing<Skill>, RequestError> {
-        self.list("skills/list", options).await
     }
 
     /// Calls a tool once, whatever happens; answers questions of the server in between.

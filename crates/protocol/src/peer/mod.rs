@@ -9,6 +9,7 @@ mod dialect;
 mod handle;
 mod lists;
 mod rounds;
+#[cfg(feature = "skills")]
 mod skill;
 mod subscription;
 mod task;
@@ -18,6 +19,7 @@ mod wire;
 
 pub use handle::{Peer, Profile, ProgressReport, RequestOptions};
 pub use lists::{Cut, Listing};
+#[cfg(feature = "skills")]
 pub use skill::{LoadedSkill, SkillError};
 pub use subscription::Subscription;
 

@@ -187,10 +187,7 @@ impl Core {
         for flaw in flaws {
             self.warnings.add(Warning::Flawed(flaw));
         }
-        // Written once: all who send requests share this line of the cache.
-        if !self.has_spoken.load(Ordering::Relaxed) {
-            self.has_spoken.store(true, Ordering::Relaxed);
-        }
+        self.has_spoken.store(true, Ordering::Relaxed);
         Some(received)
     }
 

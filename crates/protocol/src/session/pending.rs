@@ -9,7 +9,6 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -90,26 +89,6 @@ impl Entry {
     }
 }
 
-/// Hashes ids, which we choose ourselves and in order: spreading their bits is enough.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        self.0 = (self.0 ^ id).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
-
 /// All requests of a session that have no answer yet.
 #[derive(Default)]
 pub(crate) struct Pending {
@@ -120,7 +99,7 @@ pub(crate) struct Pending {
 
 #[derive(Default)]
 struct Table {
-    entries: HashMap<u64, Entry, BuildHasherDefault<Spread>>,
+    entries: HashMap<u64, Entry>,
     ended: Option<Arc<Ended>>,
     /// When to look for requests that are overdue; there may be none by then.
     look_at: Option<Instant>,

@@ -21,9 +21,7 @@ pub use crate::session::{TraceEvent, Tracer};
 pub(crate) use door::{Address, Door, Posting};
 #[cfg(any(test, fuzzing))]
 pub(crate) use events::check as check_events;
-#[cfg(any(test, fuzzing))]
-pub(crate) use stdio::{Line, LineBuffer};
-pub(crate) use stdio::{PipeLink, Unsent};
+pub(crate) use stdio::{Line, LineBuffer, PipeLink, Unsent};
 
 use std::sync::Arc;
 

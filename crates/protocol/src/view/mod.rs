@@ -28,6 +28,7 @@ mod result;
 mod sampling;
 pub mod send;
 mod server;
+#[cfg(feature = "skills")]
 pub mod skill;
 mod subscription;
 pub mod task;
@@ -47,6 +48,7 @@ pub use result::{Completion, ResultType, ToolResult};
 pub use sampling::{ModelPreferences, Sampling, ToolChoice};
 pub use send::{ClientCapabilities, ClientInfo};
 pub use server::{Feature, Implementation, ServerCapabilities, TaskFeatures};
+#[cfg(feature = "skills")]
 pub use skill::{Skill, SkillFile, SkillFiles};
 pub use subscription::{Acknowledged, SubscriptionFilter};
 pub use task::{Task, TaskStatus};

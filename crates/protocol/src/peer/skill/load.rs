@@ -6,7 +6,8 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::{SkillError, frontmatter, verify};
-use crate::peer::{Peer, RequestOptions};
+use crate::peer::{Listing, Peer, RequestOptions};
+use crate::session::RequestError;
 use crate::view::{ReadResult, ResourceBody, Skill, SkillFile, SkillFiles};
 
 /// A skill whose `SKILL.md` is the one that the server listed.
@@ -29,6 +30,14 @@ impl LoadedSkill {
 }
 
 impl Peer {
+    /// Lists all skills (the extension of SEP-2640); their files are not fetched.
+    pub async fn list_skills(
+        &self,
+        options: &RequestOptions,
+    ) -> Result<Listing<Skill>, RequestError> {
+        self.list("skills/list", options).await
+    }
+
     /// Reads the `SKILL.md` of a skill and checks its size, its digest and its frontmatter.
     ///
     /// Nothing else is read, and nothing at all if the server listed nothing to compare with. Where

@@ -1,89 +1,44 @@
 //! Cuts standard input into lines, none of them longer than we are ready to keep.
 
-use bytes::{Bytes, BytesMut};
+use std::io;
+
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::transport::{Line, LineBuffer};
 
 /// The longest line that is taken.
 pub(crate) const LONGEST_LINE: usize = 64 << 20;
 
-/// How much is read at once.
-const CHUNK: usize = 64 << 10;
-
 pub(crate) struct Lines<R> {
     reader: R,
-    buffer: BytesMut,
-    /// How much of the buffer is known to hold no line end.
-    searched: usize,
-    longest: usize,
-    is_skipping: bool,
-}
-
-/// What was read.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// A line, without its end.
-    Whole(Bytes),
-    /// A line that was too long; it is gone.
-    TooLong,
+    buffer: LineBuffer,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(reader: R, longest: usize) -> Self {
-        Self { reader, buffer: BytesMut::new(), searched: 0, longest, is_skipping: false }
+        Self { reader, buffer: LineBuffer::new(longest) }
     }
 
-    /// Returns the next line; `None` at the end, where an unfinished line still counts.
-    pub(crate) async fn next(&mut self) -> std::io::Result<Option<Line>> {
+    /// Returns the next line that is not blank; `None` at the end, where an unfinished line counts.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            if let Some(line) = self.cut() {
-                return Ok(Some(line));
-            }
-            self.buffer.reserve(CHUNK);
-            if self.reader.read_buf(&mut self.buffer).await? == 0 {
-                return Ok(self.rest());
-            }
-        }
-    }
-
-    /// Cuts a line that is already here.
-    pub(crate) fn cut(&mut self) -> Option<Line> {
-        loop {
-            let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
-            let Some(end) = found.map(|at| self.searched + at) else {
-                self.searched = self.buffer.len();
-                if self.searched > self.longest {
-                    self.is_skipping = true;
+            while let Some(line) = self.buffer.next_line() {
+                if !is_blank(&line) {
+                    return Ok(Some(line));
                 }
-                if self.is_skipping {
-                    self.forget();
-                }
-                return None;
-            };
-            let mut line = self.buffer.split_to(end + 1);
-            self.searched = 0;
-            if std::mem::take(&mut self.is_skipping) || end > self.longest {
-                return Some(Line::TooLong);
             }
-            line.truncate(end);
-            if !line.trim_ascii().is_empty() {
-                return Some(Line::Whole(line.freeze()));
+            self.buffer.relax();
+            let count = self.reader.read_buf(self.buffer.space()).await?;
+            self.buffer.note_read(count);
+            if count == 0 {
+                return Ok(self.buffer.rest().filter(|line| !is_blank(line)));
             }
         }
     }
+}
 
-    fn rest(&mut self) -> Option<Line> {
-        let line = std::mem::take(&mut self.buffer);
-        self.searched = 0;
-        if std::mem::take(&mut self.is_skipping) {
-            return Some(Line::TooLong);
-        }
-        (!line.trim_ascii().is_empty()).then(|| Line::Whole(line.freeze()))
-    }
-
-    fn forget(&mut self) {
-        self.buffer = BytesMut::new();
-        self.searched = 0;
-    }
+fn is_blank(line: &Line) -> bool {
+    matches!(line, Line::Whole(line) if line.trim_ascii().is_empty())
 }
 
 #[cfg(test)]
@@ -103,7 +58,7 @@ mod tests {
             while let Some(line) = lines.next().await.unwrap() {
                 found.push(match line {
                     Line::Whole(line) => String::from_utf8_lossy(&line).into_owned(),
-                    Line::TooLong => "too long".to_owned(),
+                    Line::TooLong(_) => "too long".to_owned(),
                 });
             }
         };

@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use self::lines::{LONGEST_LINE, Line, Lines};
+use self::lines::{LONGEST_LINE, Lines};
 pub(crate) use self::outbox::Outbox;
 use self::pipe::Pipe;
 use super::Server;
+use crate::transport::Line;
 
 /// How long calls may go on after the input has ended.
 const END_GRACE: Duration = Duration::from_secs(2);
@@ -66,7 +67,7 @@ async fn read_all(pipe: &Pipe, input: impl AsyncRead + Unpin) -> io::Result<()> 
         pipe.outbox().room().await;
         match lines.next().await? {
             None => return Ok(()),
-            Some(Line::TooLong) => pipe.refuse_long_line(),
+            Some(Line::TooLong(_)) => pipe.refuse_long_line(),
             Some(Line::Whole(line)) => pipe.take(line).await,
         }
         in_a_row += 1;

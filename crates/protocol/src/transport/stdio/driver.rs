@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::intake::read_more;
 use super::lines::{Line, LineBuffer};
 use super::scattered::Scattered;
-use super::writer::{Haste, NotTaken, SharedWriter, Writer};
+use super::writer::{Haste, NotTaken, Writer};
 use crate::session::{Answer, Core, EndReason, Ended, Speaker, Warning};
 use crate::transport::process::{Grace, Process, StderrTail, Stdout};
 
@@ -30,7 +30,7 @@ const TURN: usize = 256 << 10;
 
 /// The caller's side of a session.
 pub(crate) struct PipeLink {
-    writer: SharedWriter,
+    writer: Arc<Writer>,
     stderr: StderrTail,
 }
 
@@ -114,7 +114,7 @@ fn ended(mut message: Vec<u8>) -> Vec<u8> {
 
 struct Reader {
     core: Arc<Core>,
-    writer: SharedWriter,
+    writer: Arc<Writer>,
     lines: LineBuffer,
     scattered: Scattered,
     junk: usize,
@@ -186,7 +186,7 @@ fn guessed_id(start: &[u8]) -> Option<u64> {
 
 struct Driver {
     core: Arc<Core>,
-    writer: SharedWriter,
+    writer: Arc<Writer>,
     process: Process,
 }
 

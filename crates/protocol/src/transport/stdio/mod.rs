@@ -12,5 +12,4 @@ mod scattered;
 mod writer;
 
 pub(crate) use driver::{PipeLink, Unsent, open};
-#[cfg(any(test, fuzzing))]
 pub(crate) use lines::{Line, LineBuffer};

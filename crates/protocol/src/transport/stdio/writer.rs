@@ -4,6 +4,7 @@
 //! once and saves a task switch; otherwise lines are gathered, and the driver writes them together.
 //! A line of which no byte was written can be taken back, which is how we know what was never sent.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,7 +101,7 @@ impl Writer {
         let mut state = self.state();
         state.outlet = None;
         let queue = std::mem::take(&mut state.queue);
-        queue.lines.into_iter().filter(|it| !it.is_started).filter_map(|it| it.id).collect()
+        queue.lines.into_iter().filter(|it| it.written == 0).filter_map(|it| it.id).collect()
     }
 
     /// Writes whatever is queued, now and later; returns only when the server stops reading for good.
@@ -125,7 +126,9 @@ impl Writer {
         let mut state = self.state();
         let State { outlet, queue } = &mut *state;
         let (Some(outlet), Some(next)) = (outlet, queue.next()) else { return Ok(Progress::Idle) };
-        match outlet.try_write(next) {
+        let written = outlet.try_write(&next);
+        drop(next);
+        match written {
             Ok(0) => Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
                 queue.remove(written);
@@ -149,26 +152,25 @@ enum Progress {
     Blocked(Outlet),
 }
 
-/// The lines that wait, put together to what is written at once.
+/// The lines that wait to be written, in order.
 #[derive(Default)]
 struct Queue {
-    /// Each holds whole lines, and none is empty.
-    batches: VecDeque<Vec<u8>>,
-    /// How much of the first batch is written.
-    written: usize,
-    /// All lines of all batches that are not written to their end.
     lines: VecDeque<Queued>,
-    /// What all of them come to.
+    /// How many bytes of them are not written yet.
     bytes: usize,
-    /// The size of the last batch, as the best guess for the next.
-    usual: usize,
 }
 
 struct Queued {
     id: Option<u64>,
-    /// How much of it is to be written.
-    left: usize,
-    is_started: bool,
+    line: Vec<u8>,
+    /// How much of it is written.
+    written: usize,
+}
+
+impl Queued {
+    fn rest(&self) -> &[u8] {
+        &self.line[self.written..]
+    }
 }
 
 impl Queue {
@@ -178,74 +180,49 @@ impl Queue {
 
     fn add(&mut self, id: Option<u64>, line: Vec<u8>) {
         self.bytes += line.len();
-        self.lines.push_back(Queued { id, left: line.len(), is_started: false });
-        match self.batches.back_mut() {
-            Some(batch) if batch.len() + line.len() <= BATCH => {
-                batch.reserve(line.len().max(self.usual.saturating_sub(batch.len())));
-                batch.extend_from_slice(&line);
-            }
-            _ => self.batches.push_back(line),
-        }
+        self.lines.push_back(Queued { id, line, written: 0 });
     }
 
-    /// Returns what is to be written next.
-    fn next(&self) -> Option<&[u8]> {
-        self.batches.front().map(|batch| &batch[self.written..])
+    /// Returns what is to be written next: one long line, or several short ones put together.
+    fn next(&self) -> Option<Cow<'_, [u8]>> {
+        let first = self.lines.front()?.rest();
+        let fits = |next: &&Queued, batch: &[u8]| batch.len() + next.line.len() <= BATCH;
+        let mut more = self.lines.iter().skip(1).peekable();
+        if more.peek().is_none_or(|next| !fits(next, first)) {
+            return Some(Cow::Borrowed(first));
+        }
+        let mut batch = Vec::with_capacity(self.bytes.min(BATCH));
+        batch.extend_from_slice(first);
+        while let Some(next) = more.next_if(|next| fits(next, &batch)) {
+            batch.extend_from_slice(next.rest());
+        }
+        Some(Cow::Owned(batch))
     }
 
     /// Removes so many bytes, which were written; no more than `next` returned.
     fn remove(&mut self, mut written: usize) {
         self.bytes -= written;
-        self.written += written;
-        while written > 0 {
-            let Some(first) = self.lines.front_mut() else { break };
-            if first.left > written {
-                first.left -= written;
-                first.is_started = true;
-                break;
+        while let Some(first) = self.lines.front_mut().filter(|_| written > 0) {
+            let part = written.min(first.rest().len());
+            first.written += part;
+            written -= part;
+            if first.rest().is_empty() {
+                self.lines.pop_front();
             }
-            written -= first.left;
-            self.lines.pop_front();
-        }
-        self.drop_finished();
-    }
-
-    /// Takes a line out of the middle; `true` if it was there and not a byte of it was written.
-    fn take_back(&mut self, id: u64) -> bool {
-        let found = self.lines.iter().position(|it| it.id == Some(id) && !it.is_started);
-        let Some(index) = found else { return false };
-        let before: usize = self.lines.iter().take(index).map(|it| it.left).sum();
-        let left = self.lines.remove(index).map_or(0, |it| it.left);
-        self.bytes -= left;
-        let mut place = self.written + before;
-        for (index, batch) in self.batches.iter_mut().enumerate() {
-            if place < batch.len() {
-                batch.drain(place..place + left);
-                if batch.is_empty() {
-                    self.batches.remove(index);
-                }
-                break;
-            }
-            place -= batch.len();
-        }
-        self.drop_finished();
-        true
-    }
-
-    fn drop_finished(&mut self) {
-        if self.batches.front().is_some_and(|batch| batch.len() == self.written) {
-            self.usual = self.written.min(BATCH);
-            self.written = 0;
-            self.batches.pop_front();
         }
         if self.lines.is_empty() && self.lines.capacity() > FEW {
             self.lines = VecDeque::new();
         }
     }
-}
 
-/// Lets the driver and the callers share one writer.
-pub(super) type SharedWriter = Arc<Writer>;
+    /// Takes a line out of the queue; `true` if it was there and not a byte of it was written.
+    fn take_back(&mut self, id: u64) -> bool {
+        let found = self.lines.iter().position(|it| it.id == Some(id) && it.written == 0);
+        let taken = found.and_then(|index| self.lines.remove(index));
+        self.bytes -= taken.as_ref().map_or(0, |it| it.line.len());
+        taken.is_some()
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -257,12 +234,12 @@ mod tests {
     fn written(queue: &mut Queue, write: usize) -> String {
         let mut text = Vec::new();
         while let Some(next) = queue.next() {
-            let part = &next[..next.len().min(write)];
-            text.extend_from_slice(part);
-            let length = part.len();
+            let length = next.len().min(write);
+            text.extend_from_slice(&next[..length]);
+            drop(next);
             queue.remove(length);
         }
-        assert!(queue.is_empty() && queue.bytes == 0 && queue.written == 0);
+        assert!(queue.is_empty() && queue.bytes == 0);
         String::from_utf8(text).unwrap()
     }
 
@@ -272,9 +249,10 @@ mod tests {
         for id in 0..5 {
             queue.add(Some(id), format!("{id}\n").into_bytes());
         }
-        assert_eq!(queue.next(), Some(&b"0\n1\n2\n3\n4\n"[..]));
+        let gathered = &b"0\n1\n2\n3\n4\n"[..];
+        assert_eq!(queue.next().as_deref(), Some(gathered));
         queue.add(None, vec![b'x'; BATCH]);
-        assert_eq!(queue.batches.len(), 2);
+        assert_eq!(queue.next().as_deref(), Some(gathered), "a long line is written alone");
     }
 
     #[test]
@@ -303,6 +281,7 @@ mod tests {
             let mut text = String::new();
             if let Some(next) = queue.next() {
                 let part = next[..next.len().min(first)].to_vec();
+                drop(next);
                 queue.remove(part.len());
                 text = String::from_utf8(part).unwrap();
             }
