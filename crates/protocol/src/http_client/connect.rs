@@ -16,9 +16,9 @@ use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tower_service::Service;
 
+use super::connection::{Form, Http1};
 use super::error::{Cause, HttpError, Phase, find};
 use super::guard::is_local;
-use super::lane::{Form, Lane};
 use super::options::HttpOptions;
 use super::proxy::{Proxy, Route, Rules};
 use super::send::Reach;
@@ -46,7 +46,7 @@ pub(super) struct Dialer {
 /// Something that bytes can be sent over.
 pub(super) enum Link {
     /// HTTP/1, for one request at a time.
-    One(Box<Lane>),
+    One(Box<Http1>),
     /// HTTP/2, for many.
     Two(Shared),
 }
@@ -211,7 +211,7 @@ async fn shake_hands(
         .handshake(wire)
         .await
         .map_err(|source| never_sent(origin, source))?;
-    Ok(Link::One(Box::new(Lane::new(shaken, form, reach))))
+    Ok(Link::One(Box::new(Http1::new(shaken, form, reach))))
 }
 
 /// Starts HTTP/2 on a connection; a task of the client drives it from now on.

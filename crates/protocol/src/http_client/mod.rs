@@ -10,9 +10,9 @@
 //! from the environment of the process.
 
 mod connect;
+mod connection;
 mod error;
 mod guard;
-mod lane;
 mod options;
 mod pool;
 mod proxy;

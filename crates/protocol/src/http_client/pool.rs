@@ -13,7 +13,8 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::connect::{Link, Shared};
-use super::lane::Lane;
+use super::connection::Http1;
+use super::send::Reach;
 use super::target::Origin;
 
 /// Many servers close after five seconds and do not say so.
@@ -28,18 +29,22 @@ const MOST_IDLE: usize = 128;
 /// All idle connections of one client.
 #[derive(Default)]
 pub(super) struct Pool {
-    stocks: Mutex<Stocks>,
+    state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Stocks {
-    by_origin: HashMap<Origin, Stock>,
+struct State {
+    stocks: HashMap<Key, Stock>,
     /// A task looks after what gets too old.
     is_watched: bool,
     is_closed: bool,
 }
 
-/// What there is for one origin.
+/// Who is at the other end. A connection that was made without judging the address is not for
+/// requests that need that.
+pub(super) type Key = (Origin, Reach);
+
+/// What there is for one key.
 #[derive(Default)]
 struct Stock {
     idle: Vec<Idle>,
@@ -50,67 +55,42 @@ struct Stock {
 }
 
 struct Idle {
-    lane: Box<Lane>,
-    since: Instant,
+    connection: Box<Http1>,
     until: Instant,
-}
-
-/// A connection from the pool.
-pub(super) enum Taken {
-    /// It was put back so long ago.
-    One(Box<Lane>, Duration),
-    Two(Shared),
 }
 
 impl Pool {
     /// Takes the connection that was used last.
-    pub(super) fn take(&self, origin: &Origin) -> Option<Taken> {
-        let mut stocks = self.lock();
-        let stock = stocks.by_origin.get_mut(origin)?;
+    pub(super) fn take(&self, key: &Key) -> Option<Link> {
+        let mut state = self.lock();
+        let stock = state.stocks.get_mut(key)?;
         let now = Instant::now();
-        if let Some((shared, used)) = &mut stock.shared {
-            if !shared.is_closed() {
-                *used = now;
-                return Some(Taken::Two(shared.clone()));
-            }
-            stock.shared = None;
+        if let Some((shared, used)) = stock.shared.as_mut().filter(|it| !it.0.is_closed()) {
+            *used = now;
+            return Some(Link::Two(shared.clone()));
         }
-        let Idle { lane, since, until } = stock.idle.pop()?;
-        if until > now {
-            return Some(Taken::One(lane, now - since));
-        }
-        // The times differ with what the server said, so others may still be good.
-        let rest = std::mem::take(&mut stock.idle);
-        let mut rest: Vec<Idle> = rest.into_iter().filter(|idle| idle.until > now).collect();
-        let next = rest.pop();
-        stock.idle = rest;
-        next.map(|Idle { lane, since, .. }| Taken::One(lane, now - since))
+        stock.idle.retain(|idle| idle.until > now);
+        stock.idle.pop().map(|idle| Link::One(idle.connection))
     }
 
     /// Puts a connection back; returns whether somebody has to start watching the pool.
-    pub(super) fn put(&self, origin: &Origin, lane: Box<Lane>, patience: Duration) -> bool {
-        let mut stocks = self.lock();
-        if stocks.is_closed {
+    pub(super) fn put(&self, key: Key, connection: Box<Http1>, patience: Duration) -> bool {
+        let mut state = self.lock();
+        if state.is_closed {
             return false;
         }
-        let since = Instant::now();
-        let idle = Idle { lane, since, until: since + patience };
-        match stocks.by_origin.get_mut(origin) {
-            Some(stock) if stock.idle.len() >= MOST_IDLE => {}
-            Some(stock) => stock.idle.push(idle),
-            None => {
-                let stock = Stock { idle: vec![idle], ..Stock::default() };
-                stocks.by_origin.insert(origin.clone(), stock);
-            }
+        let stock = state.stocks.entry(key).or_default();
+        if stock.idle.len() < MOST_IDLE {
+            stock.idle.push(Idle { connection, until: Instant::now() + patience });
         }
-        !std::mem::replace(&mut stocks.is_watched, true)
+        !std::mem::replace(&mut state.is_watched, true)
     }
 
     /// Remembers what a new secure connection taught; returns whether to start watching.
-    pub(super) fn learn(&self, origin: &Origin, link: &Link) -> bool {
-        let mut stocks = self.lock();
-        let is_closed = stocks.is_closed;
-        let stock = stocks.by_origin.entry(origin.clone()).or_default();
+    pub(super) fn learn(&self, key: Key, link: &Link) -> bool {
+        let mut state = self.lock();
+        let is_closed = state.is_closed;
+        let stock = state.stocks.entry(key).or_default();
         match link {
             Link::One(_) => {
                 stock.is_plain = true;
@@ -120,19 +100,19 @@ impl Pool {
             Link::Two(shared) => {
                 stock.is_plain = false;
                 stock.shared = Some((shared.clone(), Instant::now()));
-                !std::mem::replace(&mut stocks.is_watched, true)
+                !std::mem::replace(&mut state.is_watched, true)
             }
         }
     }
 
     /// Returns what to hold while a connection is made: the first connection to a secure origin
     /// may turn out to be enough for everybody.
-    pub(super) fn first(&self, origin: &Origin) -> Option<Arc<Semaphore>> {
-        if !origin.is_secure() {
+    pub(super) fn first(&self, key: &Key) -> Option<Arc<Semaphore>> {
+        if !key.0.is_secure() {
             return None;
         }
-        let mut stocks = self.lock();
-        let stock = stocks.by_origin.entry(origin.clone()).or_default();
+        let mut state = self.lock();
+        let stock = state.stocks.entry(key.clone()).or_default();
         if stock.is_plain {
             return None;
         }
@@ -141,35 +121,35 @@ impl Pool {
 
     /// Closes what is too old; returns when to look again, unless nothing is left to watch.
     pub(super) fn sweep(&self) -> Option<Instant> {
-        let mut stocks = self.lock();
+        let mut state = self.lock();
         let now = Instant::now();
         let mut next: Option<Instant> = None;
-        for stock in stocks.by_origin.values_mut() {
+        for stock in state.stocks.values_mut() {
             stock.idle.retain(|idle| idle.until > now);
             let is_old = |used: Instant| used + MOST_PATIENCE <= now;
             stock.shared.take_if(|(shared, used)| shared.is_closed() || is_old(*used));
-            let lanes = stock.idle.iter().map(|idle| idle.until);
+            let idle = stock.idle.iter().map(|idle| idle.until);
             let shared = stock.shared.iter().map(|(_, used)| *used + MOST_PATIENCE);
-            next = lanes.chain(shared).chain(next).min();
+            next = idle.chain(shared).chain(next).min();
         }
-        stocks.is_watched = next.is_some();
+        state.is_watched = next.is_some();
         next
     }
 
     /// Closes everything and keeps nothing from now on.
     pub(super) fn close(&self) {
-        let mut stocks = self.lock();
-        stocks.is_closed = true;
-        stocks.by_origin.clear();
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.stocks.clear();
     }
 
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
-        self.lock().by_origin.values().map(|stock| stock.idle.len()).sum()
+        self.lock().stocks.values().map(|stock| stock.idle.len()).sum()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stocks> {
-        self.stocks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

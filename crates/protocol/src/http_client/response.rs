@@ -12,8 +12,8 @@ use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
+use super::connection::Http1;
 use super::error::HttpError;
-use super::lane::Lane;
 use super::pool;
 use super::send::{Inner, Reach};
 use super::target::{Origin, Target};
@@ -59,7 +59,7 @@ pub(crate) struct Body {
     origin: Origin,
     client: Arc<Inner>,
     /// The HTTP/1 connection it comes from, until the end; HTTP/2 has a task for that.
-    lane: Option<Box<Lane>>,
+    connection: Option<Box<Http1>>,
     patience: Duration,
     is_over: bool,
     /// How long its reader was busy since the last rest.
@@ -73,7 +73,7 @@ impl Body {
         incoming: Incoming,
         origin: &Origin,
         client: &Arc<Inner>,
-        lane: Option<Box<Lane>>,
+        connection: Option<Box<Http1>>,
         headers: &HeaderMap,
     ) -> Self {
         let patience = pool::patience(headers);
@@ -82,7 +82,7 @@ impl Body {
             incoming,
             origin,
             client,
-            lane,
+            connection,
             patience,
             is_over: false,
             busy: Duration::ZERO,
@@ -142,7 +142,7 @@ impl Body {
     ///
     /// Returns at once. If the body has not ended after a second or 64 KiB, it is dropped.
     pub(crate) fn release(mut self) {
-        if self.skim() {
+        if self.read_what_is_here() {
             return;
         }
         let tasks = self.client.tasks.clone();
@@ -180,14 +180,14 @@ impl Body {
                 }
                 Poll::Ready(Some(Err(source))) => {
                     self.is_over = true;
-                    self.lane = None;
+                    self.connection = None;
                     let origin = self.origin.clone();
                     return Poll::Ready(Err(HttpError::BrokeOff { origin, source }));
                 }
                 Poll::Ready(None) => self.finish(cx),
-                Poll::Pending => match &mut self.lane {
-                    Some(lane) if !is_driven => {
-                        lane.drive(cx);
+                Poll::Pending => match &mut self.connection {
+                    Some(connection) if !is_driven => {
+                        connection.drive(cx);
                         is_driven = true;
                     }
                     _ => return Poll::Pending,
@@ -200,15 +200,15 @@ impl Body {
     /// Returns the connection to the pool, if it can be used again.
     fn finish(&mut self, cx: &mut Context<'_>) {
         self.is_over = true;
-        if let Some(mut lane) = self.lane.take()
-            && lane.is_free(cx)
+        if let Some(mut connection) = self.connection.take()
+            && connection.is_free(cx)
         {
-            self.client.keep(&self.origin, lane, self.patience);
+            self.client.keep(self.origin.clone(), connection, self.patience);
         }
     }
 
     /// Reads what has already arrived, if it is little; returns whether that was all.
-    fn skim(&mut self) -> bool {
+    fn read_what_is_here(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
         let mut left = SMALL;
         while let Poll::Ready(Ok(Some(piece))) = self.poll_chunk(&mut cx) {
@@ -228,8 +228,8 @@ impl Body {
 impl Drop for Body {
     fn drop(&mut self) {
         // An end that is already here is no reason to lose the connection.
-        if !self.is_over && self.lane.is_some() {
-            self.skim();
+        if !self.is_over && self.connection.is_some() {
+            self.read_what_is_here();
         }
     }
 }

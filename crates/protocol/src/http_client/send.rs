@@ -16,10 +16,10 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 
 use super::connect::{Dialer, Link};
+use super::connection::{Failed, Form, Http1};
 use super::error::{HttpError, Phase};
-use super::lane::{Failed, Form, Lane};
 use super::options::HttpOptions;
-use super::pool::{Pool, Taken};
+use super::pool::{Key, Pool};
 use super::redirect::{self, MOST_REDIRECTS, Refusal};
 use super::response::{Body, Response};
 use super::target::{Origin, Target};
@@ -55,7 +55,7 @@ pub(crate) enum Redirects {
 }
 
 /// Where a request may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) enum Reach {
     /// Anywhere: a person wrote the address.
     #[default]
@@ -84,8 +84,6 @@ pub struct HttpClient {
 pub(super) struct Inner {
     dialer: Dialer,
     pool: Pool,
-    /// The connections that were made with [`Reach::NotThisMachine`].
-    outside: Pool,
     header_timeout: Option<Duration>,
     pub(super) tasks: Tasks,
 }
@@ -93,16 +91,12 @@ pub(super) struct Inner {
 /// How many connections from the pool may turn out to be closed before the request is given up.
 const MOST_ATTEMPTS: usize = 4;
 
-/// A connection that was not used for so long may have been closed without us having looked.
-const MOMENT: Duration = Duration::from_millis(1);
-
 impl HttpClient {
     /// Makes a client. Nothing is read or contacted before the first request.
     pub fn new(options: &HttpOptions) -> Self {
         let inner = Inner {
             dialer: Dialer::new(options),
             pool: Pool::default(),
-            outside: Pool::default(),
             header_timeout: options.header_timeout,
             tasks: Tasks::default(),
         };
@@ -185,13 +179,12 @@ impl HttpClient {
     pub async fn close(&self) {
         self.inner.tasks.stop();
         self.inner.pool.close();
-        self.inner.outside.close();
         self.inner.tasks.wait().await;
     }
 
     #[cfg(test)]
     pub(super) fn idle_connections(&self) -> usize {
-        self.inner.pool.count() + self.inner.outside.count()
+        self.inner.pool.count()
     }
 
     /// Sends a request to its target and nowhere else.
@@ -213,32 +206,27 @@ impl HttpClient {
     }
 
     async fn try_on(&self, link: Link, outgoing: &Outgoing) -> Result<Response, Failed> {
-        let (response, lane) = match link {
-            Link::One(mut lane) => {
-                let request = build(outgoing, Some(lane.form()));
-                (lane.send(request).await?, Some(lane))
+        let (response, connection) = match link {
+            Link::One(mut connection) => {
+                let request = build(outgoing, Some(&connection.form));
+                (connection.send(request).await?, Some(connection))
             }
             Link::Two(mut shared) => {
-                let request = build(outgoing, None);
-                let sent = shared.try_send_request(request).await.map_err(|mut error| {
-                    let never_sent = error.take_message().is_some();
-                    Failed { error: error.into_error(), never_sent }
-                });
-                (sent?, None)
+                (shared.try_send_request(build(outgoing, None)).await?, None)
             }
         };
-        Ok(self.respond(response, outgoing, lane))
+        Ok(self.respond(response, outgoing, connection))
     }
 
     fn respond(
         &self,
         response: http::Response<Incoming>,
         outgoing: &Outgoing,
-        lane: Option<Box<Lane>>,
+        connection: Option<Box<Http1>>,
     ) -> Response {
         let (head, incoming) = response.into_parts();
         let target = outgoing.target.clone();
-        let body = Body::new(incoming, target.origin(), &self.inner, lane, &head.headers);
+        let body = Body::new(incoming, target.origin(), &self.inner, connection, &head.headers);
         let reach = outgoing.reach;
         Response { status: head.status, headers: head.headers, target, reach, body }
     }
@@ -271,71 +259,63 @@ impl Inner {
         target: &Target,
         reach: Reach,
     ) -> Result<(Link, bool), HttpError> {
-        let origin = target.origin();
-        if let Some(link) = self.idle(origin, reach).await {
+        let key = (target.origin().clone(), reach);
+        if let Some(link) = self.idle(&key).await {
             return Ok((link, true));
         }
         if self.tasks.is_stopped() {
             return Err(HttpError::Closed);
         }
-        self.dialer.within_limit(origin, self.connect(target, reach)).await
+        self.dialer.within_limit(target.origin(), self.connect(target, key)).await
     }
 
     /// Returns a connection from the pool that is still alive, as far as can be known.
-    async fn idle(&self, origin: &Origin, reach: Reach) -> Option<Link> {
+    async fn idle(&self, key: &Key) -> Option<Link> {
         loop {
-            let (mut lane, waited) = match self.pool(reach).take(origin)? {
-                Taken::Two(shared) => return Some(Link::Two(shared)),
-                Taken::One(lane, waited) => (lane, waited),
+            let mut connection = match self.pool.take(key)? {
+                Link::Two(shared) => return Some(Link::Two(shared)),
+                Link::One(connection) => connection,
             };
-            if waited >= MOMENT || !lane.is_proven() {
-                // Lets the runtime look at the sockets, so that a close that has arrived is seen.
-                // That costs more than all the rest here, so it is not done between quick calls
-                // on a connection that has served several.
-                tokio::task::yield_now().await;
+            // Lets the runtime look at the sockets, so that a close that has arrived is seen.
+            tokio::task::yield_now().await;
+            if poll_fn(|cx| Poll::Ready(connection.is_free(cx))).await {
+                return Some(Link::One(connection));
             }
-            if poll_fn(|cx| Poll::Ready(lane.is_free(cx))).await {
-                lane.prove();
-                return Some(Link::One(lane));
-            }
-        }
-    }
-
-    /// Connections that were made without looking at the address are not for requests that need it.
-    fn pool(&self, reach: Reach) -> &Pool {
-        match reach {
-            Reach::Anywhere => &self.pool,
-            Reach::NotThisMachine => &self.outside,
         }
     }
 
     async fn connect(
         self: &Arc<Self>,
         target: &Target,
-        reach: Reach,
+        key: Key,
     ) -> Result<(Link, bool), HttpError> {
-        let (origin, pool) = (target.origin(), self.pool(reach));
-        let Some(first) = pool.first(origin) else {
-            return Ok((self.dialer.dial(target, reach, &self.tasks).await?, false));
+        let dial = || self.dialer.dial(target, key.1, &self.tasks);
+        let Some(first) = self.pool.first(&key) else {
+            return Ok((dial().await?, false));
         };
         // Nobody closes the semaphore; if it were closed, everybody would just connect.
         let permit = first.acquire().await.ok();
-        if let Some(link) = self.idle(origin, reach).await {
+        if let Some(link) = self.idle(&key).await {
             return Ok((link, true));
         }
         // Whoever was first may have found out that there is nothing to share.
-        let permit = permit.filter(|_| pool.first(origin).is_some());
-        let link = self.dialer.dial(target, reach, &self.tasks).await?;
+        let permit = permit.filter(|_| self.pool.first(&key).is_some());
+        let link = dial().await?;
         drop(permit);
-        if pool.learn(origin, &link) {
+        if self.pool.learn(key, &link) {
             self.watch();
         }
         Ok((link, false))
     }
 
     /// Keeps a connection for the next request.
-    pub(super) fn keep(self: &Arc<Self>, origin: &Origin, lane: Box<Lane>, patience: Duration) {
-        if self.pool(lane.reach()).put(origin, lane, patience) {
+    pub(super) fn keep(
+        self: &Arc<Self>,
+        origin: Origin,
+        connection: Box<Http1>,
+        patience: Duration,
+    ) {
+        if self.pool.put((origin, connection.reach), connection, patience) {
             self.watch();
         }
     }
@@ -344,10 +324,7 @@ impl Inner {
     fn watch(self: &Arc<Self>) {
         let client = Arc::downgrade(self);
         self.tasks.start(async move {
-            let sweep = |client: Arc<Self>| {
-                [client.pool.sweep(), client.outside.sweep()].into_iter().flatten().min()
-            };
-            while let Some(next) = client.upgrade().and_then(sweep) {
+            while let Some(next) = client.upgrade().and_then(|client| client.pool.sweep()) {
                 tokio::time::sleep_until(next).await;
             }
         });

@@ -12,20 +12,20 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{Connection, SendRequest};
 
 use super::connect::Wire;
 use super::send::Reach;
 
-/// A connection for one request at a time.
-pub(super) struct Lane {
+/// An HTTP/1 connection, for one request at a time.
+pub(super) struct Http1 {
     sender: SendRequest<Full<Bytes>>,
     /// `None` once it is over.
     connection: Option<Connection<Wire, Full<Bytes>>>,
-    form: Form,
-    reach: Reach,
-    /// The server has been seen to keep it open after an answer.
-    is_proven: bool,
+    pub(super) form: Form,
+    /// For which requests it was made.
+    pub(super) reach: Reach,
 }
 
 /// How requests are written on a connection.
@@ -43,30 +43,20 @@ pub(super) struct Failed {
     pub(super) never_sent: bool,
 }
 
-impl Lane {
+impl From<TrySendError<Request<Full<Bytes>>>> for Failed {
+    fn from(mut error: TrySendError<Request<Full<Bytes>>>) -> Self {
+        let never_sent = error.take_message().is_some();
+        Self { error: error.into_error(), never_sent }
+    }
+}
+
+impl Http1 {
     pub(super) fn new(
         (sender, connection): (SendRequest<Full<Bytes>>, Connection<Wire, Full<Bytes>>),
         form: Form,
         reach: Reach,
     ) -> Self {
-        Self { sender, connection: Some(connection), form, reach, is_proven: false }
-    }
-
-    /// Returns for which requests it was made.
-    pub(super) fn reach(&self) -> Reach {
-        self.reach
-    }
-
-    pub(super) fn form(&self) -> &Form {
-        &self.form
-    }
-
-    pub(super) fn is_proven(&self) -> bool {
-        self.is_proven
-    }
-
-    pub(super) fn prove(&mut self) {
-        self.is_proven = true;
+        Self { sender, connection: Some(connection), form, reach }
     }
 
     /// Sends a request and waits for the head of the answer.
@@ -80,10 +70,7 @@ impl Lane {
             drive(connection, cx);
             answer.as_mut().poll(cx)
         });
-        answer.await.map_err(|mut error| {
-            let never_sent = error.take_message().is_some();
-            Failed { error: error.into_error(), never_sent }
-        })
+        Ok(answer.await?)
     }
 
     /// Moves the connection on as far as it goes.
