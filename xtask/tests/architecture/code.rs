@@ -93,9 +93,9 @@ pub(crate) fn imports(code: &str) -> Vec<(usize, String)> {
 pub(crate) fn crate_paths(code: &str) -> BTreeSet<(usize, String)> {
     const ROOT: &str = "crate::";
     let first = |path: &str| path.split("::").next().unwrap_or_default().to_owned();
-    let imported = imports(code).into_iter().filter_map(|(line, name)| {
-        Some((line, first(name.strip_prefix(ROOT)?)))
-    });
+    let imported = imports(code)
+        .into_iter()
+        .filter_map(|(line, name)| Some((line, first(name.strip_prefix(ROOT)?))));
     let named = find_words(code, ROOT).into_iter().map(|at| {
         let rest = &code[at + ROOT.len()..];
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());

@@ -88,7 +88,10 @@ mod tests {
     fn a_module_that_uses_a_higher_one_is_found() {
         DIRECTION.check(
             &[
-                ("crates/protocol/src/lib.rs", "pub use json::{Json, Members};\npub use peer::Peer;\n"),
+                (
+                    "crates/protocol/src/lib.rs",
+                    "pub use json::{Json, Members};\npub use peer::Peer;\n",
+                ),
                 (
                     "crates/protocol/src/transport/a.rs",
                     "use crate::session::Core;\nuse crate::{Json, peer::Wire};\n\

@@ -10,8 +10,6 @@ mod write;
 
 pub use id::Id;
 pub use message::{Message, Notification, Request, Response, RpcError, code};
-pub use read::{Flaw, Malformed, Received, read};
 pub(crate) use read::read_leniently;
+pub use read::{Flaw, Malformed, Received, read};
 pub use write::{failure, notification, request, success};
-
-pub(crate) use write::{quote_into, request_of_parts};

@@ -9,24 +9,8 @@ use crate::Json;
 pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
     let mut text = opened(method.len() + params.map_or(0, |params| params.as_str().len()) + 64);
     text.extend_from_slice(b",\"id\":");
-    text.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
+    text.extend_from_slice(id.to_string().as_bytes());
     named(&mut text, method, params);
-    text
-}
-
-/// Writes a request whose parameters are put together from parts.
-pub(crate) fn request_of_parts(id: u64, method: &str, parts: &[&str]) -> Vec<u8> {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    let mut text = opened(method.len() + length + 64);
-    text.extend_from_slice(b",\"id\":");
-    text.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
-    text.extend_from_slice(b",\"method\":");
-    quote_into(&mut text, method);
-    text.extend_from_slice(b",\"params\":");
-    for part in parts {
-        text.extend_from_slice(part.as_bytes());
-    }
-    text.push(b'}');
     text
 }
 
@@ -80,21 +64,10 @@ fn opened(capacity: usize) -> Vec<u8> {
 
 fn named(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
     text.extend_from_slice(b",\"method\":");
-    quote_into(text, method);
+    text.extend_from_slice(serde_json::Value::from(method).to_string().as_bytes());
     if let Some(params) = params {
         text.extend_from_slice(b",\"params\":");
         text.extend_from_slice(params.as_str().as_bytes());
     }
     text.push(b'}');
-}
-
-/// Writes a text as a JSON string; the ordinary ones need no escaping.
-pub(crate) fn quote_into(text: &mut Vec<u8>, plain: &str) {
-    if plain.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\') {
-        text.push(b'"');
-        text.extend_from_slice(plain.as_bytes());
-        text.push(b'"');
-    } else {
-        text.extend_from_slice(serde_json::Value::from(plain).to_string().as_bytes());
-    }
 }

@@ -10,8 +10,8 @@ use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta, with_respon
 use crate::view::{
     Acknowledged, Cancelled, Change, Completion, ContentBlock, DiscoverResult, Elicitation, Entry,
     Icon, InitializeResult, InputRequired, LogMessage, Page, Progress, Prompt, PromptResult,
-    ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Task, Tool,
-    ToolResult, UrlsRequired, with_meta,
+    ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Task, Tool, ToolResult,
+    UrlsRequired, with_meta,
 };
 
 /// Inputs worth mutating.
@@ -48,7 +48,9 @@ fn lists(json: &Json) {
     list::<Prompt>(json, |it| drop(black_box((it.title(), it.description(), it.arguments()))));
     list::<Root>(json, |it| drop(black_box(it.name())));
     #[cfg(feature = "skills")]
-    list::<crate::view::Skill>(json, |it| drop(black_box((it.name(), it.description(), it.files()))));
+    list::<crate::view::Skill>(json, |it| {
+        drop(black_box((it.name(), it.description(), it.files())))
+    });
     list::<Task>(json, look_at_task);
     list::<Tool>(json, |it| {
         drop(black_box((it.title(), it.description(), it.hints(), it.task_support(), it.meta())));

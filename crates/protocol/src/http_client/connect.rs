@@ -104,18 +104,18 @@ impl Dialer {
         if let Place::Socket { path } = origin.place() {
             let wire = connect_socket(path).await;
             let source = |source| HttpError::Connect { origin: origin.clone(), source };
-            return shake_hands(wire.map_err(source)?, (Form::Direct, reach), origin).await;
+            return shake_hands(wire.map_err(source)?, Form::Direct, reach, origin).await;
         }
         let (wire, form) = self.reach(target, reach, tasks).await?;
         if !origin.is_secure() {
-            return shake_hands(wire, (form, reach), origin).await;
+            return shake_hands(wire, form, reach, origin).await;
         }
         let secured = self.tls.wrap(wire, target.uri(), Side::Server, tasks).await;
         let (wire, is_http2) = secured.map_err(|source| tls_error(origin, source))?;
         if is_http2 {
             return share(wire, origin, tasks).await;
         }
-        shake_hands(wire, (form, reach), origin).await
+        shake_hands(wire, form, reach, origin).await
     }
 
     /// Gets as far as bytes to the server can be sent, directly or through a proxy.
@@ -203,15 +203,16 @@ async fn judge_for_proxy(origin: &Origin) -> Result<(), HttpError> {
 
 async fn shake_hands(
     wire: Wire,
-    (form, reach): (Form, Reach),
+    form: Form,
+    reach: Reach,
     origin: &Origin,
 ) -> Result<Link, HttpError> {
-    let shaken = http1::Builder::new()
+    let (sender, connection) = http1::Builder::new()
         .max_header_size(MOST_HEADER_BYTES)
         .handshake(wire)
         .await
         .map_err(|source| never_sent(origin, source))?;
-    Ok(Link::One(Box::new(Http1::new(shaken, form, reach))))
+    Ok(Link::One(Box::new(Http1::new(sender, connection, form, reach))))
 }
 
 /// Starts HTTP/2 on a connection; a task of the client drives it from now on.

@@ -52,7 +52,8 @@ impl From<TrySendError<Request<Full<Bytes>>>> for Failed {
 
 impl Http1 {
     pub(super) fn new(
-        (sender, connection): (SendRequest<Full<Bytes>>, Connection<Wire, Full<Bytes>>),
+        sender: SendRequest<Full<Bytes>>,
+        connection: Connection<Wire, Full<Bytes>>,
         form: Form,
         reach: Reach,
     ) -> Self {

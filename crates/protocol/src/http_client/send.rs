@@ -211,9 +211,7 @@ impl HttpClient {
                 let request = build(outgoing, Some(&connection.form));
                 (connection.send(request).await?, Some(connection))
             }
-            Link::Two(mut shared) => {
-                (shared.try_send_request(build(outgoing, None)).await?, None)
-            }
+            Link::Two(mut shared) => (shared.try_send_request(build(outgoing, None)).await?, None),
         };
         Ok(self.respond(response, outgoing, connection))
     }

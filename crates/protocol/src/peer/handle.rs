@@ -8,6 +8,7 @@ use http::{HeaderName, HeaderValue};
 
 use super::dialect::Dialect;
 use super::wire::Wire;
+use crate::envelope;
 use crate::era::{Era, HeaderParameter, Revision};
 use crate::session::{Deadline, Ended, Limits, Observer, Question, RequestError, Warning};
 use crate::transport::process::StderrTail;
@@ -57,6 +58,14 @@ pub enum ProgressReport {
     SignsOfLife,
     /// They also go to a listener, which must return at once.
     To(Arc<dyn Fn(Json) + Send + Sync>),
+}
+
+/// What a request has beside its parameters and options.
+pub(super) struct Extras<'a> {
+    /// Who watches it while the server works on it.
+    pub(super) observer: Observer,
+    /// Headers that mirror parameters; only HTTP sends them.
+    pub(super) headers: &'a [(HeaderName, HeaderValue)],
 }
 
 /// A connection to a server; clones are cheap and share it.
@@ -139,7 +148,7 @@ impl Peer {
             ProgressReport::SignsOfLife => Observer::Clock,
             ProgressReport::To(listener) => Observer::Listener(Arc::clone(listener)),
         };
-        self.ask_observed(method, params, options, (observer, headers))
+        self.ask_observed(method, params, options, Extras { observer, headers })
     }
 
     /// Words a request, which is sent when the future is first polled.
@@ -150,13 +159,15 @@ impl Peer {
         method: &'a str,
         params: Option<&'a Json>,
         options: &RequestOptions,
-        (observer, headers): (Observer, &'a [(HeaderName, HeaderValue)]),
+        extras: Extras<'a>,
     ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
+        let Extras { observer, headers } = extras;
         let Inner { wire, dialect, .. } = &*self.0;
         let id = wire.core.next_id();
         let wants_progress = !matches!(options.progress, ProgressReport::Off);
         let token = wants_progress.then_some(id);
-        let message = dialect.request((id, method), params, token, &options.meta);
+        let worded = dialect.params(params, token, &options.meta);
+        let message = envelope::request(id, method, worded.as_ref());
         let question =
             Question { id, method, params, message, deadline: options.deadline, observer, headers };
         wire.ask(question)

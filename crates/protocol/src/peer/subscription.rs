@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
+use super::handle::Extras;
 use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
@@ -53,8 +54,8 @@ impl Peer {
         let endless = RequestOptions { deadline: Deadline::never(), ..options.clone() };
         let mut rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>> =
             Box::pin(async move {
-                let how = (observer, &[][..]);
-                peer.ask_observed("subscriptions/listen", Some(&params), &endless, how).await
+                let extras = Extras { observer, headers: &[] };
+                peer.ask_observed("subscriptions/listen", Some(&params), &endless, extras).await
             });
         let limit = options.deadline.idle;
         let first = async {

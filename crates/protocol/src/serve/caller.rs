@@ -107,7 +107,7 @@ impl Caller {
         within: Duration,
     ) -> Result<Json, SendError> {
         let session = self.0.client.legacy().ok_or(SendError::NoSession)?;
-        let asking = client::ask(session, &self.0.outlet, (method, params), within);
+        let asking = client::ask(session, &self.0.outlet, method, params, within);
         tokio::select! {
             biased;
             answer = asking => answer,

@@ -87,7 +87,7 @@ impl Client {
         within: Duration,
     ) -> Result<Json, SendError> {
         let session = self.0.session.as_ref().ok_or(SendError::NoSession)?;
-        ask(session, session.outlet(), (method, params), within).await
+        ask(session, session.outlet(), method, params, within).await
     }
 }
 
@@ -115,7 +115,8 @@ pub enum SendError {
 pub(crate) async fn ask(
     session: &Session,
     outlet: &Outlet,
-    (method, params): (&str, Option<&Json>),
+    method: &str,
+    params: Option<&Json>,
     within: Duration,
 ) -> Result<Json, SendError> {
     let mut open = session.asks().open(outlet.clone()).ok_or(SendError::Gone)?;

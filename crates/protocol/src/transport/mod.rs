@@ -12,11 +12,11 @@ pub mod process;
 pub(crate) mod stdio;
 pub(crate) mod streamable;
 
-pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
 pub use crate::http_client::{
     HttpClient, HttpError, HttpOptions, Origin, Phase, Proxies, Refusal, Target, TargetError,
 };
 pub use crate::session::{TraceEvent, Tracer};
+pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
 
 pub(crate) use door::{Address, Door, Posting};
 #[cfg(any(test, fuzzing))]

@@ -47,12 +47,8 @@ pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
     if entries.is_empty() {
         return with_members(params, &[]);
     }
-    let existing = if may_contain(params, "_meta") {
-        members(params).into_iter().rev().find(|(key, _)| is_key(key, "_meta"))
-    } else {
-        None
-    };
-    let meta = with_members(existing.map_or("{}", |(_, value)| value), entries);
+    let existing = scan::member(params, "_meta");
+    let meta = with_members(existing.unwrap_or("{}"), entries);
     with_members(params, &[("_meta", meta.as_str())])
 }
 
@@ -60,10 +56,8 @@ pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
 /// an empty one.
 pub(super) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
     let object = if object.starts_with('{') { object } else { "{}" };
-    let is_new = |key: &str| !may_contain(object, key);
     // Every occurrence of a key is replaced, so that it does not matter which one a reader takes.
-    let written =
-        if entries.iter().all(|(key, _)| is_new(key)) { Vec::new() } else { members(object) };
+    let written: Vec<(&str, &str)> = scan::members(object).collect();
     let mut replaced: Vec<(Range<usize>, &str)> = Vec::new();
     let mut added = Vec::new();
     for (index, (key, value)) in entries.iter().enumerate() {
@@ -108,21 +102,10 @@ fn splice(object: &str, added: &[(&str, &str)], replaced: &[(Range<usize>, &str)
     Json::trusted(text)
 }
 
-/// Tells whether a key may be in a text; one that is written with escapes cannot be ruled out.
-fn may_contain(text: &str, key: &str) -> bool {
-    let contains = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
-    contains(key) || contains("\\u") || (key.contains('/') && contains("\\/"))
-}
-
 /// Returns where a part of a text is.
 fn range_in(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()
-}
-
-/// Returns the members of an object as they were written.
-fn members(object: &str) -> Vec<(&str, &str)> {
-    scan::members(object).collect()
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio_util::task::TaskTracker;
 
-use crate::session::{Core, EndReason, Ended, Handler, Limits, Reply, Speaker};
 use crate::Json;
 use crate::envelope::Notification;
+use crate::session::{Core, EndReason, Ended, Handler, Limits, Reply, Speaker};
 
 /// Somebody who never answers.
 struct Absent;

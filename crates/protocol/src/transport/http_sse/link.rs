@@ -8,10 +8,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::sync::oneshot;
 
 use crate::Json;
+use crate::http_client::{Body, Redirects, Target};
 use crate::session::{
     Answer, Core, EndReason, Ended, RequestError, Speaker, TraceEvent, awaited, cancellation,
 };
-use crate::http_client::{Body, Redirects, Target};
 use crate::transport::events::Parser;
 use crate::transport::{Address, Door, Posting};
 

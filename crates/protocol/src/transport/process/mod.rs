@@ -30,4 +30,6 @@ pub use self::error::StartError;
 pub use self::launch::Launch;
 pub use self::process::{Ended, EndedBy, Grace, Process};
 pub use self::stderr::{LogSink, StderrTail};
-pub use self::system::{Stdin, Stdout, adopt_orphans, end_adopted, kill_all, reserve_descriptors, sweep};
+pub use self::system::{
+    Stdin, Stdout, adopt_orphans, end_adopted, kill_all, reserve_descriptors, sweep,
+};

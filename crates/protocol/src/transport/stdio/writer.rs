@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::outlet::Outlet;
-use crate::transport::process::Stdin;
 use crate::session::{TraceEvent, Tracer};
+use crate::transport::process::Stdin;
 
 /// How much is gathered into one write.
 const BATCH: usize = 64 << 10;

@@ -10,16 +10,16 @@ use tokio::sync::{Semaphore, oneshot};
 
 use super::reply::{self, Reading, Whose};
 use super::session::{Seen, Session};
+use crate::Json;
 use crate::envelope;
 use crate::era::{Revision, header_value};
+use crate::http_client::{HttpError, Redirects, Response, Target};
+use crate::scan::{self, text_of};
 use crate::session::{
     Answer, Core, EndReason, Ended, Question, RequestError, Speaker, TraceEvent, Warning, awaited,
     cancellation,
 };
-use crate::http_client::{HttpError, Redirects, Response, Target};
 use crate::transport::{Address, Door, Posting};
-use crate::Json;
-use crate::scan::{self, text_of};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");

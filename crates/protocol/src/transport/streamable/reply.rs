@@ -16,8 +16,8 @@ use super::exchange::{Streamable, failed};
 use super::session::Seen;
 use crate::Json;
 use crate::envelope::{self, Id, Message, Received, Response as Answered, RpcError};
-use crate::session::{Answer, RequestError, Warning};
 use crate::http_client::{Body, HttpError, Response};
+use crate::session::{Answer, RequestError, Warning};
 use crate::transport::events::{Event, Parser};
 
 /// How long to wait before a stream is resumed, if the server does not say.

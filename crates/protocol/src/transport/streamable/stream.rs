@@ -16,8 +16,8 @@ use tokio::sync::oneshot;
 
 use super::exchange::{EVENTS, Streamable, Wrapping};
 use super::reply::is_of;
-use crate::session::RequestError;
 use crate::http_client::Body;
+use crate::session::RequestError;
 use crate::transport::events::Parser;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");

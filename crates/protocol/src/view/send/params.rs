@@ -5,12 +5,10 @@
 
 use std::time::Duration;
 
-use bytestring::ByteString;
 use serde::Serialize;
 
 use super::{ClientCapabilities, ClientInfo, Object, Pairs, written};
 use crate::Json;
-use crate::envelope::quote_into;
 use crate::era::Revision;
 use crate::view::meta::with_members;
 use crate::view::notice::LogLevel;
@@ -49,40 +47,23 @@ pub fn page(cursor: Option<&str>) -> Json {
 }
 
 /// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is how long to keep the result.
-///
-/// The one request that is made again and again: its parts are texts already and are only joined.
 pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duration>) -> Json {
-    const BEFORE_NAME: &[u8] = b"{\"name\":";
-    const QUOTES: usize = 2;
-    const BEFORE_ARGUMENTS: &[u8] = b",\"arguments\":";
-    const END: &[u8] = b"}";
+    #[derive(Serialize)]
+    struct Params<'a> {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<&'a Json>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        task: Option<Task>,
+    }
 
-    let arguments = arguments.map(|arguments| arguments.as_json().as_str());
-    let task = as_task.map(|ttl| {
-        let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        format!(",\"task\":{{\"ttl\":{millis}}}")
-    });
-    // A text of exactly its length is shared without another allocation. Only a name with characters
-    // to escape, which hardly any tool has, is longer than this.
-    let length = BEFORE_NAME.len()
-        + name.len()
-        + QUOTES
-        + arguments.map_or(0, |arguments| BEFORE_ARGUMENTS.len() + arguments.len())
-        + task.as_ref().map_or(0, String::len)
-        + END.len();
-    let mut text = Vec::with_capacity(length);
-    text.extend_from_slice(BEFORE_NAME);
-    quote_into(&mut text, name);
-    if let Some(arguments) = arguments {
-        text.extend_from_slice(BEFORE_ARGUMENTS);
-        text.extend_from_slice(arguments.as_bytes());
+    #[derive(Serialize)]
+    struct Task {
+        ttl: u64,
     }
-    if let Some(task) = task {
-        text.extend_from_slice(task.as_bytes());
-    }
-    text.extend_from_slice(END);
-    // All parts are texts, so the whole is one.
-    ByteString::try_from(text).map_or_else(|_| Json::object(), Json::trusted)
+
+    let task = as_task.map(|ttl| Task { ttl: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) });
+    written(&Params { name, arguments: arguments.map(Object::as_json), task })
 }
 
 /// Writes the parameters of `resources/read`, `resources/subscribe`, `resources/unsubscribe` and
