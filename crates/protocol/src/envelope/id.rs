@@ -32,7 +32,7 @@ impl Id {
     }
 
     /// Returns the number we sent, if this is one of its disguises: servers echo `1` as `"1"` or `1.0`.
-    pub fn as_ours(&self) -> Option<u64> {
+    pub(crate) fn as_ours(&self) -> Option<u64> {
         match self {
             Self::Number(number) => u64::try_from(*number).ok(),
             Self::Text(text) => text.trim().parse().ok(),

@@ -59,8 +59,6 @@ pub mod code {
     pub const INVALID_PARAMS: i64 = -32602;
     /// Something went wrong inside.
     pub const INTERNAL: i64 = -32603;
-    /// An older number for a resource that does not exist.
-    pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// A header does not agree with the body (2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The client lacks a capability that the server needs (2026-07-28).

@@ -17,14 +17,14 @@ const DEPTH: usize = 32;
 
 /// A parameter of a tool that is repeated in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeaderParameter {
+pub(crate) struct HeaderParameter {
     header: HeaderName,
     path: Vec<String>,
 }
 
 /// Why the marks in a schema cannot be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadMark {
+pub(crate) enum BadMark {
     /// The name cannot be part of a header.
     #[error("`x-mcp-header` is no header name")]
     Name,
@@ -41,7 +41,7 @@ pub enum BadMark {
 
 impl HeaderParameter {
     /// Reads the marks in the schema of a tool's arguments.
-    pub fn read(schema: &Json) -> Result<Vec<Self>, BadMark> {
+    pub(crate) fn read(schema: &Json) -> Result<Vec<Self>, BadMark> {
         if memchr::memmem::find(schema.as_str().as_bytes(), ANNOTATION.as_bytes()).is_none() {
             return Ok(Vec::new());
         }
@@ -53,7 +53,7 @@ impl HeaderParameter {
     }
 
     /// Returns the header for a call; none if the argument is missing or `null`.
-    pub fn header(&self, arguments: &Json) -> Option<(HeaderName, HeaderValue)> {
+    pub(crate) fn header(&self, arguments: &Json) -> Option<(HeaderName, HeaderValue)> {
         let (last, parents) = self.path.split_last()?;
         let mut object = arguments.as_str();
         for name in parents {
@@ -132,8 +132,18 @@ fn holds_mark(value: &Value) -> bool {
     }
 }
 
+/// Returns the parameter that `Mcp-Name` repeats.
+pub(crate) fn naming_parameter(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        _ => None,
+    }
+}
+
 /// Writes a text as a header: plain where that is possible, else as Base64 between sentinels.
-pub fn header_value(text: &str) -> Option<HeaderValue> {
+pub(crate) fn header_value(text: &str) -> Option<HeaderValue> {
     let is_sealed = text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1);
     let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
         && !text.starts_with(' ')
@@ -146,9 +156,9 @@ pub fn header_value(text: &str) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("{open}{}{close}", STANDARD.encode(text))).ok()
 }
 
-/// Reads a header written by [`header_value`].
-pub fn header_text(value: &HeaderValue) -> Option<String> {
-    let text = std::str::from_utf8(value.as_bytes()).ok()?;
+/// Reads a header written as by [`header_value`]; `None` if it claims to be base64 and is not.
+pub(crate) fn header_text(value: &HeaderValue) -> Option<String> {
+    let text = std::str::from_utf8(value.as_bytes()).ok()?.trim_matches([' ', '\t']);
     let inner = text.strip_prefix(SENTINEL.0).and_then(|rest| rest.strip_suffix(SENTINEL.1));
     match inner {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),

@@ -4,6 +4,6 @@ mod headers;
 mod negotiate;
 mod revision;
 
-pub use headers::{BadMark, HeaderParameter, header_text, header_value};
+pub(crate) use headers::{HeaderParameter, header_text, header_value, naming_parameter};
 pub(crate) use negotiate::{Negotiation, Prior, Probe, Sign, Step};
 pub use revision::{Era, Revision, UnknownRevision};

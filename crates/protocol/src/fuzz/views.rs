@@ -53,7 +53,7 @@ fn lists(json: &Json) {
     });
     list::<Task>(json, look_at_task);
     list::<Tool>(json, |it| {
-        drop(black_box((it.title(), it.description(), it.hints(), it.task_support(), it.meta())));
+        drop(black_box((it.title(), it.description(), it.hints(), it.meta())));
         let schema = it.input_schema();
         assert!(schema.is_none_or(|schema| schema.is_object()), "a schema is an object");
         it.icons().iter().for_each(look_at_icon);
@@ -79,7 +79,7 @@ fn look_at_icon(icon: &Icon) {
 }
 
 fn look_at_task(task: &Task) {
-    black_box((task.status(), task.poll_interval(), task.time_to_live(), task.result()));
+    black_box((task.status(), task.poll_interval(), task.result()));
     black_box((task.error(), task.requests(), task.status_message()));
 }
 
@@ -98,7 +98,7 @@ fn results(json: &Json) {
     let blocks: Vec<_> = prompt.messages().iter().map(|it| (it.role(), it.content())).collect();
     black_box((blocks, prompt.description(), prompt.oddities()));
     let completion = Completion::read(json.clone());
-    black_box((completion.values(), completion.total(), completion.has_more()));
+    black_box((completion.values(), completion.total()));
 
     let first = InitializeResult::read(json.clone());
     black_box((first.revision(), first.server_info().version(), first.all_oddities()));
@@ -107,8 +107,6 @@ fn results(json: &Json) {
     black_box((discovered.revisions(), discovered.cache(), discovered.all_oddities()));
     black_box((capabilities.tools(), capabilities.tasks(), capabilities.extension("a/b")));
     black_box(Task::promised_by(json));
-    #[cfg(feature = "skills")]
-    black_box(crate::view::Skill::from_get(json));
 }
 
 fn look_at_block(block: &ContentBlock) {
@@ -136,9 +134,9 @@ fn notices(json: &Json) {
     let log = LogMessage::read(json.clone());
     black_box((log.level(), log.text(), log.logger()));
     let progress = Progress::read(json.clone());
-    black_box((progress.token_number(), progress.progress(), progress.total()));
-    black_box((Cancelled::read(json.clone()).request_number(), Acknowledged::read(json)));
-    black_box(Change::read(json.clone()).subscription_number());
+    black_box((progress.token(), progress.progress(), progress.total()));
+    black_box((Cancelled::read(json.clone()).request_id(), Acknowledged::read(json)));
+    black_box(Change::read(json.clone()).uri());
 }
 
 fn writers(json: &Json) {

@@ -90,7 +90,7 @@ impl Target {
     }
 
     /// Says whether the address brought credentials with it.
-    pub fn has_credentials(&self) -> bool {
+    pub(crate) fn has_credentials(&self) -> bool {
         self.0.authorization.is_some()
     }
 
@@ -248,7 +248,7 @@ impl Origin {
     }
 
     /// Says whether it is asked over TLS.
-    pub fn is_secure(&self) -> bool {
+    pub(crate) fn is_secure(&self) -> bool {
         matches!(*self.0, Place::Network { is_secure: true, .. })
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use memchr::memmem::Finder;
 
-use super::{Listing, Peer, RequestOptions};
+use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::Era;
@@ -43,26 +43,22 @@ impl Peer {
     }
 
     /// Asks how a task stands.
-    pub async fn get_task(&self, id: &str, options: &RequestOptions) -> Result<Task, RequestError> {
+    pub(crate) async fn get_task(
+        &self,
+        id: &str,
+        options: &RequestOptions,
+    ) -> Result<Task, RequestError> {
         let result = self.request("tasks/get", Some(&send::task(id)), options).await?;
         task_in(&result)
     }
 
     /// Asks a server to give a task up.
-    pub async fn cancel_task(
+    pub(crate) async fn cancel_task(
         &self,
         id: &str,
         options: &RequestOptions,
     ) -> Result<(), RequestError> {
         self.request("tasks/cancel", Some(&send::task(id)), options).await.map(drop)
-    }
-
-    /// Lists all tasks of a server of 2025-11-25.
-    pub async fn list_tasks(
-        &self,
-        options: &RequestOptions,
-    ) -> Result<Listing<Task>, RequestError> {
-        self.list("tasks/list", options).await
     }
 
     /// Returns the result itself, or waits for the task that it promises.

@@ -3,12 +3,11 @@
 //! A value that is no plain text is wrapped as `=?base64?…?=`; whatever disagrees with the body is
 //! refused, because somebody may have decided by the header.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::Json;
 use crate::envelope::{RpcError, code};
+use crate::era::{header_text, naming_parameter};
 
 /// Begins the names of headers that repeat arguments of a tool.
 const PARAM: &str = "mcp-param-";
@@ -35,7 +34,7 @@ impl ParamHeaders {
             header.as_str().strip_prefix(PARAM).is_some_and(|it| it.eq_ignore_ascii_case(name))
         };
         let found = self.0.iter().find(|(header, _)| is_meant(header));
-        found.map(|(_, value)| decoded(value).ok_or(MalformedHeader))
+        found.map(|(_, value)| header_text(value).ok_or(MalformedHeader))
     }
 
     /// Goes through all of them, not decoded: for somebody who passes them on.
@@ -60,39 +59,20 @@ pub(crate) fn agree(
     method: &str,
     params: Option<&Json>,
 ) -> Result<(), RpcError> {
-    let found = headers.get("mcp-method").and_then(decoded);
+    let found = headers.get("mcp-method").and_then(header_text);
     if found.as_deref() != Some(method) {
         return Err(header_mismatch("Mcp-Method does not match the method"));
     }
-    let Some(key) = naming_param(method) else { return Ok(()) };
+    let Some(key) = naming_parameter(method) else { return Ok(()) };
     let name = params.and_then(|params| params.get(key)?.to_text());
     let header = headers.get("mcp-name");
     let agrees = match (header, name) {
-        (Some(header), Some(name)) => decoded(header) == Some(name),
+        (Some(header), Some(name)) => header_text(header) == Some(name),
         // A request without a name is wrong, but not because of its headers.
         (None, None) => true,
         _ => false,
     };
     if agrees { Ok(()) } else { Err(header_mismatch(&format!("Mcp-Name does not match {key}"))) }
-}
-
-/// Returns the parameter that `Mcp-Name` repeats.
-fn naming_param(method: &str) -> Option<&'static str> {
-    match method {
-        "tools/call" | "prompts/get" => Some("name"),
-        "resources/read" => Some("uri"),
-        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
-        _ => None,
-    }
-}
-
-/// Decodes a value; `None` if it claims to be base64 and is not.
-fn decoded(value: &HeaderValue) -> Option<String> {
-    let text = std::str::from_utf8(value.as_bytes()).ok()?.trim_matches([' ', '\t']);
-    match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
-        Some(coded) => String::from_utf8(STANDARD.decode(coded).ok()?).ok(),
-        None => Some(text.to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -101,7 +81,7 @@ mod tests {
 
     fn check(header: &str, expected: Option<&str>) {
         let value = HeaderValue::from_str(header).unwrap();
-        assert_eq!(decoded(&value).as_deref(), expected, "{header}");
+        assert_eq!(header_text(&value).as_deref(), expected, "{header}");
     }
 
     #[test]

@@ -73,11 +73,6 @@ impl Annotations {
         self.raw.number_at("priority").map(|priority| priority.clamp(0.0, 1.0))
     }
 
-    /// Returns when it changed, as the server wrote it.
-    pub fn last_modified(&self) -> Option<ByteString> {
-        self.raw.text_at("lastModified")
-    }
-
     /// Reads the annotations of anything; without any, all answers are "not said".
     pub(super) fn of(raw: &Json) -> Self {
         Self::read(raw.object_at("annotations").unwrap_or_else(Json::object))

@@ -22,8 +22,6 @@ pub mod key {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// With a notification: which request asked for it.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// With a message of 2025-11-25: which task it belongs to.
-    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// With a request: what to call it in `notifications/progress`.
     pub const PROGRESS_TOKEN: &str = "progressToken";
 }

@@ -52,4 +52,4 @@ pub use server::{Feature, Implementation, ServerCapabilities, TaskFeatures};
 pub use skill::{Skill, SkillFile, SkillFiles};
 pub use subscription::{Acknowledged, SubscriptionFilter};
 pub use task::{Task, TaskStatus};
-pub use tool::{TaskSupport, Tool, ToolHints};
+pub use tool::{Tool, ToolHints};

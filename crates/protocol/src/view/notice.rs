@@ -2,8 +2,7 @@
 
 use bytestring::ByteString;
 
-use super::fields::{Fields, echoed_number, view};
-use super::meta::key;
+use super::fields::{Fields, view};
 use super::odd::{Kind, Rule};
 use crate::Json;
 
@@ -110,11 +109,6 @@ impl Progress {
         self.raw.field("progressToken")
     }
 
-    /// Returns the token as the number it was, even if it comes back as a text.
-    pub fn token_number(&self) -> Option<u64> {
-        echoed_number(&self.token()?)
-    }
-
     /// Returns how much is done.
     pub fn progress(&self) -> Option<f64> {
         self.raw.number_at("progress")
@@ -142,11 +136,6 @@ impl Cancelled {
         self.raw.field("requestId").filter(|id| !id.is_null())
     }
 
-    /// Returns which of our own requests it is about.
-    pub fn request_number(&self) -> Option<u64> {
-        echoed_number(&self.request_id()?)
-    }
-
     /// Returns why: foreign text.
     pub fn reason(&self) -> Option<ByteString> {
         self.raw.text_at("reason")
@@ -163,16 +152,6 @@ impl Change {
     /// Returns the address of the resource that changed.
     pub fn uri(&self) -> Option<ByteString> {
         self.raw.text_at("uri")
-    }
-
-    /// Returns the id of the page that has been dealt with (2025-11-25).
-    pub fn elicitation_id(&self) -> Option<ByteString> {
-        self.raw.text_at("elicitationId")
-    }
-
-    /// Returns which of our subscriptions it belongs to (2026-07-28).
-    pub fn subscription_number(&self) -> Option<u64> {
-        echoed_number(&self.meta()?.field(key::SUBSCRIPTION_ID)?)
     }
 }
 
@@ -204,22 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn a_token_comes_back_in_disguise() {
-        for token in ["7", "\"7\"", "7.0"] {
-            let text = format!(r#"{{"progressToken":{token},"progress":0.5,"total":null}}"#);
-            let progress = Progress::read(json(&text));
-            assert_eq!(progress.token_number(), Some(7), "{token}");
-            assert_eq!((progress.progress(), progress.total()), (Some(0.5), None));
-        }
-        assert_eq!(Progress::read(json(r#"{"progressToken":"abc"}"#)).token_number(), None);
-        assert_eq!(Progress::read(json("null")).token_number(), None);
-    }
-
-    #[test]
-    fn a_change_belongs_to_a_subscription() {
-        let text = r#"{"uri":"a:b","_meta":{"io.modelcontextprotocol/subscriptionId":"3"}}"#;
-        let change = Change::read(json(text));
-        assert_eq!(change.subscription_number(), Some(3));
-        assert_eq!(change.uri().unwrap(), "a:b");
+    fn progress_is_read_as_far_as_it_is_understood() {
+        let text = r#"{"progressToken":7,"progress":0.5,"total":null}"#;
+        let progress = Progress::read(json(text));
+        assert_eq!((progress.progress(), progress.total()), (Some(0.5), None));
     }
 }

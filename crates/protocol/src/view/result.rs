@@ -137,11 +137,6 @@ impl Completion {
     pub fn total(&self) -> Option<u64> {
         self.inner().whole_at("total")
     }
-
-    /// Tells whether there are more than were sent.
-    pub fn has_more(&self) -> bool {
-        self.inner().flag_at("hasMore").unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
@@ -202,7 +197,7 @@ mod tests {
         let text = r#"{"completion":{"values":["a",1,"b"],"total":3.0,"hasMore":true}}"#;
         let completion = Completion::read(text.parse().unwrap());
         assert_eq!(completion.values(), ["a", "b"]);
-        assert_eq!((completion.total(), completion.has_more()), (Some(3), true));
+        assert_eq!(completion.total(), Some(3));
         assert!(Completion::read("[]".parse().unwrap()).values().is_empty());
     }
 }

@@ -65,11 +65,6 @@ impl ServerCapabilities {
         self.feature("prompts")
     }
 
-    /// Tells whether arguments can be completed.
-    pub fn has_completions(&self) -> bool {
-        declared(&self.raw, "completions").is_some()
-    }
-
     /// Tells whether the server sends log messages.
     pub fn has_logging(&self) -> bool {
         declared(&self.raw, "logging").is_some()
@@ -183,7 +178,7 @@ mod tests {
             "extensions":{"a/b":{"x":1},"c/d":null}}"#,
         );
         assert_eq!(all.resources(), Some(Feature { subscribe: true, list_changed: false }));
-        assert!(all.has_logging() && !all.has_completions());
+        assert!(all.has_logging());
         let tasks = TaskFeatures { list: true, cancel: false, call_tool: true };
         assert_eq!(all.tasks(), Some(tasks));
         assert_eq!(all.extension("a/b").unwrap().as_str(), r#"{"x":1}"#);

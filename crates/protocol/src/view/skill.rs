@@ -49,11 +49,6 @@ pub struct SkillFile {
 }
 
 impl Skill {
-    /// Returns the skill in the answer to `skills/get`.
-    pub fn from_get(result: &Json) -> Option<Self> {
-        Self::read(result.object_at("skill")?).ok()
-    }
-
     /// Returns what stands at the head of `SKILL.md`, as JSON.
     pub fn frontmatter(&self) -> Json {
         self.raw.object_at("frontmatter").unwrap_or_else(Json::object)
@@ -93,10 +88,10 @@ mod tests {
 
     #[test]
     fn a_skill_lists_its_files() {
-        let text = r#"{"skill":{"uri":"skill://a/SKILL.md",
+        let text = r#"{"uri":"skill://a/SKILL.md",
             "frontmatter":{"name":"a","description":"d"},
-            "resources":[{"uri":"skill://a/SKILL.md","digest":"sha256:00","size":5},{"size":1},7]}}"#;
-        let skill = Skill::from_get(&text.parse().unwrap()).unwrap();
+            "resources":[{"uri":"skill://a/SKILL.md","digest":"sha256:00","size":5},{"size":1},7]}"#;
+        let skill = Skill::read(text.parse().unwrap()).unwrap();
         assert_eq!(skill.name().unwrap(), "a");
         let SkillFiles::Listed(files) = skill.files() else { panic!("not listed") };
         assert_eq!(files.len(), 1);

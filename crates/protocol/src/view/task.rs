@@ -94,11 +94,6 @@ impl Task {
         self.raw.millis_at("pollIntervalMs").or_else(|| self.raw.millis_at("pollInterval"))
     }
 
-    /// Returns how long the server keeps it, counted from its creation; `None` for ever.
-    pub fn time_to_live(&self) -> Option<Duration> {
-        self.raw.millis_at("ttlMs").or_else(|| self.raw.millis_at("ttl"))
-    }
-
     /// Returns the result that a finished task brings along (the extension's way).
     pub fn result(&self) -> Option<Json> {
         self.raw.object_at("result")
@@ -146,7 +141,6 @@ mod tests {
             assert_eq!(task.id(), "a");
             assert_eq!(task.status(), TaskStatus::Working);
             assert_eq!(task.poll_interval(), Some(Duration::from_millis(50)));
-            assert_eq!(task.time_to_live(), Some(Duration::from_secs(60)));
             assert_eq!(task.oddities(), []);
         }
     }

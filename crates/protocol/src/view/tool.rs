@@ -93,16 +93,6 @@ impl Tool {
     pub fn icons(&self) -> Vec<Icon> {
         Icon::of(&self.raw)
     }
-
-    /// Returns whether it can run as a task (2025-11-25).
-    pub fn task_support(&self) -> TaskSupport {
-        let execution = self.raw.object_at("execution");
-        match execution.and_then(|execution| execution.text_at("taskSupport")).as_deref() {
-            Some("required") => TaskSupport::Required,
-            Some("optional") => TaskSupport::Optional,
-            _ => TaskSupport::Forbidden,
-        }
-    }
 }
 
 fn meant(schema: Option<Json>) -> Option<Json> {
@@ -124,17 +114,6 @@ pub struct ToolHints {
     pub idempotent: Option<bool>,
     /// It reaches beyond the server.
     pub open_world: Option<bool>,
-}
-
-/// Whether a tool can, or has to, be called as a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskSupport {
-    /// It cannot.
-    Forbidden,
-    /// Both ways work.
-    Optional,
-    /// It has to.
-    Required,
 }
 
 #[cfg(test)]
@@ -186,13 +165,5 @@ mod tests {
                 r#""t": annotations.readOnlyHint is a string, not a boolean"#
             ]
         );
-    }
-
-    #[test]
-    fn task_support_is_forbidden_unless_said() {
-        assert_eq!(tool("").task_support(), TaskSupport::Forbidden);
-        assert_eq!(tool(r#","execution":7"#).task_support(), TaskSupport::Forbidden);
-        let required = tool(r#","execution":{"taskSupport":"required"}"#);
-        assert_eq!(required.task_support(), TaskSupport::Required);
     }
 }

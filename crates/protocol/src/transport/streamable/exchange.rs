@@ -12,7 +12,7 @@ use super::reply::{self, Reading, Whose};
 use super::session::{Seen, Session};
 use crate::Json;
 use crate::envelope;
-use crate::era::{Revision, header_value};
+use crate::era::{Revision, header_value, naming_parameter};
 use crate::http_client::{HttpError, Redirects, Response, Target};
 use crate::scan::{self, text_of};
 use crate::session::{
@@ -267,12 +267,7 @@ fn headers(question: &Question<'_>, seen: &Seen) -> HeaderMap {
     if let Some(method) = header_value(question.method) {
         headers.insert(METHOD, method);
     }
-    let member = match question.method {
-        "tools/call" | "prompts/get" => Some("name"),
-        "resources/read" => Some("uri"),
-        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
-        _ => None,
-    };
+    let member = naming_parameter(question.method);
     let name = member.zip(question.params).and_then(|(member, params)| {
         header_value(&text_of(scan::member(params.as_str(), member)?)?)
     });

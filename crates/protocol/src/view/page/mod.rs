@@ -135,7 +135,7 @@ impl<T: Entry> Page<T> {
     }
 
     /// Reads at most so many entries of a result, good and bad ones together.
-    pub fn read_some(result: &Json, most: usize) -> Self {
+    pub(crate) fn read_some(result: &Json, most: usize) -> Self {
         let mut oddities = Vec::new();
         let pieces =
             pieces::read(result, most).unwrap_or_else(|| odd::read(result, most, &mut oddities));

@@ -4,7 +4,6 @@ use super::{ClientCapabilities, ClientInfo};
 use crate::Json;
 use crate::era::Revision;
 use crate::view::meta::{key, with_meta};
-use crate::view::notice::LogLevel;
 
 /// What every request carries, written once and added to each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +11,6 @@ pub struct RequestMeta {
     version: String,
     capabilities: Json,
     info: Json,
-    log_level: Option<String>,
 }
 
 impl RequestMeta {
@@ -22,27 +20,16 @@ impl RequestMeta {
             version: format!("\"{revision}\""),
             capabilities: capabilities.render(revision),
             info: info.render(revision),
-            log_level: None,
         }
-    }
-
-    /// Asks for log messages of a level and above; without it, none are sent.
-    #[must_use]
-    pub fn with_log_level(mut self, level: LogLevel) -> Self {
-        self.log_level = Some(format!("\"{}\"", level.as_str()));
-        self
     }
 
     /// Returns the parameters with all of this and with more entries of `_meta`, such as a
     /// progress token.
     pub fn apply(&self, params: Option<&Json>, more: &[(&str, &str)]) -> Json {
-        let mut entries = Vec::with_capacity(more.len() + 4);
+        let mut entries = Vec::with_capacity(more.len() + 3);
         entries.push((key::PROTOCOL_VERSION, self.version.as_str()));
         entries.push((key::CLIENT_CAPABILITIES, self.capabilities.as_str()));
         entries.push((key::CLIENT_INFO, self.info.as_str()));
-        if let Some(level) = &self.log_level {
-            entries.push((key::LOG_LEVEL, level));
-        }
         entries.extend_from_slice(more);
         with_meta(params, &entries)
     }
@@ -55,12 +42,11 @@ mod tests {
     #[test]
     fn a_request_says_who_asks() {
         let info = ClientInfo::new("n", "1");
-        let meta = RequestMeta::new(Revision::LATEST, &ClientCapabilities::default(), &info)
-            .with_log_level(LogLevel::Warning);
+        let meta = RequestMeta::new(Revision::LATEST, &ClientCapabilities::default(), &info);
         let params: Json = r#"{"name":"a"}"#.parse().unwrap();
         assert_eq!(
             meta.apply(Some(&params), &[("progressToken", "7")]).as_str(),
-            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"io.modelcontextprotocol/logLevel":"warning","progressToken":7},"name":"a"}"#
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"progressToken":7},"name":"a"}"#
         );
     }
 }
