@@ -49,7 +49,7 @@ fn lists(json: &Json) {
     list::<Root>(json, |it| drop(black_box(it.name())));
     #[cfg(feature = "skills")]
     list::<crate::view::Skill>(json, |it| {
-        drop(black_box((it.name(), it.description(), it.files())))
+        drop(black_box((it.name(), it.description(), it.files())));
     });
     list::<Task>(json, look_at_task);
     list::<Tool>(json, |it| {

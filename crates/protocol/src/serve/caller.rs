@@ -9,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::claims::Meta;
 use super::client::{self, Client, SendError};
 use super::hub::Announcer;
-use super::level::Level;
 use super::outlet::Outlet;
 use crate::Json;
 use crate::envelope::{self, Id};
 use crate::era::Era;
+use crate::view::LogLevel;
 
 /// Who made a call, and the way back to them while it lasts. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Inner {
     pub(crate) outlet: Outlet,
     pub(crate) token: CancellationToken,
     /// The severity a modern request asks for; without one it gets no log messages.
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<LogLevel>,
     pub(crate) meta: Meta,
     pub(crate) announcer: Announcer,
 }
@@ -91,7 +91,7 @@ impl Caller {
     }
 
     /// Sends a log message, if the client wants those of this severity.
-    pub async fn log(&self, level: Level, data: &Json) -> Result<(), SendError> {
+    pub async fn log(&self, level: LogLevel, data: &Json) -> Result<(), SendError> {
         let params = format!(r#"{{"level":"{}","data":{}}}"#, level.as_str(), data.as_str());
         self.notify("notifications/message", Some(&Json::trusted(params))).await
     }
@@ -127,7 +127,7 @@ impl Caller {
             },
         };
         let level = params.and_then(|params| params.get("level")?.to_text());
-        level.and_then(|level| level.parse().ok()).is_none_or(|level: Level| level >= wanted)
+        level.and_then(|level| LogLevel::named(&level)).is_none_or(|level| level >= wanted)
     }
 }
 

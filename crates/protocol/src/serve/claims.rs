@@ -7,16 +7,12 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::client::{Client, Facts};
-use super::level::Level;
 use crate::envelope::{RpcError, code};
 use crate::era::{Era, Revision};
 use crate::scan::{self, text_of};
+use crate::view::LogLevel;
+use crate::view::meta::key;
 use crate::{Json, Members};
-
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The `_meta` of a request.
 #[derive(Debug, Clone)]
@@ -28,7 +24,7 @@ pub(crate) struct Claims {
     pub(crate) revision: Revision,
     pub(crate) capabilities: Json,
     pub(crate) info: Option<Json>,
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<LogLevel>,
 }
 
 /// The kind of revision a request names.
@@ -61,7 +57,7 @@ impl Meta {
 
     /// Returns the revision the request names, whatever it is.
     pub(crate) fn version(&self) -> Option<Cow<'_, str>> {
-        let version = scan::member(self.0.as_ref()?.as_str(), VERSION)?;
+        let version = scan::member(self.0.as_ref()?.as_str(), key::PROTOCOL_VERSION)?;
         Some(text_of(version).unwrap_or(Cow::Borrowed(version)))
     }
 
@@ -83,15 +79,16 @@ impl Meta {
     pub(crate) fn claims(&self) -> Result<Claims, RpcError> {
         let meta = self.0.as_ref().ok_or_else(|| missing("_meta"))?;
         let members = meta.members().ok_or_else(|| missing("_meta"))?;
-        let version = members.text(VERSION).ok_or_else(|| missing(VERSION))?;
+        let version =
+            members.text(key::PROTOCOL_VERSION).ok_or_else(|| missing(key::PROTOCOL_VERSION))?;
         let revision = match version.parse::<Revision>() {
             Ok(revision) if revision.era() == Era::Modern => revision,
             _ => return Err(unsupported_version(&version)),
         };
-        let capabilities = object(meta, &members, CAPABILITIES);
-        let capabilities = capabilities.ok_or_else(|| missing(CAPABILITIES))?;
-        let info = object(meta, &members, CLIENT_INFO);
-        let level = members.text(LOG_LEVEL).and_then(|level| level.parse().ok());
+        let capabilities = object(meta, &members, key::CLIENT_CAPABILITIES);
+        let capabilities = capabilities.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+        let info = object(meta, &members, key::CLIENT_INFO);
+        let level = members.text(key::LOG_LEVEL).and_then(|level| LogLevel::named(&level));
         Ok(Claims { revision, capabilities, info, level })
     }
 }

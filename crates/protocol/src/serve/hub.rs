@@ -5,15 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::client::Client;
 use super::outlet::Outlet;
-use super::result::with_member;
 use super::session::SessionId;
 use super::subscribe::Filter;
 use crate::Json;
 use crate::envelope::{self, Id};
-use crate::scan;
-
-/// The key in `_meta` that says which subscription a notification belongs to.
-pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+use crate::view::meta::key::SUBSCRIPTION_ID;
+use crate::view::with_meta;
 
 /// Tells the clients of a server about changes. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -133,23 +130,7 @@ impl Drop for Seat {
 
 /// Writes a notification with the subscription's id in its `_meta`, and leaves the rest as it is.
 fn tagged(method: &str, params: Option<&Json>, id: &Id) -> Vec<u8> {
-    let tag = format!(r#""{SUBSCRIPTION_ID}":{id}"#);
-    let empty = Json::object();
-    let params = params.filter(|params| params.is_object()).unwrap_or(&empty);
-    let meta = params.get("_meta").filter(Json::is_object);
-    let params = match meta {
-        None => with_member(params, &format!(r#""_meta":{{{tag}}}"#)),
-        Some(meta) => {
-            let mut others = String::new();
-            for (key, value) in scan::members(params.as_str()) {
-                if !scan::is_key(key, "_meta") {
-                    others.extend([",", key, ":", value]);
-                }
-            }
-            let meta = with_member(&meta, &tag);
-            Json::trusted(format!(r#"{{"_meta":{}{others}}}"#, meta.as_str()))
-        }
-    };
+    let params = with_meta(params, &[(SUBSCRIPTION_ID, &id.to_string())]);
     envelope::notification(method, Some(&params))
 }
 
@@ -180,7 +161,7 @@ mod tests {
         );
         check(
             Some(r#"{"uri":"a:b","_meta":{"x":1.50}}"#),
-            r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":7,"x":1.50},"uri":"a:b"}}"#,
+            r#"{"uri":"a:b","_meta":{"io.modelcontextprotocol/subscriptionId":7,"x":1.50}}}"#,
         );
     }
 }

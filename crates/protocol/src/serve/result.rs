@@ -1,13 +1,12 @@
 //! Completes a result with what the modern revision demands and the service left out.
 //!
-//! The result's own text is copied once and never decoded: missing members are put in front of the
-//! first one, and the server's name goes into `_meta`.
+//! The result's own text is copied and never decoded: missing members are put in front of the first
+//! one, and the server's name goes into `_meta`.
 
 use crate::Json;
 use crate::scan;
-
-/// The key in `_meta` under which a server says who it is.
-pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+use crate::view::meta::key::SERVER_INFO;
+use crate::view::meta::{with_members, with_meta};
 
 /// What a result may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,99 +38,30 @@ impl Shape {
         if self == Self::AsIs || !result.is_object() {
             return result;
         }
-        let seen = Seen::of(result.as_str());
-        let mut front = String::new();
-        if seen.kind.is_none() {
-            front.push_str(r#""resultType":"complete","#);
+        let [kind, ttl, scope, meta] =
+            scan::find(result.as_str(), ["resultType", "ttlMs", "cacheScope", "_meta"]);
+        let new_meta = format!(r#"{{"{SERVER_INFO}":{}}}"#, info.as_str());
+        let mut lacking = Vec::new();
+        if kind.is_none() {
+            lacking.push(("resultType", r#""complete""#));
         }
         // Only a finished result may be kept; one that asks for input says nothing about caching.
-        let is_final = seen.kind.is_none_or(|kind| kind == r#""complete""#);
+        let is_final = kind.is_none_or(|kind| kind == r#""complete""#);
         if self == Self::Cacheable && is_final {
-            if !seen.ttl {
-                front.push_str(r#""ttlMs":0,"#);
-            }
-            if !seen.scope {
-                front.push_str(r#""cacheScope":"private","#);
-            }
+            lacking.extend(ttl.is_none().then_some(("ttlMs", "0")));
+            lacking.extend(scope.is_none().then_some(("cacheScope", r#""private""#)));
         }
-        if seen.meta.is_none() {
-            front.extend([r#""_meta":{""#, SERVER_INFO, r#"":"#, info.as_str(), "},"]);
+        lacking.extend(meta.is_none().then_some(("_meta", &*new_meta)));
+        let completed = with_members(result.as_str(), &lacking);
+        if meta.is_some_and(lacks_name) {
+            return with_meta(Some(&completed), &[(SERVER_INFO, info.as_str())]);
         }
-        let named = seen.meta.filter(|meta| lacks_name(meta)).map(|meta| {
-            let member = format!(r#""{SERVER_INFO}":{},"#, info.as_str());
-            (offset(result.as_str(), meta) + 1, member)
-        });
-        if front.is_empty() && named.is_none() {
-            return result;
-        }
-        Json::trusted(inserted(result.as_str(), front, named))
-    }
-}
-
-/// Puts `member` in front of the members of `object`.
-pub(crate) fn with_member(object: &Json, member: &str) -> Json {
-    Json::trusted(inserted(object.as_str(), format!("{member},"), None))
-}
-
-struct Seen<'a> {
-    kind: Option<&'a str>,
-    meta: Option<&'a str>,
-    ttl: bool,
-    scope: bool,
-}
-
-impl<'a> Seen<'a> {
-    fn of(object: &'a str) -> Self {
-        let mut seen = Self { kind: None, meta: None, ttl: false, scope: false };
-        for (key, value) in scan::members(object) {
-            if scan::is_key(key, "resultType") {
-                seen.kind = Some(value);
-            } else if scan::is_key(key, "_meta") {
-                seen.meta = Some(value);
-            } else if scan::is_key(key, "ttlMs") {
-                seen.ttl = true;
-            } else if scan::is_key(key, "cacheScope") {
-                seen.scope = true;
-            }
-        }
-        seen
+        completed
     }
 }
 
 fn lacks_name(meta: &str) -> bool {
     meta.starts_with('{') && scan::member(meta, SERVER_INFO).is_none()
-}
-
-fn offset(whole: &str, part: &str) -> usize {
-    part.as_ptr().addr() - whole.as_ptr().addr()
-}
-
-/// Inserts `front` behind the opening brace and `later` where it says.
-fn inserted(object: &str, mut front: String, later: Option<(usize, String)>) -> String {
-    let (head, rest) = object.split_at(object.find('{').map_or(0, |at| at + 1));
-    drop_comma_before_end(&mut front, rest);
-    let more = later.as_ref().map_or(0, |(_, member)| member.len());
-    let mut text = String::with_capacity(object.len() + front.len() + more);
-    text.push_str(head);
-    text.push_str(&front);
-    match later {
-        None => text.push_str(rest),
-        Some((at, mut member)) => {
-            let (before, after) = rest.split_at(at - head.len());
-            drop_comma_before_end(&mut member, after);
-            text.push_str(before);
-            text.push_str(&member);
-            text.push_str(after);
-        }
-    }
-    text
-}
-
-/// Takes the last comma away if nothing follows it.
-fn drop_comma_before_end(members: &mut String, rest: &str) {
-    if rest.trim_start().starts_with('}') {
-        members.truncate(members.trim_end_matches(',').len());
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use tokio_util::task::TaskTracker;
 use super::caller::Caller;
 use super::discover;
 use super::hub::Announcer;
-use super::level::Level;
 use super::result::Shape;
 use super::running::Lasting;
 use super::service::{Answer, Call, Service};
@@ -21,6 +20,7 @@ use super::subscribe;
 use crate::Json;
 use crate::envelope::{self, Id, RpcError};
 use crate::era::Era;
+use crate::view::LogLevel;
 
 /// How long a cancelled call may take to clean up before it is dropped.
 const CANCEL_GRACE: Duration = Duration::from_secs(2);
@@ -226,7 +226,7 @@ async fn set_level(
     call: Call,
     session: Arc<Session>,
 ) -> Result<Json, RpcError> {
-    let level: Option<Level> = call.param("level").and_then(|level| level.to_text()?.parse().ok());
+    let level = call.param("level").and_then(|level| LogLevel::named(&level.to_text()?));
     let level = level.ok_or_else(|| RpcError::invalid_params("Invalid params: unknown level"))?;
     session.set_level(level);
     match service.handle(call).await {

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::asks::Asks;
-use super::level::Level;
 use super::outlet::Outlet;
 use super::running::Running;
+use crate::view::LogLevel;
 
 /// How many resources one session may watch.
 const MOST_WATCHED: usize = 10_000;
@@ -54,7 +54,7 @@ pub(crate) struct Session {
 
 #[derive(Debug, Default)]
 struct Settings {
-    level: Option<Level>,
+    level: Option<LogLevel>,
     watched: HashSet<String>,
 }
 
@@ -80,11 +80,11 @@ impl Session {
         &self.running
     }
 
-    pub(crate) fn level(&self) -> Option<Level> {
+    pub(crate) fn level(&self) -> Option<LogLevel> {
         self.settings().level
     }
 
-    pub(crate) fn set_level(&self, level: Level) {
+    pub(crate) fn set_level(&self, level: LogLevel) {
         self.settings().level = Some(level);
     }
 

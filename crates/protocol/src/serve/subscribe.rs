@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hub::{Listener, SUBSCRIPTION_ID};
+use super::hub::Listener;
 use super::server::Core;
 use super::service::Call;
 use crate::Json;
 use crate::envelope::RpcError;
 use crate::scan;
+use crate::view::meta::key;
 
 /// The kinds of news a client subscribes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,7 @@ pub(crate) async fn listen(core: &Core, call: Call) -> Result<Json, RpcError> {
     drop(seat);
     // Whatever the service keeps for the subscription ends with it, however it ended.
     caller.cancellation().cancel();
-    Ok(Json::trusted(format!(r#"{{"_meta":{{"{SUBSCRIPTION_ID}":{}}}}}"#, caller.id())))
+    Ok(Json::trusted(format!(r#"{{"_meta":{{"{}":{}}}}}"#, key::SUBSCRIPTION_ID, caller.id())))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
 
 /// Returns an object with members set; each is a key and a JSON text. What is no object counts as
 /// an empty one.
-pub(super) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
+pub(crate) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
     let object = if object.starts_with('{') { object } else { "{}" };
     // Every occurrence of a key is replaced, so that it does not matter which one a reader takes.
     let written: Vec<(&str, &str)> = scan::members(object).collect();

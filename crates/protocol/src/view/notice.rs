@@ -89,8 +89,13 @@ impl LogLevel {
             "warn" => Some(Self::Warning),
             "err" => Some(Self::Error),
             "fatal" => Some(Self::Critical),
-            _ => Self::ALL.into_iter().find(|level| level.as_str() == text),
+            text => Self::named(text),
         }
+    }
+
+    /// Returns the level of exactly this name.
+    pub(crate) fn named(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text)
     }
 }
 

@@ -7,7 +7,6 @@ use bytestring::ByteString;
 
 use super::fields::{Fields, entry};
 use super::odd::{Kind, Rule, Rules};
-use super::page::Entry;
 use crate::Json;
 
 /// The name of the extension.
@@ -85,6 +84,7 @@ impl Skill {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Entry;
 
     #[test]
     fn a_skill_lists_its_files() {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use wharf_protocol::Json;
 use wharf_protocol::envelope::RpcError;
 use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::serve::{Call, Level, Progress, missing_capability};
+use wharf_protocol::serve::{Call, Progress, missing_capability};
+use wharf_protocol::view::LogLevel;
 
 use super::catalogue::{CHART, written};
 use super::history::History;
@@ -132,7 +133,7 @@ async fn ask(
 }
 
 async fn log(call: &Call) -> Json {
-    for level in [Level::Debug, Level::Error] {
+    for level in [LogLevel::Debug, LogLevel::Error] {
         // A client that is gone reads no log either.
         drop(call.caller.log(level, &written(&json!(level.as_str()))).await);
     }

@@ -19,12 +19,12 @@ use crate::serve::caller::{self, Caller};
 use crate::serve::claims::Meta;
 use crate::serve::client::Client;
 use crate::serve::headers::ParamHeaders;
-use crate::serve::level::Level;
 use crate::serve::outlet::Outlet;
 use crate::serve::result::Shape;
 use crate::serve::running::Noted;
 use crate::serve::server;
 use crate::serve::service::{Answer, Call};
+use crate::view::LogLevel;
 
 pub(super) struct Exchange {
     app: Arc<App>,
@@ -42,7 +42,7 @@ pub(super) struct Exchange {
 pub(super) struct Source {
     pub(super) request: Request,
     pub(super) meta: Meta,
-    pub(super) level: Option<Level>,
+    pub(super) level: Option<LogLevel>,
 }
 
 impl Exchange {

@@ -18,13 +18,13 @@ use crate::serve::claims::{Meta, Named};
 use crate::serve::client::Client;
 use crate::serve::discover::{self, Hello};
 use crate::serve::headers::ParamHeaders;
-use crate::serve::level::Level;
 use crate::serve::outlet::Outlet;
 use crate::serve::result::Shape;
 use crate::serve::running::{Lasting, Running};
 use crate::serve::server::{self, Core};
 use crate::serve::service::{Answer, Call, Notice};
 use crate::serve::session::{Session, SessionId};
+use crate::view::LogLevel;
 
 /// How many calls may be under way.
 const MOST_CALLS: usize = 4096;
@@ -185,7 +185,7 @@ impl Pipe {
         Ok(Task { answer, shape: Shape::AsIs, lasting: Lasting::Briefly, caller })
     }
 
-    fn call(&self, request: Request, client: Client, extra: (Meta, Option<Level>)) -> Task {
+    fn call(&self, request: Request, client: Client, extra: (Meta, Option<LogLevel>)) -> Task {
         let caller = self.caller(&request, client, extra);
         let Request { method, params, .. } = request;
         let call =
@@ -194,7 +194,7 @@ impl Pipe {
         Task { answer: self.core.answer(call), shape, lasting, caller }
     }
 
-    fn caller(&self, request: &Request, client: Client, extra: (Meta, Option<Level>)) -> Caller {
+    fn caller(&self, request: &Request, client: Client, extra: (Meta, Option<LogLevel>)) -> Caller {
         let (meta, level) = extra;
         Caller::new(caller::Inner {
             client,

@@ -9,9 +9,10 @@ use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::Era;
 use crate::serve::{
-    Answer, Call, Client, Described, Description, Filter, Level, Notice, Progress, SendError,
-    Server, ServerInfo, Service, header_mismatch, missing_capability,
+    Answer, Call, Client, Described, Description, Filter, Notice, Progress, SendError, Server,
+    ServerInfo, Service, header_mismatch, missing_capability,
 };
+use crate::view::LogLevel;
 
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}"#;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -106,7 +107,7 @@ impl Sample {
                 Ok(content("done"))
             }
             "log" => {
-                for level in [Level::Debug, Level::Error] {
+                for level in [LogLevel::Debug, LogLevel::Error] {
                     let data = Json::encode(level.as_str()).unwrap();
                     sent(caller.log(level, &data).await)?;
                 }
