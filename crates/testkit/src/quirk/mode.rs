@@ -85,9 +85,6 @@ pub enum Expect {
         /// The reason the client should give.
         because: Failure,
     },
-    /// There are several good ways to take it: what counts is that all ends in time, within
-    /// bounds, and without harm to other servers.
-    Survives,
 }
 
 /// Why something fails.

@@ -45,7 +45,6 @@ impl Experience {
     /// Returns what is not as the mode says.
     pub(crate) fn deviation(&self, mode: &Mode) -> Option<String> {
         let fits = match (mode.expect, &self.outcome) {
-            (Expect::Survives, _) => true,
             (Expect::ConnectFails { because }, Outcome::NotConnected(found))
             | (Expect::ListFails { because }, Outcome::NotListed(found)) => found.is(because),
             (Expect::CallFails { tools, because }, Outcome::Called { tools: listed, result }) => {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use wharf_protocol::peer::{Deadline, ProgressReport, RequestOptions};
-use wharf_testkit::quirk::{Expect, Failure, Mode, Tag};
+use wharf_testkit::quirk::{Expect, Failure, Mode};
 
 /// Longer than anything takes, so that an error does not hang a run.
 pub(crate) const LIMIT: Duration = Duration::from_secs(40);
@@ -36,8 +36,6 @@ impl Patience {
             Expect::ConnectFails { because } if by_waiting(because) => (2 * SHORT, LONG, LONG),
             Expect::ListFails { because } if by_waiting(because) => (LONG, SHORT, LONG),
             Expect::CallFails { because, .. } if by_waiting(because) => (LONG, LONG, SHORT),
-            Expect::Survives if mode.has(Tag::Heavy) => (LONG, LONG, LONG),
-            Expect::Survives => (3 * SHORT, 2 * SHORT, 2 * SHORT),
             _ => (LONG, LONG, LONG),
         };
         let (delay, idle) = match mode.name {

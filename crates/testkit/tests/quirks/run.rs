@@ -19,7 +19,7 @@ use wharf_protocol::{
     connect_stdio,
 };
 use wharf_testkit::quirk::http::Settings;
-use wharf_testkit::quirk::{Era, Expect, HttpQuirk, Mode, Tag};
+use wharf_testkit::quirk::{Era, HttpQuirk, Mode, Tag};
 
 use super::experience::{Called, Experience, Outcome, Problem, TEXT, remarks};
 use super::patience::{LIMIT, Patience};
@@ -74,12 +74,7 @@ pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
 
 async fn judged(mode: &Mode, run: impl Future<Output = Experience>) -> Option<String> {
     match tokio::time::timeout(LIMIT, run).await {
-        Ok(experience) => {
-            if mode.expect == Expect::Survives {
-                println!("{}: {experience:?}", mode.name);
-            }
-            experience.deviation(mode)
-        }
+        Ok(experience) => experience.deviation(mode),
         Err(_) => Some(format!("did not end within {LIMIT:?}")),
     }
 }

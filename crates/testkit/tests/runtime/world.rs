@@ -178,3 +178,19 @@ pub(super) fn kill(process: u32) {
     let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     let _may_be_gone = rustix::process::kill_process(process, rustix::process::Signal::KILL);
 }
+
+/// Ends a process and blocks the thread until it has closed all its files.
+#[cfg(target_os = "linux")]
+pub(super) fn kill_and_wait(process: u32) {
+    kill(process);
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    let is_open = || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        // The state comes after the name, which is in parentheses. A zombie has no files.
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    };
+    while is_open() {
+        assert!(std::time::Instant::now() < deadline, "process {process} does not end");
+        std::thread::yield_now();
+    }
+}

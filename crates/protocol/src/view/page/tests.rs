@@ -89,7 +89,6 @@ fn entries_share_the_buffer_of_the_page() {
     let whole = text.as_str().as_bytes().as_ptr_range();
     assert!(whole.contains(&page.items[0].raw().as_str().as_ptr()));
     assert!(whole.contains(&page.items[0].name().as_ptr()));
-    assert!(size_of::<Tool>() <= 80, "two slices and two places, no more");
 }
 
 #[test]

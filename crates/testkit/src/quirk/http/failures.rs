@@ -109,8 +109,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     }),
     Entry::new(
         "status-503-call-once",
-        "answers its first call with 503; a client may try again or say so",
-        Expect::Survives,
+        "answers its first call with 503; a call is not repeated after that",
+        call_fails(Failure::Refused),
         Act::Code(|site, incoming| {
             incoming.call()?;
             let busy = response("503 Service Unavailable", "Retry-After: 0\r\n", "");
@@ -186,8 +186,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     ),
     always(
         "redirect-across",
-        "moved to another origin (307); a client may follow, but without credentials",
-        Expect::Survives,
+        "moved to another origin (307), which must not get the credentials",
+        Expect::ConnectFails { because: Failure::Forbidden },
         |site, incoming| {
             let elsewhere = format!("http://{}/mcp", site.elsewhere);
             (!incoming.seen.at_other_origin).then(|| redirected("307", &elsewhere))

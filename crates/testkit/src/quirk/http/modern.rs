@@ -128,8 +128,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     ),
     modern(
         "lost-once",
-        "loses its first call; a client may send it again with a new id, or say so",
-        Expect::Survives,
+        "loses its first call, which must not be sent again",
+        call_fails(Failure::Ended),
         |site, incoming| {
             incoming.call()?;
             (site.times("tools/call") == 1).then(|| stream(": lost\n\n"))

@@ -70,8 +70,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     }),
     older(
         "sse-json-endpoint",
-        "names its address inside of JSON; a client may find it or give up",
-        Expect::Survives,
+        "names its address inside of JSON, where nobody looks for it",
+        Expect::ConnectFails { because: Failure::Refused },
         |site, incoming| {
             let endpoint = "event: endpoint\ndata: {\"uri\":\"/messages?sessionId=berth-1\"}\n\n";
             good(site, incoming, endpoint, &no_post())

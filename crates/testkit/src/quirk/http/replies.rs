@@ -75,8 +75,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     }),
     wraps(
         "huge-header",
-        "sends a header of a megabyte; a client may take it or give up",
-        Expect::Survives,
+        "sends a header of a megabyte, which is more than a client should take",
+        Expect::ConnectFails { because: Failure::Any },
         |site, reply, headers| {
             let filler = "x".repeat(site.bytes(1 << 20));
             let headers =
@@ -101,8 +101,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     }),
     wraps(
         "type-says-stream",
-        "calls its JSON an event stream; a client may look or give up",
-        Expect::Survives,
+        "calls its JSON an event stream, in which there is then no event",
+        Expect::ConnectFails { because: Failure::Any },
         |_, reply, headers| typed("Content-Type: text/event-stream\r\n", reply, headers),
     ),
     wraps("type-says-json", "calls its event stream JSON", WARNS, |_, reply, headers| {

@@ -46,8 +46,8 @@ pub(super) const QUIRKS: &[Entry] = &[
     ),
     legacy(
         "resume-nonsense-retry",
-        "wants the client to come back in a hundred years; a client may come earlier or give up",
-        Expect::Survives,
+        "wants the client to come back in a hundred years, which no call waits for",
+        call_fails(Failure::TimedOut),
         |site, incoming| resume(site, incoming, "retry: 3155760000000\n", 1),
     ),
     legacy(

@@ -3,7 +3,7 @@
 use super::StdioQuirk;
 use super::server::{Act, Event, Flow, Server};
 use super::settings;
-use crate::quirk::mode::{Expect, Failure, WARNS, WORKS, call_fails};
+use crate::quirk::mode::{Failure, WARNS, WORKS, call_fails};
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
@@ -147,8 +147,8 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "result-and-error",
-        "answers calls with a result and an error; a client may believe either",
-        Expect::Survives,
+        "answers calls with a result and an error; the error counts",
+        call_fails(Failure::Refused),
         Act::Reply(
             "tools/call",
             r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":$TEXT}]},"error":{"code":-32603,"message":"also this"}}"#,

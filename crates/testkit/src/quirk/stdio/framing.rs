@@ -3,7 +3,7 @@
 use super::StdioQuirk;
 use super::server::{Act, Event, Flow, Server};
 use super::settings;
-use crate::quirk::mode::{Expect, Tag, WARNS, WORKS};
+use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS};
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new("well-behaved", "has no quirk at all", WORKS, Act::Behave),
@@ -118,10 +118,18 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "newline-first",
-        "puts the line end before a message and not after; a client may look at the rest or give up",
-        Expect::Survives,
+        "puts the line end before a message and not after, so its first answer never ends",
+        Expect::ConnectFails { because: Failure::TimedOut },
         Act::Code(newline_first),
-    ),
+    )
+    .legacy(),
+    StdioQuirk::new(
+        "newline-first-modern",
+        "does the same; the answer to the second probe ends that to the first one",
+        Expect::ListFails { because: Failure::TimedOut },
+        Act::Code(newline_first),
+    )
+    .modern(),
     StdioQuirk::new(
         "event-stream",
         "writes server-sent events on stdout",
@@ -131,7 +139,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "single-quotes",
         "writes something that only looks like JSON, for ever",
-        Expect::ConnectFails { because: crate::quirk::mode::Failure::Any },
+        Expect::ConnectFails { because: Failure::Any },
         Act::Envelope("{'jsonrpc': '2.0', 'id': $ID, 'result': None}"),
     ),
     StdioQuirk::new(
