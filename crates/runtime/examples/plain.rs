@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use wharf::call::{Answer, ApprovalRequest, Approver, Lasting};
+use wharf::approval::{Answer, ApprovalRequest, Approver, Lasting};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;

@@ -6,7 +6,7 @@ use wharf_config::Catalog;
 
 use crate::gate::{self, Entry};
 use crate::options::Options;
-use crate::tools::cache::ToolCache;
+use crate::store::tool_cache::ToolCache;
 use crate::tools::names::{self, Names};
 use crate::tools::offer::{Listed, Offer, OfferedBy, ToolRules};
 use crate::tools::{Freshness, Registry};

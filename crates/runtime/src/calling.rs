@@ -17,10 +17,10 @@ use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOption
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
 
-use crate::call::approval::Proposal;
+use crate::approval::{ApprovalRequest, Caller, Proposal};
 use crate::call::explain::{Claims, explain, may_repeat};
-use crate::call::pages::{self, Refusal};
-use crate::call::{ApprovalRequest, CallError, CallStage, Caller, Details, Outcome, Phase, Reason};
+use crate::elicitation::required_pages::{self, Refusal};
+use crate::call::{CallError, CallStage, Details, Outcome, Phase, Reason};
 use crate::connections::{ServerView, Snapshot, call_limit};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
@@ -200,7 +200,7 @@ impl Runtime {
     /// Has pages visited without which a server refuses a call; tells whether that was done.
     async fn visit(&self, refusal: Refusal<'_>, left: Duration) -> bool {
         let shared = &self.0.shared;
-        let visiting = pages::visit(refusal, &shared.options.ports, &shared.visits);
+        let visiting = required_pages::visit(refusal, &shared.options.ports, &shared.visits);
         tokio::time::timeout(left, visiting).await.unwrap_or(false)
     }
 

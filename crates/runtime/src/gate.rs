@@ -14,8 +14,8 @@ use wharf_config::{
     ServerSpec, Source, State, Transport, TransportKind,
 };
 
-use crate::tools::cache::CacheKey;
-use crate::tools::pins::PinKey;
+use crate::store::tool_cache::CacheKey;
+use crate::store::pins::PinKey;
 
 /// What a winner of the catalog becomes before anything runs.
 #[derive(Debug, Clone)]

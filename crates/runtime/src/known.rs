@@ -10,8 +10,8 @@ use wharf_config::{Catalog, Env, ServerName};
 
 use crate::gate::{self, Entry, Planned};
 use crate::options::Options;
-use crate::tools::attempts::{Attempts, LastAttempt};
-use crate::tools::cache::ToolCache;
+use crate::store::attempts::{Attempts, LastAttempt};
+use crate::store::tool_cache::ToolCache;
 
 /// What is known of a server from an earlier time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -10,7 +10,7 @@
 //! prints, asks, or reads the process's own environment.
 
 mod advice;
-mod approvals;
+pub mod approval;
 mod asking;
 mod cached;
 pub mod call;
@@ -28,12 +28,13 @@ mod options;
 #[cfg(feature = "otel")]
 pub mod otel;
 mod ports;
-pub mod questions;
+pub mod elicitation;
 mod resolve;
 mod runtime;
 mod spans;
 mod startup;
 mod status;
+mod store;
 mod stderr;
 pub mod thinking;
 mod tool_review;
@@ -41,7 +42,7 @@ pub mod tools;
 mod trace;
 mod violations;
 
-pub use approvals::{ApprovalsError, RememberedApproval, forget_approvals};
+pub use approval::{ApprovalsError, RememberedApproval, forget_approvals};
 pub use asking::Offered;
 pub use cached::cached_tools;
 pub use calling::CallOptions;
@@ -62,8 +63,8 @@ pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use status::{Failure, FailureKind, Status};
 pub use stderr::last_meaningful_line;
 pub use tool_review::ToolReview;
-pub use tools::attempts::LastAttempt;
-pub use tools::cache::clear_cache;
+pub use store::attempts::LastAttempt;
+pub use store::tool_cache::clear_cache;
 pub use trace::{TraceKind, TraceLine, TraceSink};
 
 pub use wharf_config as config;

@@ -15,8 +15,8 @@ use crate::gate::{self, Entry};
 use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::status::Status;
-use crate::tools::attempts::Attempts;
-use crate::tools::cache::ToolCache;
+use crate::store::attempts::Attempts;
+use crate::store::tool_cache::ToolCache;
 use crate::tools::{Found, Naming, alias, names, naming};
 
 /// The servers that could offer the tool that a text names, each in whatever state it is.

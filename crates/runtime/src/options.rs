@@ -9,7 +9,7 @@ use wharf_config::{Env, Settings};
 use wharf_protocol::transport::process::Grace;
 use wharf_protocol::view::ClientInfo;
 
-use crate::call::Approver;
+use crate::approval::Approver;
 use crate::deciding::TrustDecider;
 use crate::ports::Ports;
 use crate::resolve::{CredentialStore, FileCredentials};

@@ -12,8 +12,7 @@ use tokio_util::task::TaskTracker;
 use wharf_config::{Catalog, ServerName};
 use wharf_protocol::Peer;
 
-use crate::call::approval::Approvals;
-use crate::call::remembered::Remembered;
+use crate::approval::{Approvals, Remembered};
 use crate::call::{ModelText, Outcome, ResultStore};
 use crate::connections::{
     Applied, Channels, Command, Rules, ServerView, Shared, Snapshot, Supervisor,
@@ -23,7 +22,7 @@ use crate::gate;
 use crate::options::{Options, StartupMode};
 use crate::status::{Failure, Status};
 use crate::tools::Tool;
-use crate::tools::disk::LOCK_WAIT;
+use crate::store::files::LOCK_WAIT;
 
 /// How long the last thing that is written waits for other processes.
 const LAST_WAIT: Duration = Duration::from_millis(250);

@@ -14,7 +14,7 @@ use wharf_config::ServerName;
 use crate::connections::{Command, ServerView, Snapshot};
 use crate::options::StartupMode;
 use crate::runtime::Runtime;
-use crate::tools::attempts::LastAttempt;
+use crate::store::attempts::LastAttempt;
 
 /// How long after the gate a server is waited for whose last attempt failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);

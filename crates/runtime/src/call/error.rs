@@ -299,7 +299,7 @@ impl CallError {
 }
 
 /// Puts foreign words on one line of bearable length.
-pub(super) fn bounded(words: &str) -> String {
+pub(crate) fn bounded(words: &str) -> String {
     clip(words.trim(), LONGEST_WORDS)
 }
 

@@ -26,7 +26,7 @@ use crate::logs;
 use crate::resolve::{ResolvedTransport, Secrets};
 use crate::spans;
 use crate::status::Failure;
-use crate::tools::cache::CachedServer;
+use crate::store::tool_cache::CachedServer;
 use crate::tools::offer::{Listed, Offer, OfferedBy};
 use crate::tools::{Freshness, ToolChange};
 use crate::trace::Redacted;

@@ -20,7 +20,7 @@ use wharf_protocol::view::{
 };
 
 use super::shared::Shared;
-use crate::call::pages::Visits;
+use crate::elicitation::required_pages::Visits;
 use crate::event::{Event, Teller};
 use crate::ports::Ports;
 use crate::resolve::Secrets;

@@ -6,9 +6,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::gate::Ready;
-use crate::tools::attempts::LastAttempt;
-use crate::tools::cache::{CacheKey, CachedServer, ToolCache};
-use crate::tools::disk::Turn;
+use crate::store::attempts::LastAttempt;
+use crate::store::tool_cache::{CacheKey, CachedServer, ToolCache};
+use crate::store::files::Turn;
 
 /// What waits to be written; of each entry only the latest counts.
 #[derive(Default)]

@@ -11,18 +11,18 @@ use wharf_protocol::{ConnectOptions, peer};
 use super::keeper::Keeper;
 use super::levels::Levels;
 use super::presence::Presence;
-use crate::call::pages::Visits;
+use crate::elicitation::required_pages::Visits;
 use crate::event::{Event, Teller};
 use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::Origin;
-use crate::tools::attempts::{Attempts, Ended, LastAttempt};
-use crate::tools::cache::{CacheKey, ToolCache};
-use crate::tools::disk::Turn;
+use crate::store::attempts::{Attempts, Ended, LastAttempt};
+use crate::store::tool_cache::{CacheKey, ToolCache};
+use crate::store::files::Turn;
 use crate::tools::names::{self, Contender, Names};
 use crate::tools::offer::ToolRules;
-use crate::tools::pins::{PinKey, Pins};
+use crate::store::pins::{PinKey, Pins};
 use crate::tools::{Naming, Pinning};
 
 /// What all connections of a runtime share.

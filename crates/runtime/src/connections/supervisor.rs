@@ -25,7 +25,7 @@ use super::snapshot::Snapshot;
 use crate::event::Event;
 use crate::gate::{Entry, Planned};
 use crate::status::{Failure, FailureKind, Status};
-use crate::tools::disk::LOCK_WAIT;
+use crate::store::files::LOCK_WAIT;
 
 /// How many reports are taken in before the snapshot is published.
 const BATCH: usize = 256;

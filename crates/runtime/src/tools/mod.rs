@@ -9,27 +9,20 @@
 //! `names`), warns (`pins`) or is told (`attempts`).
 
 pub(crate) mod alias;
-pub(crate) mod attempts;
-pub(crate) mod cache;
-pub(crate) mod disk;
 mod filter;
-mod keyed;
 pub(crate) mod left_out;
 pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod offer;
-mod pack;
-pub(crate) mod pins;
 mod registry;
 mod schema;
 mod search;
 mod tool;
-mod written;
 
 pub use alias::tool_of;
 pub use naming::Naming;
 pub use offer::TOOLS_SET_ASIDE;
-pub use pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};
+pub use crate::store::pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};
 pub use registry::{Found, Registry};
 pub use schema::Sanitize;
 pub use tool::{Freshness, Tool, Visibility};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use wharf::call::{Answer, ApprovalRequest, Approver, Lasting};
+use wharf::approval::{Answer, ApprovalRequest, Approver, Lasting};
 use wharf::protocol::transport::Pending;
 use wharf::{Options, Runtime};
 use wharf_testkit::actor::Script;

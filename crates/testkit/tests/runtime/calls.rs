@@ -6,7 +6,7 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::json;
 use wharf::CallOptions;
-use wharf::call::{Answer, ApprovalRequest, Approver};
+use wharf::approval::{Answer, ApprovalRequest, Approver};
 use wharf::protocol::Json;
 use wharf::protocol::transport::Pending;
 use wharf_testkit::actor::Script;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::json;
-use wharf::call::{Answer, ApprovalRequest, Approver};
+use wharf::approval::{Answer, ApprovalRequest, Approver};
 use wharf::config::Credential;
 use wharf::protocol::Json;
 use wharf::protocol::envelope::Notification;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use wharf::call::{Caller, Outcome};
+use wharf::approval::Caller;
+use wharf::call::Outcome;
 use wharf::protocol::Json;
 use wharf::tools::{Naming, Tool};
 use wharf::{CallOptions, Runtime, Snapshot};

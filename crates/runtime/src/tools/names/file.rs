@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use wharf_config::store;
 
-use super::super::disk::{self, Turn};
+use crate::store::files::{self, Turn};
 use super::super::naming::is_name;
 use super::{LONGEST_KEPT, ServerNames};
 
@@ -121,7 +121,7 @@ impl NamesFile {
         turn.take()?;
         let earlier = read(&self.path).unwrap_or_default();
         let text = serde_json::to_string(&self.beside(&earlier)).map_err(io::Error::other)?;
-        disk::put(&self.path, text.as_bytes())
+        files::put(&self.path, text.as_bytes())
     }
 
     fn beside(&self, earlier: &Stored) -> Stored {

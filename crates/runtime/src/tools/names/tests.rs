@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
-use super::super::disk::{LOCK_WAIT, Turn};
+use crate::store::files::{LOCK_WAIT, Turn};
 use super::super::naming::{Namer, Naming};
 use super::*;
 
@@ -107,7 +107,7 @@ fn stored_names_are_used_again_and_bad_ones_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cache/names.json");
     let today = file::today();
-    let put = |text: &str| super::super::disk::put(&path, text.as_bytes()).unwrap();
+    let put = |text: &str| crate::store::files::put(&path, text.as_bytes()).unwrap();
     put(&format!(
         r#"{{"version":1,"servers":{{
             "a":{{"seen":{today},"tools":{{"x":"mcp_a_x_qqqqqq","y":"No name","z":"mcp_a_x_qqqqqq"}}}},

@@ -7,7 +7,7 @@ use wharf_config::{Approval, Level, Policy, ServerName, Source};
 use wharf_protocol::view::{Page, Tool as ListedTool};
 
 use super::super::offer::{Listed, OfferedBy, ToolRules};
-use super::super::pins::{Pinning, Pins};
+use crate::store::pins::{Pinning, Pins};
 use super::super::{Freshness, Naming, Sanitize};
 use super::*;
 

@@ -85,11 +85,11 @@ async fn ask(server: &ServerName, asked: &Elicitation, talk: &mut Talk<'_>) -> E
     let server = phrase::quoted(server.as_str());
     let message = asked.message();
     let refused = match asked.mode() {
-        ElicitationMode::Form { schema } => match wharf::questions::Form::read(&schema) {
+        ElicitationMode::Form { schema } => match wharf::elicitation::Form::read(&schema) {
             Ok(form) => return form::ask(&server, &message, &form, talk).await,
             Err(error) => error.to_string(),
         },
-        ElicitationMode::Url { url, .. } => match wharf::questions::Page::read(&url) {
+        ElicitationMode::Url { url, .. } => match wharf::elicitation::Page::read(&url) {
             Ok(page) => return page::ask(&server, &message, &page, talk).await,
             Err(error) => error.to_string(),
         },

@@ -1,8 +1,8 @@
 //! Asks a form field by field, until every answer fits or the person declines.
 
+use wharf::elicitation::{Empty, Field, Form};
 use wharf::protocol::Json;
 use wharf::protocol::view::send::ElicitationAnswer;
-use wharf::questions::{Empty, Field, Form};
 
 use super::shown;
 use super::talk::Talk;

@@ -8,7 +8,7 @@
 //! shown   how foreign texts and fields look
 //! ```
 //!
-//! What is asked, and which answers fit, is read by `wharf::questions`.
+//! What is asked, and which answers fit, is read by `wharf::elicitation`.
 
 mod desk;
 mod form;

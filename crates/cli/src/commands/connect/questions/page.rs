@@ -1,7 +1,7 @@
 //! Asks whether the person will visit a page. It is shown where it leads; nothing is opened here.
 
+use wharf::elicitation::Page;
 use wharf::protocol::view::send::ElicitationAnswer;
-use wharf::questions::Page;
 use wharf_config::text::clean;
 
 use super::shown;

@@ -3,8 +3,8 @@
 //! What a server says stands behind a bar, on every line, so that it cannot pass for words of
 //! Wharf; and there is an end to it.
 
+use wharf::elicitation::{Choice, Field, Kind};
 use wharf::protocol::Json;
-use wharf::questions::{Choice, Field, Kind};
 use wharf_config::text::{clean, clip};
 
 use crate::ui::{Lines, phrase, style};
@@ -94,7 +94,7 @@ fn value(json: &Json) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use wharf::questions::Form;
+    use wharf::elicitation::Form;
 
     use super::*;
 

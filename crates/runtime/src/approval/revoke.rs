@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::call::Lasting;
-use crate::call::remembered::{KeepError, Remembered};
+use super::decision::Lasting;
+use super::remembered::{KeepError, Remembered};
 use crate::runtime::Runtime;
 
 /// Calls of one server that run without asking, by an earlier answer.

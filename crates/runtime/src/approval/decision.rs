@@ -14,9 +14,9 @@ use wharf_protocol::Json;
 use wharf_protocol::transport::Pending;
 use wharf_protocol::view::ToolHints;
 
-use super::error::bounded;
 use super::remembered::Remembered;
-use super::{CallError, Reason};
+use crate::call::bounded;
+use crate::call::{CallError, Reason};
 
 /// Asks a person, or whoever decides for them.
 pub trait Approver: Send + Sync + 'static {

@@ -133,7 +133,7 @@ fn chosen<'a>(choices: &'a [Choice], word: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::questions::{Empty, Form};
+    use crate::elicitation::{Empty, Form};
 
     fn check(schema: &str, answers: &[(&str, &str)]) {
         let form = format!(r#"{{"properties":{{"a":{schema}}}}}"#);

@@ -17,7 +17,7 @@ use wharf_protocol::view::Tool;
 use wharf_protocol::{Json, Members};
 
 use super::Difference;
-use crate::tools::written::{self, Pieces};
+use crate::store::written::{self, Pieces};
 
 const VERSION: u32 = 2;
 

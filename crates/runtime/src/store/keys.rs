@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use wharf_config::{Secret, store};
 
-use super::disk;
+use super::files;
 
 /// How many characters a key has.
 const KEY_LENGTH: usize = 64;
@@ -70,12 +70,12 @@ fn key_in(folder: &Path) -> Option<Secret> {
     match read_key(&path) {
         Read::Key(key) => return Some(key),
         Read::Unreadable => return None,
-        Read::Missing if disk::put_new(&path, key.as_bytes()).is_ok() => {
+        Read::Missing if files::put_new(&path, key.as_bytes()).is_ok() => {
             return Some(Secret::new(key));
         }
         // Another process has just made one.
         Read::Missing => {}
-        Read::Damaged => disk::put(&path, key.as_bytes()).ok()?,
+        Read::Damaged => files::put(&path, key.as_bytes()).ok()?,
     }
     read_key(&path).key()
 }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_damaged_key_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        disk::put(&folder.path().join("key"), b"short").unwrap();
+        files::put(&folder.path().join("key"), b"short").unwrap();
         let open = || KeyedFolder::new(Some(folder.path().to_owned())).name(&["a"]);
         assert!(open().is_some());
         assert_eq!(open(), open());
@@ -156,7 +156,7 @@ mod tests {
     fn without_a_folder_there_is_no_name() {
         assert_eq!(KeyedFolder::new(None).name(&["a"]), None);
         let folder = tempfile::tempdir().unwrap();
-        disk::put(&folder.path().join("file"), b"").unwrap();
+        files::put(&folder.path().join("file"), b"").unwrap();
         assert_eq!(KeyedFolder::new(Some(folder.path().join("file"))).name(&["a"]), None);
     }
 }

@@ -21,8 +21,8 @@ use wharf_protocol::peer::Cut;
 use wharf_protocol::view::{ClientCapabilities, Tool};
 
 use super::attempts;
-use super::disk::{LOCK_WAIT, Turn};
-use super::keyed::KeyedFolder;
+use super::files::{LOCK_WAIT, Turn};
+use super::keys::KeyedFolder;
 use super::pack::{About, Change, Found, Pack, Put, seconds};
 use super::written::{self, Pieces};
 
@@ -282,7 +282,7 @@ mod tests {
     use wharf_protocol::view::Page;
     use wharf_protocol::view::send::ElicitationSupport;
 
-    use super::super::disk;
+    use super::super::files;
     use super::*;
 
     const LIST: &str =
@@ -359,7 +359,7 @@ mod tests {
         place.store(entry());
         let whole = std::fs::read(place.path()).unwrap();
         for length in 0..whole.len() {
-            disk::put(&place.path(), &whole[..length]).unwrap();
+            files::put(&place.path(), &whole[..length]).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{length}");
         }
         let text = String::from_utf8(whole).unwrap();
@@ -370,7 +370,7 @@ mod tests {
             ("1e400", "1e4 0"),
         ] {
             assert!(text.contains(from));
-            disk::put(&place.path(), text.replace(from, to).as_bytes()).unwrap();
+            files::put(&place.path(), text.replace(from, to).as_bytes()).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{to}");
         }
         place.store(entry());
@@ -408,7 +408,7 @@ mod tests {
         place.store(entry());
         let folder = place.folder.path().join("cache");
         let beside = folder.join("names.json");
-        disk::put(&beside, b"{}").unwrap();
+        files::put(&beside, b"{}").unwrap();
         assert_eq!(clear_cache(&folder).unwrap(), 1);
         assert_eq!(place.cache.load(&place.key), None);
         assert!(beside.exists());

@@ -4,7 +4,7 @@ use std::fs;
 
 use wharf_protocol::view::Page;
 
-use super::super::disk;
+use super::super::files;
 use super::*;
 
 struct Place {
@@ -188,7 +188,7 @@ fn a_damaged_record_is_made_anew_or_withholds_everything() {
     place.check(FIRST, Pinning::Observe);
     let whole = fs::read(place.path()).unwrap();
     for length in [0, 10, whole.len() - 1] {
-        disk::put(&place.path(), &whole[..length]).unwrap();
+        files::put(&place.path(), &whole[..length]).unwrap();
         let report = place.check(FIRST, Pinning::Enforce);
         assert!(report.withholds("a") && !report.is_unchanged("a") && !report.is_first());
         let report = place.check(FIRST, Pinning::Observe);
@@ -227,7 +227,7 @@ fn looking_withholds_but_pins_nothing() {
     let report = look(r#"{"name":"a"},{"name":"b","icons":[]}"#);
     assert!(report.withholds("a") && !report.withholds("b") && report.is_unchanged("b"));
     assert_eq!(fs::read(place.path()).unwrap(), before);
-    disk::put(&place.path(), b"damaged").unwrap();
+    files::put(&place.path(), b"damaged").unwrap();
     assert!(look(FIRST).withholds("a"));
 }
 
@@ -239,7 +239,7 @@ fn a_lost_key_does_not_let_a_changed_tool_in() {
         let folder = place.folder.path().join("pins");
         match damage {
             None => fs::remove_file(folder.join("key")).unwrap(),
-            Some(bytes) => disk::put(&folder.join("key"), bytes).unwrap(),
+            Some(bytes) => files::put(&folder.join("key"), bytes).unwrap(),
         }
         let pins = Pins::open(Some(folder));
         let key = pins.key("server", &Secret::new("identity"), "");

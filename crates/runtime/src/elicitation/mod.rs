@@ -10,6 +10,7 @@ mod answer;
 mod field;
 mod form;
 mod page;
+pub(crate) mod required_pages;
 mod written;
 
 pub use answer::Misfit;

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wharf_config::store::{self, LOCK_WAIT, Lock, StoreError};
 
-use super::approval::{Lasting, Proposal, Scope};
+use super::decision::{Lasting, Proposal, Scope};
 use super::grants::{Grants, Say};
-use crate::approvals::RememberedApproval;
+use super::revoke::RememberedApproval;
 
 /// How many definitions are remembered; the oldest go.
 const MOST_GRANTS: usize = 500;
@@ -172,7 +172,7 @@ mod tests {
     use wharf_config::Approval;
     use wharf_protocol::view::ToolHints;
 
-    use super::super::approval::ApprovalRequest;
+    use super::super::decision::ApprovalRequest;
     use super::super::grants::Grant;
     use super::*;
 

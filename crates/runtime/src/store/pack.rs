@@ -15,7 +15,7 @@ use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 use wharf_config::store::open_regular;
 
-use super::disk::{self, Turn};
+use super::files::{self, Turn};
 use super::written::Pieces;
 
 const VERSION: u32 = 1;
@@ -171,7 +171,7 @@ impl Pack {
         decide: impl FnOnce(&Current<'_>) -> Change,
     ) -> io::Result<()> {
         turn.take()?;
-        self.path.parent().into_iter().for_each(disk::forget_left_behind);
+        self.path.parent().into_iter().for_each(files::forget_left_behind);
         let (earlier, is_lost) = match self.open() {
             Ok(opened) if opened.is_sealed_by(seal) => (Some(opened), false),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (None, false),
@@ -201,7 +201,7 @@ impl Pack {
         if line.len() as u64 > MOST_INDEX_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let replaced = disk::replace(&self.path, |file| {
+        let replaced = files::replace(&self.path, |file| {
             file.write_all(&line)?;
             if let Some(earlier) = &earlier {
                 earlier.copy(&kept, file)?;
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     fn turn(pack: &Pack) -> Turn<'_> {
-        Turn::new(pack.path.parent(), disk::LOCK_WAIT)
+        Turn::new(pack.path.parent(), files::LOCK_WAIT)
     }
 
     fn put(key: &str, text: &str) -> Put {
@@ -420,7 +420,7 @@ mod tests {
         put_all(&pack, vec![put("a", "one"), put("b", "two")]);
         let whole = fs::read(&path).unwrap();
         for length in 0..whole.len() {
-            disk::put(&path, &whole[..length]).unwrap();
+            files::put(&path, &whole[..length]).unwrap();
             assert_eq!(pack.get(None, "a"), Found::Damaged, "{length}");
         }
         put_all(&pack, vec![put("c", "three")]);
@@ -448,14 +448,14 @@ mod tests {
     fn a_loss_counts_for_a_while() {
         let (_folder, path) = place();
         let pack = Pack::new(path.clone());
-        disk::put(&path, b"damaged").unwrap();
+        files::put(&path, b"damaged").unwrap();
         put_all(&pack, vec![put("a", "one")]);
         assert_eq!(pack.get(None, "b"), Found::Damaged);
         let whole = fs::read_to_string(&path).unwrap();
         let (_, rest) = whole.split_once("\"lost\":").unwrap();
         let (lost, _) = rest.split_once(',').unwrap();
         let long_ago = seconds(SystemTime::now()) - LOSS_COUNTS.as_secs() - 60;
-        disk::put(&path, whole.replace(lost, &long_ago.to_string()).as_bytes()).unwrap();
+        files::put(&path, whole.replace(lost, &long_ago.to_string()).as_bytes()).unwrap();
         assert_eq!(pack.get(None, "b"), Found::Nothing);
     }
 }

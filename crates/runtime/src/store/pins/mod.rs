@@ -18,8 +18,8 @@ use std::time::{Duration, SystemTime};
 use wharf_config::{Problem, Secret, Settings};
 use wharf_protocol::view::Tool;
 
-use super::disk::{LOCK_WAIT, Turn};
-use super::keyed::KeyedFolder;
+use super::files::{LOCK_WAIT, Turn};
+use super::keys::KeyedFolder;
 use super::pack::{Change, Found, Pack, Put};
 use super::written;
 use file::{Known, Pin, PinFile};

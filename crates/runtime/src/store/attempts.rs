@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use wharf_config::store;
 use wharf_config::text::clip;
 
-use super::cache::CacheKey;
-use super::disk::{self, Turn};
+use super::tool_cache::CacheKey;
+use super::files::{self, Turn};
 use super::pack::seconds;
 
 const VERSION: u32 = 1;
@@ -185,7 +185,7 @@ fn change(turn: &Turn<'_>, path: &Path, new: Vec<(&str, Entry)>) -> io::Result<(
         }
     }
     forget_oldest(&mut attempts);
-    disk::put_quickly(path, &serde_json::to_vec(&File { version: VERSION, attempts })?)
+    files::put_quickly(path, &serde_json::to_vec(&File { version: VERSION, attempts })?)
 }
 
 fn forget_oldest(attempts: &mut BTreeMap<String, Entry>) {
@@ -205,7 +205,7 @@ fn forget_oldest(attempts: &mut BTreeMap<String, Entry>) {
 mod tests {
     use wharf_config::Secret;
 
-    use super::super::cache::{ToolCache, clear_cache};
+    use super::super::tool_cache::{ToolCache, clear_cache};
     use super::*;
 
     struct Place {
@@ -238,7 +238,7 @@ mod tests {
 
         fn store_all(&self, attempts: &[(CacheKey, LastAttempt)]) {
             let folder = self.folder();
-            self.open().store(&Turn::new(Some(&folder), disk::LOCK_WAIT), attempts);
+            self.open().store(&Turn::new(Some(&folder), files::LOCK_WAIT), attempts);
         }
 
         /// Shows an entry as its age, rounded to ten seconds, and its error.
@@ -313,11 +313,11 @@ mod tests {
         let later = whole.replace("\"version\":1", "\"version\":2");
         let long = format!("{whole}{}", " ".repeat(MOST_BYTES));
         for text in ["", "{", "[]", &whole[..whole.len() - 1], &later, &long] {
-            disk::put(&path, text.as_bytes()).unwrap();
+            files::put(&path, text.as_bytes()).unwrap();
             assert_eq!(place.shown("a"), None);
             assert!(place.open().load().is_empty());
         }
-        disk::put(&path, b"\xff\xff").unwrap();
+        files::put(&path, b"\xff\xff").unwrap();
         place.store("b", 0, None);
         assert_eq!((place.shown("a"), place.shown("b")), (None, Some((0, None))));
     }
@@ -367,10 +367,10 @@ mod tests {
     fn without_a_folder_nothing_is_kept_and_nothing_fails() {
         let attempts = Attempts::open(None);
         let key = ToolCache::open(None).key("server", &Secret::new("identity"), "");
-        attempts.store(&Turn::new(None, disk::LOCK_WAIT), &[(key.clone(), ended(0, None))]);
+        attempts.store(&Turn::new(None, files::LOCK_WAIT), &[(key.clone(), ended(0, None))]);
         assert_eq!(attempts.load().get(&key), None);
         let place = Place::new();
-        disk::put(&place.folder(), b"a file, not a folder").unwrap();
+        files::put(&place.folder(), b"a file, not a folder").unwrap();
         place.store("a", 0, None);
         assert_eq!(place.shown("a"), None);
     }

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::approval::{Lasting, Proposal, Scope};
-use crate::approvals::RememberedApproval;
+use super::decision::{Lasting, Proposal, Scope};
+use super::revoke::RememberedApproval;
 
 /// All answers of a session, or of a file.
 #[derive(Debug, Default, Serialize, Deserialize)]
