@@ -7,7 +7,7 @@ use wharf_config::Catalog;
 use crate::gate::{self, Entry};
 use crate::options::Options;
 use crate::store::tool_cache::ToolCache;
-use crate::tools::names::{self, Names};
+use crate::store::tool_names::NamesFile;
 use crate::tools::offer::{Listed, Offer, OfferedBy, ToolRules};
 use crate::tools::{Freshness, Registry};
 
@@ -18,15 +18,14 @@ use crate::tools::{Freshness, Registry};
 /// What is not here may exist all the same.
 pub fn cached_tools(catalog: &Catalog, options: &Options) -> Registry {
     let Some(folder) = &options.cache else { return Registry::default() };
-    let cache = ToolCache::look_into(folder);
+    let cache = ToolCache::read_only(folder);
     if cache.is_empty() {
         return Registry::default();
     }
     let rules = ToolRules::from(&catalog.settings);
     let offer = |planned: gate::Planned| {
         let Entry::Ready(server) = &planned.entry else { return None };
-        let (name, identity, credential) = server.identified(&options.env);
-        let cached = cache.load_newest(&cache.key(name, &identity, &credential))?;
+        let cached = cache.load_newest(&cache.key(&server.identified(&options.env)))?;
         let listed = Listed { tools: cached.tools, ..Listed::default() };
         let policy = &server.spec.policy;
         let by = OfferedBy { name: &planned.name, source: &planned.source, policy };
@@ -34,5 +33,5 @@ pub fn cached_tools(catalog: &Catalog, options: &Options) -> Registry {
     };
     let offers: Vec<Arc<Offer>> =
         gate::plan(catalog, &options.env).into_iter().filter_map(offer).collect();
-    Registry::build(&offers, &mut Names::load(Some(&folder.join(names::FILE))))
+    Registry::build(&offers, &mut NamesFile::open(Some(folder)).load())
 }

@@ -19,9 +19,9 @@ use wharf_protocol::view::send::Object;
 
 use crate::approval::{ApprovalRequest, Caller, Proposal};
 use crate::call::explain::{Claims, explain, may_repeat};
-use crate::elicitation::required_pages::{self, Refusal};
 use crate::call::{CallError, CallStage, Details, Outcome, Phase, Reason};
 use crate::connections::{ServerView, Snapshot, call_limit};
+use crate::elicitation::required_pages::{self, Refusal};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
 use crate::status::FailureKind;
@@ -248,7 +248,7 @@ impl Runtime {
         let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
         let snapshot = self.snapshot();
         let ready = snapshot.server(tool.server().as_str()).and_then(|it| it.ready.clone());
-        let definition = ready.map(|ready| self.0.shared.definition_key(&ready));
+        let definition = ready.map(|ready| self.0.shared.history.definition_key(&ready));
         let proposal = Proposal {
             request,
             policy: tool.approval(),

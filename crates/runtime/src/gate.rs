@@ -6,16 +6,13 @@
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use wharf_config::secret::mask_command;
 use wharf_config::{
     Catalog, ConfigValue, Definition, Env, Level, Policy, Problem, Secret, Server, ServerName,
     ServerSpec, Source, State, Transport, TransportKind,
 };
-
-use crate::store::tool_cache::CacheKey;
-use crate::store::pins::PinKey;
 
 /// What a winner of the catalog becomes before anything runs.
 #[derive(Debug, Clone)]
@@ -65,8 +62,6 @@ pub(crate) struct Ready {
     pub(crate) expanded: Vec<Secret>,
     /// Where it is defined, for what there is to say about it.
     pub(crate) place: Place,
-    /// Under which keys its tools are cached and pinned, once its runtime has asked.
-    pub(crate) keys: OnceLock<(CacheKey, PinKey)>,
 }
 
 /// Where a server is defined, and the texts that may be shown: what was expanded may be secret.
@@ -80,6 +75,17 @@ pub(crate) struct Place {
     pub(crate) command: String,
     /// The working folder as written, fit to be shown.
     pub(crate) folder: String,
+}
+
+/// What tells a server from every other.
+#[derive(Debug)]
+pub(crate) struct ServerIdentity<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// How it is started or reached.
+    pub(crate) configuration: Secret,
+    /// The stored credential that it asks for.
+    pub(crate) credential: String,
 }
 
 /// Says for each name whether its server may be connected; by name.
@@ -146,7 +152,6 @@ impl Ground<'_> {
             may_use_github_token: is_own && spec.name.as_str() == "github",
             expanded: expanded(definition, spec),
             place: self.place(definition, &usual),
-            keys: OnceLock::new(),
             spec: spec.clone(),
             level,
             folder,
@@ -218,10 +223,13 @@ impl Ready {
             && self.may_use_github_token == other.may_use_github_token
     }
 
-    /// Returns what tells it from every other server: its name, how it is started or reached, and
-    /// which credential it uses.
-    pub(crate) fn identified(&self, env: &Env) -> (&str, Secret, String) {
-        (self.spec.name.as_str(), self.identity(env), self.credential_identity())
+    /// Returns what tells it from every other server.
+    pub(crate) fn identified(&self, env: &Env) -> ServerIdentity<'_> {
+        ServerIdentity {
+            name: self.spec.name.as_str(),
+            configuration: self.identity(env),
+            credential: self.credential_identity(),
+        }
     }
 
     /// Returns a text that is the same for two servers exactly if they are started or reached in

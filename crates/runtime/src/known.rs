@@ -69,7 +69,7 @@ pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathB
 pub fn known(catalog: &Catalog, options: &Options) -> BTreeMap<ServerName, Known> {
     let Some(folder) = &options.cache else { return BTreeMap::new() };
     let attempts = Attempts::open(Some(folder)).load();
-    let cache = ToolCache::look_into(folder);
+    let cache = ToolCache::read_only(folder);
     // Who has never connected need not wait for anything.
     if attempts.is_empty() && cache.is_empty() {
         return BTreeMap::new();
@@ -77,8 +77,7 @@ pub fn known(catalog: &Catalog, options: &Options) -> BTreeMap<ServerName, Known
     let mut all = BTreeMap::new();
     for planned in gate::plan(catalog, &options.env) {
         let Entry::Ready(server) = &planned.entry else { continue };
-        let (name, identity, credential) = server.identified(&options.env);
-        let key = cache.key(name, &identity, &credential);
+        let key = cache.key(&server.identified(&options.env));
         let known = Known { tools: cache.count(&key), last: attempts.get(&key) };
         if known != Known::default() {
             all.insert(planned.name, known);

@@ -17,6 +17,7 @@ pub mod call;
 mod calling;
 mod connections;
 mod deciding;
+pub mod elicitation;
 mod event;
 mod gate;
 mod known;
@@ -28,14 +29,13 @@ mod options;
 #[cfg(feature = "otel")]
 pub mod otel;
 mod ports;
-pub mod elicitation;
 mod resolve;
 mod runtime;
 mod spans;
 mod startup;
 mod status;
-mod store;
 mod stderr;
+mod store;
 pub mod thinking;
 mod tool_review;
 pub mod tools;
@@ -62,9 +62,10 @@ pub use resolve::{
 pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use status::{Failure, FailureKind, Status};
 pub use stderr::last_meaningful_line;
-pub use tool_review::ToolReview;
 pub use store::attempts::LastAttempt;
 pub use store::tool_cache::clear_cache;
+pub use store::{RecordKind, StoredRecord, StoredRecords, stored_records};
+pub use tool_review::ToolReview;
 pub use trace::{TraceKind, TraceLine, TraceSink};
 
 pub use wharf_config as config;

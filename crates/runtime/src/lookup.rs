@@ -17,7 +17,8 @@ use crate::runtime::Runtime;
 use crate::status::Status;
 use crate::store::attempts::Attempts;
 use crate::store::tool_cache::ToolCache;
-use crate::tools::{Found, Naming, alias, names, naming};
+use crate::store::tool_names::NamesFile;
+use crate::tools::{Found, Naming, alias, naming};
 
 /// The servers that could offer the tool that a text names, each in whatever state it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,14 +119,14 @@ pub(crate) fn named<'a>(
 /// Returns the server that a full name was given to.
 fn owner(text: &str, options: &Options) -> Option<String> {
     let folder = options.cache.as_ref().filter(|_| naming::is_name(text))?;
-    names::owner(&folder.join(names::FILE), text)
+    NamesFile::open(Some(folder)).owner(text)
 }
 
 /// Looks for servers with a tool of this raw name. Those whose tools are not known may have it, too,
 /// but one that could not be connected to the last time is not worth asking then.
 fn likely(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
     let Some(folder) = &options.cache else { return ToolServers::Any };
-    let cache = ToolCache::look_into(folder).for_client(&options.ports.capabilities());
+    let cache = ToolCache::read_only(folder).for_client(&options.ports.capabilities());
     if cache.is_empty() {
         return ToolServers::Any;
     }
@@ -133,8 +134,7 @@ fn likely(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for planned in gate::plan(catalog, &options.env) {
         let Entry::Ready(server) = &planned.entry else { continue };
-        let (name, identity, credential) = server.identified(&options.env);
-        let key = cache.key(name, &identity, &credential);
+        let key = cache.key(&server.identified(&options.env));
         match cache.load(&key) {
             Some(cached) if cached.tools.iter().any(|tool| **tool.name() == *text) => {
                 known.push(planned.name);

@@ -21,8 +21,8 @@ use crate::event::Events;
 use crate::gate;
 use crate::options::{Options, StartupMode};
 use crate::status::{Failure, Status};
+use crate::store::folder_lock::LOCK_WAIT;
 use crate::tools::Tool;
-use crate::store::files::LOCK_WAIT;
 
 /// How long the last thing that is written waits for other processes.
 const LAST_WAIT: Duration = Duration::from_millis(250);
@@ -213,7 +213,7 @@ impl Runtime {
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
         let shared = Arc::clone(&self.0.shared);
-        self.0.saving.spawn_blocking(move || shared.keep(LOCK_WAIT))
+        self.0.saving.spawn_blocking(move || shared.write_history(LOCK_WAIT))
     }
 
     /// Ends everything and waits until nothing is left running.
@@ -228,7 +228,7 @@ impl Runtime {
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
         // What came up in the last moment; whoever kept others out so far is hardly waited for again.
-        self.0.shared.keep(LAST_WAIT);
+        self.0.shared.write_history(LAST_WAIT);
     }
 
     /// Waits until a server is connected, and returns the way to it.

@@ -59,7 +59,7 @@ impl Runtime {
     pub fn last_attempt(&self, server: &str) -> Option<LastAttempt> {
         let snapshot = self.snapshot();
         let ready = snapshot.server(server)?.ready.as_ref()?;
-        self.0.shared.earlier_attempt(ready)
+        self.0.shared.history.earlier_attempt(ready)
     }
 
     /// Waits until none of the servers that are needed is on its way, but not twice for the same
@@ -72,7 +72,8 @@ impl Runtime {
             return snapshot;
         }
         let has_failed = |server: &&Arc<ServerView>| {
-            let last = server.ready.as_ref().and_then(|it| self.0.shared.earlier_attempt(it));
+            let last =
+                server.ready.as_ref().and_then(|it| self.0.shared.history.earlier_attempt(it));
             !server.is_required && last.is_some_and(|last| !last.is_ok())
         };
         let snapshot = self.snapshot();

@@ -47,10 +47,9 @@ impl Runtime {
         let shared = Arc::clone(&self.0.shared);
         let reviewing = tokio::task::spawn_blocking(move || {
             let offered = view.ready.clone().zip(view.offer.clone());
-            let changes = offered.as_ref().map(|(ready, offer)| {
-                let (_, key) = shared.keys(ready);
-                shared.pins.review(&key, offer.listed())
-            });
+            let changes = offered
+                .as_ref()
+                .map(|(ready, offer)| shared.history.review_pins(ready, offer.listed()));
             let changes = changes.unwrap_or_default();
             ToolReview { server: view.name.clone(), changes, offered }
         });
@@ -64,8 +63,7 @@ impl Runtime {
         let (shared, name) = (Arc::clone(&self.0.shared), review.server);
         // It may have to wait for another process.
         let accepting = tokio::task::spawn_blocking(move || {
-            let (_, key) = shared.keys(&ready);
-            shared.pins.accept(&key, offer.listed()).map(|()| offer.listed().len())
+            shared.history.accept_pins(&ready, offer.listed()).map(|()| offer.listed().len())
         });
         // Nobody aborts it: without an answer the program is ending.
         let many = accepting.await.map_err(|_| Unavailable::ShutDown)?.map_err(|error| {

@@ -1,21 +1,29 @@
-//! `wharf cache clear`: forgets what is known of servers from an earlier time.
+//! `wharf cache`: shows or removes what is kept about servers from earlier runs.
+
+use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use wharf::{StoredRecord, StoredRecords};
+use wharf_config::Env;
+use wharf_config::text::clean;
+use wharf_config::time::rfc3339;
 
 use super::{Exit, Failure, Invocation};
-use crate::ui::{phrase, print_json};
+use crate::ui::{Cell, Column, Table, moment, phrase, print_json, style};
 
-/// Forget what is known of servers from earlier
+/// Show or remove what is kept about servers
 ///
-/// The tools of each server are kept so that a slow server delays nobody; after this every server
-/// is asked anew. How the last attempt to connect to each ended (`wharf status`) is forgotten, too.
-/// Which tool has which name is remembered, so that no name changes hands.
+/// The tools of each server are kept so that a slow server delays nobody. How the last attempt to
+/// connect to each ended is kept for `wharf status`. The files are JSON, one record per line, in the
+/// folders `cache` and `pins` of Wharf's home; `show` names them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  wharf cache show
+  wharf cache show --json | jq '.records[] | select(.server == \"github\")'
   wharf cache clear
-  wharf tools --fresh            ask anew without forgetting first")]
+  wharf tools --fresh            ask the servers again without removing anything")]
 pub(crate) struct CacheArgs {
     #[command(subcommand)]
     action: Action,
@@ -23,20 +31,132 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Forget the tools of all servers, and how they were last connected to
+    /// Show what is kept: tools, last attempts to connect, names of tools, pinned tools
+    Show {
+        /// Show only the records of this server
+        server: Option<String>,
+    },
+    /// Remove the tools of all servers, and how they were last connected to
+    ///
+    /// The names that were given to tools stay, so that no name changes hands, and so do pinned tools.
     Clear,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Cleared {
     ok: bool,
     removed: usize,
     message: String,
 }
 
-/// Clears the cache.
+#[derive(Serialize)]
+struct Shown<'a> {
+    records: Vec<ShownRecord<'a>>,
+    unreadable: Vec<Unreadable<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownRecord<'a> {
+    kind: &'static str,
+    server: &'a str,
+    key: &'a str,
+    /// In UTC, by RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    bytes: usize,
+    path: String,
+}
+
+#[derive(Serialize)]
+struct Unreadable<'a> {
+    path: String,
+    error: &'a str,
+}
+
+/// Shows or clears the cache.
 pub(crate) fn run(args: &CacheArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let Action::Clear = args.action;
+    match &args.action {
+        Action::Show { server } => show(server.as_deref(), invocation),
+        Action::Clear => clear(invocation),
+    }
+}
+
+fn show(server: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
+    let (ui, env) = (&invocation.ui, &invocation.env);
+    let home = env.wharf_home().ok_or(Failure::NoHome)?;
+    let mut stored = wharf::stored_records(&home.join("cache"), &home.join("pins"));
+    stored.records.retain(|record| server.is_none_or(|server| record.server == server));
+    if ui.json {
+        print_json(&Shown::of(&stored))?;
+        return Ok(Exit::Fine);
+    }
+    if !stored.records.is_empty() {
+        ui.table(table(&stored.records, env))?;
+        ui.gap();
+    }
+    for (path, error) in &stored.unreadable {
+        ui.notice(&format!("{} cannot be read: {error}", phrase::path(path, env)));
+    }
+    ui.notice(&match stored.records.len() {
+        0 => "Nothing is kept.".to_owned(),
+        number => format!("{}.", phrase::count(number, "record")),
+    });
+    Ok(Exit::Fine)
+}
+
+impl<'a> Shown<'a> {
+    fn of(stored: &'a StoredRecords) -> Self {
+        let record = |record: &'a StoredRecord| ShownRecord {
+            kind: record.kind.word(),
+            server: &record.server,
+            key: &record.key,
+            at: record.at.map(rfc3339),
+            tools: record.tools,
+            error: record.error.as_deref(),
+            bytes: record.bytes,
+            path: record.path.display().to_string(),
+        };
+        let unreadable = stored.unreadable.iter();
+        let unreadable =
+            unreadable.map(|(path, error)| Unreadable { path: path.display().to_string(), error });
+        Self {
+            records: stored.records.iter().map(record).collect(),
+            unreadable: unreadable.collect(),
+        }
+    }
+}
+
+fn table(records: &[StoredRecord], env: &Env) -> Table {
+    let now = SystemTime::now();
+    let mut table = Table::new(&[
+        Column::text("SERVER"),
+        Column::text("KIND"),
+        Column::text("TOOLS"),
+        Column::text("WHEN").left_out_at(1),
+        Column::text("BYTES").left_out_at(2),
+        Column::text("ERROR").yielding_to(24),
+        Column::path("FILE").yielding_to(18).left_out_at(0),
+    ]);
+    for record in records {
+        let error = record.error.as_deref().map(clean).unwrap_or_default();
+        table.row(vec![
+            Cell::painted(phrase::name(&record.server), style::strong),
+            Cell::plain(record.kind.word()),
+            Cell::plain(record.tools.map(|number| number.to_string()).unwrap_or_default()),
+            Cell::plain(record.at.map(|at| moment::ago(at, now)).unwrap_or_default()),
+            Cell::plain(record.bytes.to_string()),
+            Cell::painted(error, style::bad),
+            Cell::painted(phrase::path(&record.path, env), style::faint),
+        ]);
+    }
+    table
+}
+
+fn clear(invocation: &Invocation) -> Result<Exit, Failure> {
     let folder = invocation.env.wharf_home().ok_or(Failure::NoHome)?.join("cache");
     let removed = wharf::clear_cache(&folder).map_err(|source| Failure::File {
         verb: "clear",
@@ -48,7 +168,7 @@ pub(crate) fn run(args: &CacheArgs, invocation: &Invocation) -> Result<Exit, Fai
         _ => format!("Forgot what was known of {}.", phrase::count(removed, "server")),
     };
     if invocation.ui.json {
-        print_json(&Answer { ok: true, removed, message })?;
+        print_json(&Cleared { ok: true, removed, message })?;
     } else {
         invocation.ui.sentences(&format!("{message}\n"))?;
     }

@@ -34,6 +34,7 @@ fn looking_starts_nothing_and_connects_to_nothing() {
         "explain theirs",
         "doctor theirs --offline",
         "logs local",
+        "cache show",
         "cache clear",
         "trust --all",
         "untrust theirs",

@@ -58,7 +58,7 @@ const VERBS: [(&str, &[&str]); 28] = [
         &["trust NAME --tools", "trust", "trust NAME", "trust --all", "list", "trust --folder"],
     ),
     ("untrust", &["untrust NAME", "untrust --all", "untrust --folder", "tools"]),
-    ("cache", &["cache clear"]),
+    ("cache", &["cache show", "cache clear"]),
     ("config", &["config get", "config set tools.pinning enforce"]),
     ("mcp", &["mcp thinking"]),
     ("completions", &["completions bash"]),

@@ -205,8 +205,8 @@ fn a_failure_is_told_with_its_reason_and_without_secrets() {
     assert!(world.run("list --json").contains(r#""lastError": "nowhere not found""#));
     let offline = world.run("doctor --offline");
     assert!(offline.contains("--  gone: its last attempt failed just now: nowhere not found"));
-    assert!(!world.read("home/.wharf/cache/last.json").contains("s3cret"));
-    assert_eq!(world.mode("home/.wharf/cache/last.json"), 0o600);
+    assert!(!world.read("home/.wharf/cache/attempts.json").contains("s3cret"));
+    assert_eq!(world.mode("home/.wharf/cache/attempts.json"), 0o600);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_hidden_definition_knows_nothing_of_the_one_that_counts() {
 fn a_damaged_file_costs_what_was_in_it() {
     let world = boxed();
     assert!(world.run("tools").starts_with("exit 0"));
-    let world = world.home(".wharf/cache/last.json", "{ \"version\": 1, \"attempts\": {");
+    let world = world.home(".wharf/cache/attempts.json", "{ \"version\": 1, \"servers\": {");
     assert_eq!(known(&world), r#""name": "box" "toolsKnown": 5 "name": "box""#);
     assert!(world.run("tools").starts_with("exit 0"));
     assert_eq!(known(&world), FIVE_TOOLS);

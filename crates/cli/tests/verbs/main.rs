@@ -11,6 +11,7 @@ mod add_refused;
 mod address;
 mod agreed;
 mod bridge;
+mod cache;
 mod call;
 mod call_json;
 mod call_states;

@@ -97,7 +97,7 @@ impl Attempt<'_> {
         let outcome = self.connect(tasks, tell).instrument(span.clone()).await;
         let outcome = outcome.map_err(|failure| failure.after_leaving_out(&told));
         let error = outcome.as_ref().err().map(Failure::in_one_line);
-        self.shared.keeper.keep_attempt(&self.terms.server, error.as_deref());
+        self.shared.history.note_attempt(&self.terms.server, error.as_deref());
         spans::connected(&span, outcome.as_ref().map(|(live, _)| &live.peer));
         outcome
     }
@@ -127,7 +127,7 @@ impl Attempt<'_> {
                 let making = async {
                     tokio::task::yield_now().await;
                     self.shared.presence.begin();
-                    self.shared.keys(server);
+                    self.shared.history.prepare(server);
                 };
                 tokio::join!(connect_stdio(&stdio, &options, inbox.clone()), making).0
             }
@@ -203,10 +203,9 @@ impl Attempt<'_> {
     fn prepare(&self, peer: &Peer, listing: Listing<view::Tool>, secrets: &Secrets) -> Tools {
         let (shared, terms) = (self.shared, self.terms);
         let spec = &terms.server.spec;
-        let (cache_key, pin_key) = shared.keys(&terms.server);
         // Cache, pins and offer share one list: it may be long.
         let tools: Arc<[view::Tool]> = listing.items.into();
-        let pins = shared.pins.check(&pin_key, &tools, terms.rules.pinning);
+        let pins = shared.history.check_pins(&terms.server, &tools, terms.rules.pinning);
         let profile = peer.profile();
         let cached = CachedServer {
             revision: Some(peer.revision()),
@@ -215,7 +214,7 @@ impl Attempt<'_> {
             instructions: profile.instructions.as_deref().map(|text| secrets.hide(text)),
             saved: std::time::SystemTime::now(),
         };
-        shared.keeper.keep(cache_key, cached);
+        shared.history.cache(&terms.server, cached);
         let by = OfferedBy { name: &spec.name, source: &terms.source, policy: &spec.policy };
         let differences = pins.changes().into();
         let listed = Listed { tools, rejected: listing.rejected, pins: Some(pins) };

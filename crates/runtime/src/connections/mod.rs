@@ -11,7 +11,6 @@
 //! hearing      keeps a server telling us about changes, and as much of its log as is wanted
 //! levels       how much of their logs is wanted
 //! inbox        what a server says on its own
-//! keeper       what is written to disk, when nobody waits for it
 //! presence     a mark on disk, for whoever comes after we were killed
 //! snapshot     how everything stands
 //! ```
@@ -21,7 +20,6 @@ mod backoff;
 mod connection;
 mod hearing;
 mod inbox;
-mod keeper;
 mod levels;
 mod pace;
 mod presence;

@@ -1,6 +1,6 @@
 //! What all connections of a runtime share.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -8,7 +8,6 @@ use wharf_config::{Catalog, Env, ServerSpec, Settings, Source, State, Transport}
 use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
 use wharf_protocol::{ConnectOptions, peer};
 
-use super::keeper::Keeper;
 use super::levels::Levels;
 use super::presence::Presence;
 use crate::elicitation::required_pages::Visits;
@@ -17,12 +16,9 @@ use crate::gate::Ready;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::Origin;
-use crate::store::attempts::{Attempts, Ended, LastAttempt};
-use crate::store::tool_cache::{CacheKey, ToolCache};
-use crate::store::files::Turn;
-use crate::tools::names::{self, Contender, Names};
+use crate::store::server_history::ServerHistory;
+use crate::tools::names::{Contender, Names};
 use crate::tools::offer::ToolRules;
-use crate::store::pins::{PinKey, Pins};
 use crate::tools::{Naming, Pinning};
 
 /// What all connections of a runtime share.
@@ -30,14 +26,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) resolver: Resolver,
     pub(crate) http: HttpClient,
-    pub(crate) cache: ToolCache,
-    attempts: Attempts,
-    /// How attempts ended in earlier runs; read when somebody asks, which is hardly ever.
-    earlier: OnceLock<Ended>,
-    pub(crate) pins: Pins,
-    pub(crate) keeper: Keeper,
-    /// Held by whoever writes.
-    writing: Mutex<()>,
+    pub(crate) history: ServerHistory,
     pub(crate) names: Arc<Mutex<Names>>,
     pub(crate) events: Teller,
     /// Cancelled once nothing will happen any more.
@@ -100,17 +89,13 @@ impl Shared {
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
         let http = http_options(env);
-        let names = options.cache.as_ref().map(|cache| cache.join(names::FILE));
+        let (cache, pins) = (options.cache.clone(), options.pins.clone());
+        let history = ServerHistory::open(env, cache, pins, &options.ports.capabilities());
         Self {
             resolver,
             http: HttpClient::new(&http),
-            cache: ToolCache::open(options.cache.clone()).for_client(&options.ports.capabilities()),
-            attempts: Attempts::open(options.cache.as_deref()),
-            earlier: OnceLock::new(),
-            pins: Pins::open(options.pins.clone()),
-            keeper: Keeper::default(),
-            writing: Mutex::default(),
-            names: Arc::new(Mutex::new(Names::load(names.as_deref()))),
+            names: Arc::new(Mutex::new(history.names())),
+            history,
             events: Teller::default(),
             over: CancellationToken::new(),
             levels: Levels::default(),
@@ -138,27 +123,6 @@ impl Shared {
         }
     }
 
-    /// Returns under which keys a server's tools are cached and pinned.
-    pub(crate) fn keys(&self, server: &Ready) -> (CacheKey, PinKey) {
-        let make = || {
-            let (name, identity, credential) = server.identified(&self.options.env);
-            let pins = self.pins.key(name, &identity, &credential);
-            (self.cache.key(name, &identity, &credential), pins)
-        };
-        server.keys.get_or_init(make).clone()
-    }
-
-    /// Returns how the last attempt to connect to a server ended before somebody first asked for any.
-    pub(crate) fn earlier_attempt(&self, server: &Ready) -> Option<LastAttempt> {
-        let earlier = self.earlier.get_or_init(|| self.attempts.load());
-        if earlier.is_empty() { None } else { earlier.get(&self.keys(server).0) }
-    }
-
-    /// Returns what remembered answers about a server are bound to; it gives nothing away.
-    pub(crate) fn definition_key(&self, server: &Ready) -> String {
-        self.keys(server).1.to_string()
-    }
-
     pub(super) fn connect_options(&self, spec: &ServerSpec) -> ConnectOptions {
         ConnectOptions {
             capabilities: self.options.ports.capabilities(),
@@ -172,37 +136,14 @@ impl Shared {
     /// Returns how long a connection that is told to stop may take to bring its list, which is worth
     /// keeping for the next run.
     pub(super) fn last_moment(&self) -> Duration {
-        match self.options.cache {
-            Some(_) => self.options.grace.after_eof.min(LAST_MOMENT),
-            None => Duration::ZERO,
-        }
+        let grace = self.options.grace.after_eof.min(LAST_MOMENT);
+        if self.history.caches_tools() { grace } else { Duration::ZERO }
     }
 
-    /// Tells whether something is worth writing to disk.
-    pub(super) fn has_work(&self) -> bool {
-        self.keeper.has_work() || self.pins.has_pending()
-    }
-
-    /// Writes to disk what is worth keeping. Blocks for as long as the disk takes, as long as somebody
-    /// else in this runtime does the same, and for each folder at most `wait` for other processes.
-    pub(crate) fn keep(&self, wait: Duration) {
-        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.pins.write_pending(wait);
-        self.keep_tools(&Turn::new(self.options.cache.as_deref(), wait));
-    }
-
-    /// Writes the tools, their names, and how attempts to connect ended.
-    fn keep_tools(&self, turn: &Turn<'_>) {
-        self.keeper.write(turn, &self.cache);
-        let attempts = self.keeper.take_attempts().into_iter();
-        let keyed = attempts.map(|(server, attempt)| (self.keys(&server).0, attempt));
-        self.attempts.store(turn, &keyed.collect::<Vec<_>>());
-        let names = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let unsaved = names().take_unsaved();
-        if let Some(Err(error)) = unsaved.map(|names| names.save(turn)) {
-            tracing::debug!(%error, "could not write down the names of tools");
-            names().still_unsaved();
-        }
+    /// Writes to disk what is worth keeping. Waits for the disk, and for each folder at most `wait` for
+    /// other processes.
+    pub(crate) fn write_history(&self, wait: Duration) {
+        self.history.write(wait, &self.names);
     }
 
     pub(crate) fn tell(&self, event: Event) {

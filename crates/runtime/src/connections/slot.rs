@@ -55,18 +55,15 @@ impl Slot {
     pub(super) fn new(planned: Planned, shared: &Shared, rules: &Rules) -> Self {
         let (status, failure) = first_status(&planned.entry);
         let terms = terms_of(&planned, rules);
-        // On the very first run there is nothing to find, and nothing yet to find it by.
-        let cached = terms.as_ref().filter(|_| !shared.cache.is_empty()).and_then(|terms| {
-            let (cache_key, pin_key) = shared.keys(&terms.server);
-            Some((shared.cache.load(&cache_key)?, pin_key))
-        });
-        let remembered = cached.as_ref().and_then(|(cached, _)| cached.revision);
-        let cut = cached.as_ref().and_then(|(cached, _)| cached.cut);
-        let offer = terms.as_ref().zip(cached).map(|(terms, (cached, pin_key))| {
+        let cached = terms.as_ref().and_then(|terms| shared.history.cached(&terms.server));
+        let remembered = cached.as_ref().and_then(|cached| cached.revision);
+        let cut = cached.as_ref().and_then(|cached| cached.cut);
+        let offer = terms.as_ref().zip(cached).map(|(terms, cached)| {
             // Who enforces pins must not get a withheld tool back from the cache; who does not need
             // not wait for them to be read.
-            let pins = (rules.pinning == Pinning::Enforce)
-                .then(|| shared.pins.look(&pin_key, &cached.tools, rules.pinning));
+            let (server, mode) = (&terms.server, rules.pinning);
+            let pins = (mode == Pinning::Enforce)
+                .then(|| shared.history.compare_pins(server, &cached.tools, mode));
             let listed = Listed { tools: cached.tools, pins, ..Listed::default() };
             Arc::new(Offer::prepare(&terms.by(), listed, Freshness::Cached, rules.tools))
         });

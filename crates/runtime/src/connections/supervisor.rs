@@ -25,7 +25,7 @@ use super::snapshot::Snapshot;
 use crate::event::Event;
 use crate::gate::{Entry, Planned};
 use crate::status::{Failure, FailureKind, Status};
-use crate::store::files::LOCK_WAIT;
+use crate::store::folder_lock::LOCK_WAIT;
 
 /// How many reports are taken in before the snapshot is published.
 const BATCH: usize = 256;
@@ -159,14 +159,14 @@ impl Supervisor {
             }
         }
         self.shut_down().await;
-        self.shared.keep(LOCK_WAIT);
+        self.shared.write_history(LOCK_WAIT);
     }
 
     /// Writes what is worth keeping, on a thread that may wait for the disk.
     fn keep(&mut self) {
         self.keep_at = None;
         let shared = Arc::clone(&self.shared);
-        self.tasks.spawn_blocking(move || shared.keep(LOCK_WAIT));
+        self.tasks.spawn_blocking(move || shared.write_history(LOCK_WAIT));
     }
 
     /// Looks for a mark of somebody who was killed, and ends what that one left running.
@@ -412,7 +412,7 @@ impl Supervisor {
         for event in self.events.drain(..) {
             self.shared.tell(event);
         }
-        if self.keep_at.is_none() && self.shared.has_work() {
+        if self.keep_at.is_none() && self.shared.history.has_unwritten() {
             self.keep_at = Some(Instant::now() + QUIET);
         }
     }

@@ -1,38 +1,33 @@
-//! How the last attempt to connect to each server ended: one small file beside the cache.
+//! How the last attempt to connect to each server ended: `cache/attempts.json`.
 //!
-//! It is there to be told, and nothing is decided by it. A damaged file counts as empty, an old entry
-//! as none, and writing is best effort. Servers stand under the keys of the cache, which give nothing
-//! away.
+//! It is shown to the person and says for whom a run need not wait again. A damaged file counts as
+//! empty, an old record as none, and a failure to write is only logged. The keys are those of the tool
+//! cache.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use wharf_config::store;
 use wharf_config::text::clip;
+use wharf_protocol::Json;
 
-use super::tool_cache::CacheKey;
-use super::files::{self, Turn};
-use super::pack::seconds;
-
-const VERSION: u32 = 1;
+use super::folder_lock::FolderLock;
+use super::record_file::{RecordFile, Records, seconds, time_at};
+use super::record_keys::RecordKey;
 
 /// The file in the cache folder.
-const FILE: &str = "last.json";
+pub(super) const FILE: &str = "attempts.json";
 
-/// How long an entry counts.
+/// How long a record counts.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// How old an entry may be before it is written again although nothing has changed.
+/// How old a record may be before it is written again although nothing has changed.
 const RENEWED_AFTER: Duration = Duration::from_secs(60);
 
-/// The most entries, characters of a reason, and bytes of the file.
-const MOST_ENTRIES: usize = 1_000;
+/// How many records are kept, and how many characters of a reason.
+const MOST_RECORDS: usize = 1_000;
 const MOST_ERROR: usize = 300;
-const MOST_BYTES: usize = 2 << 20;
 
 /// How the last attempt to connect to a server ended, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,69 +47,86 @@ impl LastAttempt {
 
     /// Notes an attempt that ended just now.
     pub(crate) fn now(error: Option<&str>) -> Self {
-        Entry { at: seconds(SystemTime::now()), error: error.map(str::to_owned) }.into()
+        let at = time_at(seconds(SystemTime::now()));
+        Self { at, error: error.map(|error| clip(error, MOST_ERROR)) }
+    }
+
+    /// Reads a record; nothing if it is malformed, too old, or from the future: then it was written by
+    /// a wrong clock.
+    pub(super) fn read(record: &Json) -> Option<Self> {
+        let record: Record = record.to()?;
+        let age = seconds(SystemTime::now()).checked_sub(record.at)?;
+        let error = record.error.map(|error| clip(&error, MOST_ERROR));
+        (age <= KEPT.as_secs()).then(|| Self { at: time_at(record.at), error })
+    }
+
+    /// Tells whether writing this one would change nothing that matters.
+    fn is_covered_by(&self, earlier: &Self) -> bool {
+        let is_recent = seconds(self.at).abs_diff(seconds(earlier.at)) < RENEWED_AFTER.as_secs();
+        is_recent && self.error == earlier.error
     }
 }
 
-/// The attempts to connect to the servers of one person.
-#[derive(Debug)]
-pub(crate) struct Attempts {
-    path: Option<PathBuf>,
-}
-
-/// What was found in the file.
-#[derive(Debug, Default)]
-pub(crate) struct Ended(BTreeMap<String, Entry>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    server: String,
     /// Seconds since 1970.
     at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct File {
-    version: u32,
-    attempts: BTreeMap<String, Entry>,
+/// The attempts to connect to the servers of one person.
+#[derive(Debug)]
+pub(crate) struct Attempts {
+    file: Option<RecordFile>,
 }
+
+/// The attempts that were found in the file.
+#[derive(Debug, Default)]
+pub(crate) struct KnownAttempts(Arc<Records>);
 
 impl Attempts {
     /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
-        Self { path: folder.map(|folder| folder.join(FILE)) }
+        Self { file: folder.map(|folder| RecordFile::new(folder.join(FILE))) }
     }
 
     /// Reads what there is.
-    pub(crate) fn load(&self) -> Ended {
-        Ended(self.path.as_deref().map(read).unwrap_or_default())
+    pub(crate) fn load(&self) -> KnownAttempts {
+        let records = self.file.as_ref().and_then(|file| file.load().ok());
+        KnownAttempts(records.unwrap_or_default())
     }
 
-    /// Writes how attempts ended, in the order in which they did, unless that is known already. That
-    /// it may fail is no matter.
-    pub(crate) fn store(&self, turn: &Turn<'_>, attempts: &[(CacheKey, LastAttempt)]) {
-        let Some(path) = &self.path else { return };
-        let keyed = attempts.iter().filter_map(|(key, last)| Some((key.as_str()?, last.into())));
-        let new: Vec<(&str, Entry)> = keyed.collect();
-        // Who runs one command after the other need not write the same every time.
-        let known = if new.is_empty() { BTreeMap::new() } else { read(path) };
-        let is_known = |(key, entry): &(&str, Entry)| {
-            known.get(*key).is_some_and(|earlier| entry.is_covered_by(earlier))
+    /// Writes how attempts ended, in the order in which they did, unless that is known already. A
+    /// failure is only logged.
+    pub(crate) fn store(&self, lock: &FolderLock<'_>, attempts: &[(RecordKey, LastAttempt)]) {
+        let Some(file) = &self.file else { return };
+        let known = self.load();
+        // A person who runs one command after the other need not write the same every time.
+        let is_known = |(key, attempt): &(RecordKey, LastAttempt)| {
+            key.hash.is_none() || known.get(key).is_some_and(|known| attempt.is_covered_by(&known))
         };
-        if new.iter().all(is_known) {
+        if attempts.iter().all(is_known) {
             return;
         }
-        if let Err(error) = change(turn, path, new) {
+        let written = file.change(lock, |records| {
+            records.retain(|record| LastAttempt::read(record).is_some());
+            for (key, attempt) in attempts {
+                put(records, key, attempt);
+            }
+            records.keep_newest(MOST_RECORDS);
+        });
+        if let Err(error) = written {
             tracing::debug!(%error, "could not keep how attempts to connect ended");
         }
     }
 }
 
-impl Ended {
-    /// Returns how the last attempt ended of which this is the key.
-    pub(crate) fn get(&self, key: &CacheKey) -> Option<LastAttempt> {
-        self.0.get(key.as_str()?).cloned().map(LastAttempt::from)
+impl KnownAttempts {
+    /// Returns how the last attempt to connect to a server ended.
+    pub(crate) fn get(&self, key: &RecordKey) -> Option<LastAttempt> {
+        LastAttempt::read(self.0.get(key.hash.as_deref()?)?)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -122,91 +134,29 @@ impl Ended {
     }
 }
 
-/// Forgets all attempts that are remembered in a cache folder; returns their keys.
-pub(super) fn clear(folder: &Path) -> io::Result<Vec<String>> {
-    let path = folder.join(FILE);
-    let keys = read(&path).into_keys().collect();
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(keys),
-    }
-}
-
-impl Entry {
-    /// Tells whether writing this one would change nothing worth it.
-    fn is_covered_by(&self, earlier: &Self) -> bool {
-        let is_recent = self.at.abs_diff(earlier.at) < RENEWED_AFTER.as_secs();
-        is_recent && self.error == earlier.error
-    }
-
-    /// Tells whether it still says something. What is from the future was written by a wrong clock.
-    fn counts(&self, now: u64) -> bool {
-        now.checked_sub(self.at).is_some_and(|age| age <= KEPT.as_secs())
-    }
-}
-
-impl From<Entry> for LastAttempt {
-    fn from(entry: Entry) -> Self {
-        let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.at));
-        let error = entry.error.map(|error| clip(&error, MOST_ERROR));
-        Self { at: at.unwrap_or(SystemTime::UNIX_EPOCH), error }
-    }
-}
-
-impl From<&LastAttempt> for Entry {
-    fn from(attempt: &LastAttempt) -> Self {
-        Self { at: seconds(attempt.at), error: attempt.error.clone() }
-    }
-}
-
-/// Reads the entries that count; none if the file is not whole.
-fn read(path: &Path) -> BTreeMap<String, Entry> {
-    let text = store::read(path).ok().flatten().filter(|text| text.len() <= MOST_BYTES);
-    let file = text.and_then(|text| serde_json::from_str::<File>(&text).ok());
-    let mut entries = match file {
-        Some(file) if file.version == VERSION => file.attempts,
-        _ => return BTreeMap::new(),
-    };
-    // Read after the file, so that what another process has just written is not from the future.
-    let now = seconds(SystemTime::now());
-    entries.retain(|_, entry| entry.counts(now));
-    entries
-}
-
-/// Adds entries to what there is, and forgets those that no longer count and the oldest if there are
-/// too many. Blocks for as long as the disk, and others, take.
-fn change(turn: &Turn<'_>, path: &Path, new: Vec<(&str, Entry)>) -> io::Result<()> {
-    turn.take()?;
-    let mut attempts = read(path);
-    for (key, entry) in new {
-        // Another process may have tried later and written sooner.
-        if attempts.get(key).is_none_or(|other| other.at <= entry.at) {
-            attempts.insert(key.to_owned(), entry);
-        }
-    }
-    forget_oldest(&mut attempts);
-    files::put_quickly(path, &serde_json::to_vec(&File { version: VERSION, attempts })?)
-}
-
-fn forget_oldest(attempts: &mut BTreeMap<String, Entry>) {
-    let over = attempts.len().saturating_sub(MOST_ENTRIES);
-    if over == 0 {
-        return;
-    }
-    let mut by_age: Vec<(u64, String)> =
-        attempts.iter().map(|(key, entry)| (entry.at, key.clone())).collect();
-    by_age.sort_unstable();
-    for (_, key) in by_age.drain(..over) {
-        attempts.remove(&key);
+/// Adds an attempt, unless another process tried later and wrote sooner.
+fn put(records: &mut Records, key: &RecordKey, attempt: &LastAttempt) {
+    let Some(hash) = &key.hash else { return };
+    let earlier = records.get(hash).and_then(LastAttempt::read);
+    let (server, error) = (key.server.clone(), attempt.error.clone());
+    let record = Json::encode(&Record { server, at: seconds(attempt.at), error });
+    if let (Ok(record), false) = (record, earlier.is_some_and(|it| it.at > attempt.at)) {
+        records.put(hash, record);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wharf_config::Secret;
+    use std::fs;
+    use std::path::PathBuf;
 
+    use wharf_config::Secret;
+    use wharf_config::store::private_file;
+
+    use super::super::folder_lock::LOCK_WAIT;
     use super::super::tool_cache::{ToolCache, clear_cache};
     use super::*;
+    use crate::gate::ServerIdentity;
 
     struct Place {
         folder: tempfile::TempDir,
@@ -228,17 +178,17 @@ mod tests {
             Attempts::open(Some(&self.folder()))
         }
 
-        fn key(&self, server: &str) -> CacheKey {
-            self.cache.key(server, &Secret::new("identity"), "")
+        fn key(&self, server: &str) -> RecordKey {
+            key(&self.cache, server)
         }
 
         fn store(&self, server: &str, ago: u64, error: Option<&str>) {
             self.store_all(&[(self.key(server), ended(ago, error))]);
         }
 
-        fn store_all(&self, attempts: &[(CacheKey, LastAttempt)]) {
+        fn store_all(&self, attempts: &[(RecordKey, LastAttempt)]) {
             let folder = self.folder();
-            self.open().store(&Turn::new(Some(&folder), files::LOCK_WAIT), attempts);
+            self.open().store(&FolderLock::new(Some(&folder), LOCK_WAIT), attempts);
         }
 
         /// Shows an entry as its age, rounded to ten seconds, and its error.
@@ -253,9 +203,14 @@ mod tests {
         }
     }
 
+    fn key(cache: &ToolCache, name: &str) -> RecordKey {
+        let configuration = Secret::new("identity");
+        cache.key(&ServerIdentity { name, configuration, credential: String::new() })
+    }
+
     fn ended(ago: u64, error: Option<&str>) -> LastAttempt {
-        let at = seconds(SystemTime::now()) - ago;
-        Entry { at, error: error.map(str::to_owned) }.into()
+        let at = time_at(seconds(SystemTime::now()) - ago);
+        LastAttempt { at, error: error.map(str::to_owned) }
     }
 
     #[test]
@@ -295,8 +250,8 @@ mod tests {
         place.store("nearly", KEPT.as_secs() - 60, None);
         assert_eq!(place.shown("old"), None);
         assert!(place.shown("nearly").is_some());
-        let future = Entry { at: seconds(SystemTime::now()) + 3600, error: None };
-        place.store_all(&[(place.key("future"), future.into())]);
+        let future = SystemTime::now() + Duration::from_secs(3600);
+        place.store_all(&[(place.key("future"), LastAttempt { at: future, error: None })]);
         assert_eq!(place.shown("future"), None);
         place.store("future", 0, Some("no"));
         assert_eq!(place.shown("future"), Some((0, Some("no".to_owned()))));
@@ -311,13 +266,13 @@ mod tests {
         let path = place.folder().join(FILE);
         let whole = String::from_utf8(place.bytes()).unwrap();
         let later = whole.replace("\"version\":1", "\"version\":2");
-        let long = format!("{whole}{}", " ".repeat(MOST_BYTES));
+        let long = format!("{whole}{}", " ".repeat(17 << 20));
         for text in ["", "{", "[]", &whole[..whole.len() - 1], &later, &long] {
-            files::put(&path, text.as_bytes()).unwrap();
+            private_file::replace(&path, text.as_bytes()).unwrap();
             assert_eq!(place.shown("a"), None);
             assert!(place.open().load().is_empty());
         }
-        files::put(&path, b"\xff\xff").unwrap();
+        private_file::replace(&path, b"\xff\xff").unwrap();
         place.store("b", 0, None);
         assert_eq!((place.shown("a"), place.shown("b")), (None, Some((0, None))));
     }
@@ -325,16 +280,15 @@ mod tests {
     #[test]
     fn there_is_a_limit_to_entries_and_to_reasons() {
         let place = Place::new();
-        let many: Vec<_> = (0..MOST_ENTRIES as u64 + 5)
+        let many: Vec<_> = (0..MOST_RECORDS as u64 + 5)
             .map(|number| (place.key(&number.to_string()), ended(2_000 - number, Some("no"))))
             .collect();
         place.store_all(&many);
-        assert_eq!(place.open().load().0.len(), MOST_ENTRIES);
+        assert_eq!(place.open().load().0.iter().count(), MOST_RECORDS);
         assert_eq!((place.shown("4"), place.shown("5").is_some()), (None, true));
         place.store("a", 0, Some(&"\u{1b}é".repeat(500)));
         let shown = place.shown("a").unwrap().1.unwrap();
         assert!(shown.chars().count() <= MOST_ERROR && shown.starts_with("\\u{1b}é"), "{shown}");
-        assert!(place.bytes().len() < MOST_BYTES);
     }
 
     #[test]
@@ -350,7 +304,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(place.open().load().0.len(), 40);
+        assert_eq!(place.open().load().0.iter().count(), 40);
     }
 
     #[test]
@@ -366,11 +320,11 @@ mod tests {
     #[test]
     fn without_a_folder_nothing_is_kept_and_nothing_fails() {
         let attempts = Attempts::open(None);
-        let key = ToolCache::open(None).key("server", &Secret::new("identity"), "");
-        attempts.store(&Turn::new(None, files::LOCK_WAIT), &[(key.clone(), ended(0, None))]);
+        let key = key(&ToolCache::open(None), "server");
+        attempts.store(&FolderLock::new(None, LOCK_WAIT), &[(key.clone(), ended(0, None))]);
         assert_eq!(attempts.load().get(&key), None);
         let place = Place::new();
-        files::put(&place.folder(), b"a file, not a folder").unwrap();
+        private_file::replace(&place.folder(), b"a file, not a folder").unwrap();
         place.store("a", 0, None);
         assert_eq!(place.shown("a"), None);
     }

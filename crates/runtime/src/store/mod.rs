@@ -1,13 +1,23 @@
-//! What is kept on disk about servers from one run to the next.
+//! What is kept on disk about servers from one run to the next, under `cache/` and `pins/`.
 //!
-//! `tool_cache` and `attempts` spare work or are told to the person, `pins` notices changed tools.
-//! `files` writes private files as a whole, `keys` names records without giving secrets away, `pack`
-//! and `written` are the format.
+//! ```text
+//! record_file   the one file format      record_keys   keys that reveal no secrets
+//! folder_lock   one writer at a time
+//!
+//! tool_cache    cache/tools.json         attempts      cache/attempts.json
+//! tool_names    cache/names.json         pins          pins/tools.json
+//! server_history  all of it for one runtime, with the write queue
+//! show            all records, for a person
+//! ```
 
 pub(crate) mod attempts;
-pub(crate) mod files;
-mod keys;
-mod pack;
+pub(crate) mod folder_lock;
 pub(crate) mod pins;
+mod record_file;
+mod record_keys;
+pub(crate) mod server_history;
+mod show;
 pub(crate) mod tool_cache;
-mod written;
+pub(crate) mod tool_names;
+
+pub use show::{RecordKind, StoredRecord, StoredRecords, stored_records};

@@ -1,89 +1,80 @@
-//! The tools of servers as they were last listed, so that nobody waits for a server to be listed.
+//! The tool cache, `cache/tools.json`: the tools of servers as they were last listed.
 //!
-//! One entry per server, configuration, credential and what the client declares that it can do (a server
-//! may offer other tools to a client that can ask the person): a line about it, then the list as it
-//! came. An entry only fills the time until the live list arrives; whatever is wrong with it makes it a miss,
-//! and no approval or trust is ever taken from it.
+//! There is one record per server, configuration, credential and declared client capabilities, because
+//! a server may offer other tools to a client that supports elicitation. A record is used until the
+//! live list arrives; a malformed one is a miss. No approval or trust is taken from it.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wharf_config::Secret;
+use wharf_config::store::private_file::hex;
+use wharf_protocol::Json;
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::Cut;
-use wharf_protocol::view::{ClientCapabilities, Tool};
+use wharf_protocol::view::{ClientCapabilities, Page, Tool};
 
 use super::attempts;
-use super::files::{LOCK_WAIT, Turn};
-use super::keys::KeyedFolder;
-use super::pack::{About, Change, Found, Pack, Put, seconds};
-use super::written::{self, Pieces};
+use super::folder_lock::{FolderLock, LOCK_WAIT};
+use super::record_file::{RecordFile, Records, seconds, time_at};
+use super::record_keys::{RecordKey, RecordKeys};
+use crate::gate::ServerIdentity;
 
-const VERSION: u32 = 1;
+/// The file in the cache folder.
+pub(super) const FILE: &str = "tools.json";
 
-/// How long an entry counts.
+/// How long a record counts.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// How old an entry may be before it is written again although nothing has changed.
+/// How old a record may be before it is written again although nothing has changed.
 const RENEWED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-/// The most bytes of an entry, and of all together.
-const MOST_BYTES: usize = 12 * 1024 * 1024;
-const MOST_BYTES_IN_ALL: u64 = 64 * 1024 * 1024;
+/// How many records are kept, how many bytes the tools of one may have, and its instructions.
+const MOST_RECORDS: usize = 10_000;
+const MOST_BYTES: usize = 8 << 20;
+const MOST_INSTRUCTIONS: usize = 64 << 10;
 
-/// The most bytes of instructions that are kept.
-const MOST_INSTRUCTIONS: usize = 64 * 1024;
+/// Stands between the hash of a server and that of the client's capabilities.
+const BEFORE_CLIENT: char = '-';
 
-/// Forgets what is remembered of servers in a cache folder: their tools, and how the last attempts to
-/// connect ended; returns of how many servers.
+/// Removes the cached tools and the last attempts to connect from a cache folder; returns of how many
+/// servers.
 ///
-/// Names that were given to tools stay given.
+/// The names of tools stay, so that no name is given to another tool.
 pub fn clear_cache(folder: &Path) -> io::Result<usize> {
     if !folder.exists() {
         return Ok(0);
     }
-    // Whoever is writing has the old file open and would bring it back.
-    let turn = Turn::new(Some(folder), LOCK_WAIT);
-    turn.take()?;
-    let pack = Pack::new(folder.join(FILE));
-    let attempts = attempts::clear(folder)?;
-    let mut servers: HashSet<String> = attempts.into_iter().collect();
-    servers.extend(pack.clear()?.iter().map(|key| server_of(key).to_owned()));
+    // A process that is writing has read the old file and would bring it back.
+    let lock = FolderLock::new(Some(folder), LOCK_WAIT);
+    lock.take()?;
+    let cleared = [FILE, attempts::FILE].map(|file| RecordFile::new(folder.join(file)).clear());
+    let mut servers = HashSet::new();
+    for records in cleared {
+        servers.extend(records?.iter().map(|(key, _)| server_of(key).to_owned()));
+    }
     Ok(servers.len())
 }
 
-/// Stands between the key of a server and what tells clients apart.
-const BEFORE_CLIENT: char = '-';
-
-/// Returns the key of the server that an entry is about.
-fn server_of(entry: &str) -> &str {
-    entry.split(BEFORE_CLIENT).next().unwrap_or(entry)
+/// Returns the hash of the server that a record is about.
+fn server_of(key: &str) -> &str {
+    key.split(BEFORE_CLIENT).next().unwrap_or(key)
 }
-
-/// The file in the cache folder.
-const FILE: &str = "tools.pack";
 
 /// The cache of one person.
 #[derive(Debug)]
 pub(crate) struct ToolCache {
-    keys: KeyedFolder,
-    pack: Option<Pack>,
+    keys: RecordKeys,
+    file: Option<RecordFile>,
     /// Tells lists apart that the same server gives to different clients.
     client: String,
 }
 
-/// Which server is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CacheKey(Option<String>);
-
-/// What is kept of a server.
+/// What is cached of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CachedServer {
     /// The revision it spoke.
@@ -95,183 +86,184 @@ pub(crate) struct CachedServer {
     pub(crate) saved: SystemTime,
 }
 
-/// The first line of a file.
+/// A record as it is written. The tools are read by [`Page`].
 #[derive(Debug, Serialize, Deserialize)]
-struct Header {
-    version: u32,
+struct Record {
+    server: String,
     /// Seconds since 1970.
     saved: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     revision: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    /// The length of the list, so that a file which was cut is noticed.
-    bytes: usize,
-}
-
-impl CacheKey {
-    /// Returns the key as a text that gives nothing away; none if nothing is kept.
-    pub(super) fn as_str(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
+    #[serde(skip_deserializing)]
+    tools: Vec<Json>,
 }
 
 impl ToolCache {
     /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
-        let pack = folder.as_ref().map(|folder| Pack::new(folder.join(FILE)));
-        Self { keys: KeyedFolder::new(folder), pack, client: String::new() }
+        let file = folder.as_ref().map(|folder| RecordFile::new(folder.join(FILE)));
+        Self { keys: RecordKeys::new(folder), file, client: String::new() }
     }
 
-    /// Reads and writes what servers offer to a client that declares this.
+    /// Uses a folder for reading: nothing is made in it.
+    pub(crate) fn read_only(folder: &Path) -> Self {
+        let file = Some(RecordFile::new(folder.join(FILE)));
+        Self { keys: RecordKeys::read_only(folder), file, client: String::new() }
+    }
+
+    /// Reads and writes what servers offer to a client with these capabilities.
     #[must_use]
     pub(crate) fn for_client(self, declared: &ClientCapabilities) -> Self {
         let hash = Sha256::digest(format!("{declared:?}"));
-        let client = hash.iter().take(4).fold(String::new(), |mut client, byte| {
-            let _infallible = write!(client, "{byte:02x}");
-            client
-        });
-        Self { client, ..self }
-    }
-
-    /// Uses a folder as it is, to look only: nothing is made, and without a key nothing is found.
-    pub(crate) fn look_into(folder: &Path) -> Self {
-        let pack = Some(Pack::new(folder.join(FILE)));
-        Self { keys: KeyedFolder::as_it_is(folder), pack, client: String::new() }
+        Self { client: hex(&hash[..4]), ..self }
     }
 
     /// Tells whether there is nothing in it.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.pack.as_ref().is_some_and(|pack| pack.has(|_| true))
+        self.records().is_empty()
     }
 
-    /// Returns the key of a server with this configuration and this credential.
-    pub(crate) fn key(&self, server: &str, identity: &Secret, credential: &str) -> CacheKey {
-        CacheKey(self.keys.name(&["tools", server, identity.expose(), credential]))
+    /// Returns the key of a server.
+    pub(crate) fn key(&self, server: &ServerIdentity<'_>) -> RecordKey {
+        self.keys.key("tools", server)
     }
 
-    /// Reads an entry; nothing if there is none that counts.
-    pub(crate) fn load(&self, key: &CacheKey) -> Option<CachedServer> {
-        self.load_entry(&self.entry(key)?)
+    /// Reads what a server listed for this client; nothing if there is no record that counts.
+    pub(crate) fn load(&self, key: &RecordKey) -> Option<CachedServer> {
+        CachedServer::read(self.records().get(&self.record_key(key)?)?)
     }
 
-    /// Reads the newest entry of a server, whichever client it was for.
-    pub(crate) fn load_newest(&self, key: &CacheKey) -> Option<CachedServer> {
-        let key = key.0.as_deref()?;
-        let about = self.pack.as_ref()?.newest(|about| server_of(about.key()) == key)?;
-        self.load_entry(about.key())
+    /// Reads what a server last listed for any client.
+    pub(crate) fn load_newest(&self, key: &RecordKey) -> Option<CachedServer> {
+        CachedServer::read(&self.newest(key)?)
     }
 
-    fn load_entry(&self, entry: &str) -> Option<CachedServer> {
-        let (header, body) = self.read(entry)?;
-        let age = SystemTime::now().duration_since(header.saved()).unwrap_or_default();
-        if age > KEPT {
-            return None;
-        }
-        let (_, tools) = written::read(body)?;
-        Some(CachedServer {
-            revision: header.revision.as_ref().and_then(|revision| revision.parse().ok()),
-            tools: tools.into(),
-            cut: header.cut,
-            saved: header.saved(),
-            instructions: header.instructions,
-        })
+    /// Returns how many tools a server last listed for any client.
+    pub(crate) fn count(&self, key: &RecordKey) -> Option<usize> {
+        let record = self.newest(key)?;
+        if is_old(&record) { None } else { count(&record) }
     }
 
-    /// Returns how many tools a server had when it was last listed for any client, without reading
-    /// them.
-    pub(crate) fn count(&self, key: &CacheKey) -> Option<usize> {
-        let key = key.0.as_deref()?;
-        let about = self.pack.as_ref()?.newest(|about| server_of(about.key()) == key)?;
-        (about.age() <= KEPT).then_some(about.count)
-    }
-
-    /// Writes entries, unless they are there already, and forgets those that no longer count and the
-    /// oldest if there are too many. That it may fail is no matter.
-    pub(crate) fn store(&self, turn: &Turn<'_>, entries: &[(CacheKey, CachedServer)]) {
-        let Some(pack) = &self.pack else { return };
-        let (short, long): (Vec<_>, Vec<_>) =
-            entries.iter().partition(|(_, entry)| written::length(&entry.tools) <= MOST_BYTES);
-        let puts: Vec<Put> = short.iter().filter_map(|(key, entry)| self.put(key, entry)).collect();
-        // What is there of a list that has become too long would be out of date.
-        let is_outdated = |about: &About| {
-            long.iter().any(|(key, _)| self.entry(key).as_deref() == Some(about.key()))
-        };
-        if puts.is_empty() && (long.is_empty() || !pack.has(is_outdated)) {
+    /// Writes records, unless that would change nothing, and removes those that are too old or too
+    /// many. A failure is only logged.
+    pub(crate) fn store(&self, lock: &FolderLock<'_>, servers: &[(RecordKey, CachedServer)]) {
+        let Some(file) = &self.file else { return };
+        let keyed = servers.iter().filter_map(|(key, server)| {
+            Some((self.record_key(key)?, server.to_record(&key.server)))
+        });
+        let known = self.records();
+        let changed = keyed.filter(|(key, record)| match (known.get(key), record) {
+            (Some(earlier), Some(record)) => !is_covered(record, earlier),
+            (earlier, record) => earlier.is_some() || record.is_some(),
+        });
+        let changed: Vec<(String, Option<Json>)> = changed.collect();
+        if changed.is_empty() {
             return;
         }
-        let new: u64 = puts.iter().map(|put| put.text.len() as u64).sum();
-        let changed = pack.change(turn, None, |now| {
-            let all: u64 = now.texts().iter().map(|text| text.bytes).sum();
-            let mut over = (all + new).saturating_sub(MOST_BYTES_IN_ALL);
-            let mut goes = |about: &&About| {
-                let is_over = over > 0;
-                over = over.saturating_sub(about.bytes);
-                is_over || about.age() > KEPT || is_outdated(about)
-            };
-            let gone = now.texts().iter().filter(|text| goes(text));
-            Change { gone: gone.map(|text| text.key().to_owned()).collect(), puts }
+        let written = file.change(lock, |records| {
+            for (key, record) in changed {
+                match record {
+                    Some(record) => records.put(&key, record),
+                    // The earlier record of a list that has become too long is out of date.
+                    None => records.remove(&key),
+                }
+            }
+            records.retain(|record| !is_old(record));
+            records.keep_newest(MOST_RECORDS);
         });
-        if let Err(error) = changed {
-            tracing::debug!(%error, "could not keep lists of tools");
+        if let Err(error) = written {
+            tracing::debug!(%error, "could not cache tools");
         }
     }
 
-    /// Returns under which key the list of a server for this client is kept.
-    fn entry(&self, key: &CacheKey) -> Option<String> {
-        Some(format!("{}{BEFORE_CLIENT}{}", key.0.as_deref()?, self.client))
+    fn record_key(&self, key: &RecordKey) -> Option<String> {
+        Some(format!("{}{BEFORE_CLIENT}{}", key.hash.as_deref()?, self.client))
     }
 
-    /// Words an entry; nothing if it is there already.
-    fn put(&self, key: &CacheKey, entry: &CachedServer) -> Option<Put> {
-        let key_text = self.entry(key)?;
-        let mut body = Pieces::default();
-        body.push(ByteString::from_static("{"));
-        written::write(&*entry.tools, &mut body);
-        body.push(ByteString::from_static("}"));
-        let instructions = entry.instructions.clone();
-        let header = Header {
-            version: VERSION,
-            saved: seconds(entry.saved),
-            revision: entry.revision.map(|revision| revision.to_string()),
-            instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
-            cut: entry.cut,
-            bytes: body.len(),
-        };
-        let is_covered = |(earlier, text): (Header, ByteString)| {
-            header.is_covered_by(&earlier) && body.is(&text)
-        };
-        if self.read(&key_text).is_some_and(is_covered) {
-            return None;
-        }
-        let text = body.led_by(serde_json::to_string(&header).ok()?);
-        Some(Put { key: key_text, saved: entry.saved, count: entry.tools.len(), text })
+    fn records(&self) -> Arc<Records> {
+        self.file.as_ref().and_then(|file| file.load().ok()).unwrap_or_default()
     }
 
-    /// Reads an entry and takes it apart; nothing if it is not whole.
-    fn read(&self, entry: &str) -> Option<(Header, ByteString)> {
-        let Found::Text(text) = self.pack.as_ref()?.get(None, entry) else { return None };
-        let (line, body) = text.split_once('\n')?;
-        let header: Header = serde_json::from_str(line).ok()?;
-        let is_whole = header.version == VERSION && header.bytes == body.len();
-        is_whole.then(|| (header, text.slice_ref(body)))
+    fn newest(&self, key: &RecordKey) -> Option<Json> {
+        let (records, hash) = (self.records(), key.hash.as_deref()?);
+        let newest = records.iter().rev().find(|(own, _)| server_of(own) == hash);
+        newest.map(|(_, record)| record.clone())
     }
 }
 
-impl Header {
-    fn saved(&self) -> SystemTime {
-        // A time that no clock shows counts as long ago.
-        let since = Duration::from_secs(self.saved);
-        SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)
+impl CachedServer {
+    /// Reads a record; nothing if it is malformed or too old.
+    fn read(record: &Json) -> Option<Self> {
+        let said: Record = record.to()?;
+        let page: Page<Tool> = Page::read(record);
+        let is_whole = page.rejected.is_empty() && page.oddities.is_empty();
+        if !is_whole || !record.has("tools") || is_old(record) {
+            return None;
+        }
+        Some(Self {
+            revision: said.revision.and_then(|revision| revision.parse().ok()),
+            tools: page.items.into(),
+            cut: said.cut,
+            instructions: said.instructions,
+            saved: time_at(said.saved),
+        })
     }
 
-    /// Tells whether writing this one would change nothing worth it.
-    fn is_covered_by(&self, earlier: &Self) -> bool {
-        let is_recent = self.saved.abs_diff(earlier.saved) < RENEWED_AFTER.as_secs();
-        is_recent
-            && (&self.revision, &self.instructions, self.cut)
-                == (&earlier.revision, &earlier.instructions, earlier.cut)
+    /// Returns the record of a server; nothing if it has too many tools.
+    fn to_record(&self, server: &str) -> Option<Json> {
+        let bytes: usize = self.tools.iter().map(|tool| tool.raw().as_str().len()).sum();
+        if bytes > MOST_BYTES {
+            return None;
+        }
+        let instructions = self.instructions.clone();
+        let record = Record {
+            server: server.to_owned(),
+            saved: seconds(self.saved),
+            revision: self.revision.map(|revision| revision.to_string()),
+            instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
+            cut: self.cut,
+            tools: self.tools.iter().map(with_name).collect::<Option<_>>()?,
+        };
+        Json::encode(&record).ok()
     }
+}
+
+/// Returns how many tools are in a record.
+pub(super) fn count(record: &Json) -> Option<usize> {
+    Some(record.get("tools")?.items()?.len())
+}
+
+fn saved(record: &Json) -> Option<u64> {
+    record.get("saved")?.to()
+}
+
+fn is_old(record: &Json) -> bool {
+    let age = |saved| seconds(SystemTime::now()).saturating_sub(saved);
+    saved(record).is_none_or(|saved| age(saved) > KEPT.as_secs())
+}
+
+/// Tells whether a record says nothing new: it differs from an earlier one in its time at most, and
+/// only by hours.
+fn is_covered(record: &Json, earlier: &Json) -> bool {
+    const SAID: [&str; 4] = ["revision", "instructions", "cut", "tools"];
+    let (Some(now), Some(then)) = (saved(record), saved(earlier)) else { return false };
+    now.abs_diff(then) < RENEWED_AFTER.as_secs() && record.get_all(SAID) == earlier.get_all(SAID)
+}
+
+/// Returns a tool as it came. A few servers write the name in front of the tool instead of into it;
+/// such a tool gets it here.
+fn with_name(tool: &Tool) -> Option<Json> {
+    let rest = tool.raw().as_str().strip_prefix('{');
+    let Some(rest) = rest.filter(|_| !tool.raw().has("name")) else {
+        return Some(tool.raw().clone());
+    };
+    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+    let name = serde_json::to_string::<str>(tool.name()).ok()?;
+    Json::parse(format!("{{\"name\":{name}{comma}{rest}")).ok()
 }
 
 #[cfg(test)]
@@ -279,10 +271,10 @@ mod tests {
     use std::sync::LazyLock;
     use std::time::SystemTime;
 
-    use wharf_protocol::view::Page;
+    use wharf_config::Secret;
+    use wharf_config::store::private_file;
     use wharf_protocol::view::send::ElicitationSupport;
 
-    use super::super::files;
     use super::*;
 
     const LIST: &str =
@@ -303,17 +295,22 @@ mod tests {
         }
     }
 
+    fn server<'a>(name: &'a str, configuration: &str, credential: &str) -> ServerIdentity<'a> {
+        let configuration = Secret::new(configuration);
+        ServerIdentity { name, configuration, credential: credential.to_owned() }
+    }
+
     struct Place {
         folder: tempfile::TempDir,
         cache: ToolCache,
-        key: CacheKey,
+        key: RecordKey,
     }
 
     impl Place {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let cache = ToolCache::open(Some(folder.path().join("cache")));
-            let key = cache.key("server", &Secret::new("identity"), "");
+            let key = cache.key(&server("server", "identity", ""));
             Self { folder, cache, key }
         }
 
@@ -321,14 +318,26 @@ mod tests {
             self.store_all(&[(self.key.clone(), entry)]);
         }
 
-        fn store_all(&self, entries: &[(CacheKey, CachedServer)]) {
+        fn store_all(&self, entries: &[(RecordKey, CachedServer)]) {
             let folder = self.folder.path().join("cache");
-            self.cache.store(&Turn::new(Some(&folder), LOCK_WAIT), entries);
+            self.cache.store(&FolderLock::new(Some(&folder), LOCK_WAIT), entries);
         }
 
         fn path(&self) -> PathBuf {
             self.folder.path().join("cache").join(FILE)
         }
+    }
+
+    #[test]
+    fn a_tool_that_was_named_from_outside_keeps_its_name() {
+        let place = Place::new();
+        let page: Page<Tool> =
+            Page::read(&r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#.parse().unwrap());
+        place.store(CachedServer { tools: page.items.into(), ..entry() });
+        let tools = place.cache.load(&place.key).unwrap().tools;
+        let names: Vec<&str> = tools.iter().map(|tool| &**tool.name()).collect();
+        assert_eq!(names, ["a", "b\""]);
+        assert_eq!(tools[0].title().unwrap(), "A");
     }
 
     #[test]
@@ -338,18 +347,18 @@ mod tests {
         place.store(entry());
         assert_eq!(place.cache.load(&place.key), Some(entry()));
         let again = ToolCache::open(Some(place.folder.path().join("cache")));
-        assert_eq!(again.load(&again.key("server", &Secret::new("identity"), "")), Some(entry()));
+        assert_eq!(again.load(&again.key(&server("server", "identity", ""))), Some(entry()));
     }
 
     #[test]
     fn another_configuration_credential_or_server_is_a_miss() {
         let place = Place::new();
         place.store(entry());
-        for (server, identity, credential) in
+        for (name, configuration, credential) in
             [("server", "other", ""), ("server", "identity", "me"), ("servers", "identity", "")]
         {
-            let key = place.cache.key(server, &Secret::new(identity), credential);
-            assert_eq!(place.cache.load(&key), None, "{server} {identity} {credential}");
+            let key = place.cache.key(&server(name, configuration, credential));
+            assert_eq!(place.cache.load(&key), None, "{name} {configuration} {credential}");
         }
     }
 
@@ -359,18 +368,18 @@ mod tests {
         place.store(entry());
         let whole = std::fs::read(place.path()).unwrap();
         for length in 0..whole.len() {
-            files::put(&place.path(), &whole[..length]).unwrap();
+            private_file::replace(&place.path(), &whole[..length]).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{length}");
         }
         let text = String::from_utf8(whole).unwrap();
         for (from, to) in [
             (r#""version":1"#, r#""version":2"#),
-            (r#"{"tools":["#, r#"{"fools":["#),
+            (r#""tools":["#, r#""fools":["#),
             (r#""name":"b""#, r#""game":"b""#),
             ("1e400", "1e4 0"),
         ] {
             assert!(text.contains(from));
-            files::put(&place.path(), text.replace(from, to).as_bytes()).unwrap();
+            private_file::replace(&place.path(), text.replace(from, to).as_bytes()).unwrap();
             assert_eq!(place.cache.load(&place.key), None, "{to}");
         }
         place.store(entry());
@@ -408,7 +417,7 @@ mod tests {
         place.store(entry());
         let folder = place.folder.path().join("cache");
         let beside = folder.join("names.json");
-        files::put(&beside, b"{}").unwrap();
+        private_file::replace(&beside, b"{}").unwrap();
         assert_eq!(clear_cache(&folder).unwrap(), 1);
         assert_eq!(place.cache.load(&place.key), None);
         assert!(beside.exists());
@@ -420,7 +429,7 @@ mod tests {
         let place = Place::new();
         place.store(entry());
         let folder = place.folder.path().join("cache");
-        let held = Turn::new(Some(&folder), LOCK_WAIT);
+        let held = FolderLock::new(Some(&folder), LOCK_WAIT);
         held.take().unwrap();
         assert!(clear_cache(&folder).is_err(), "a writer would bring back what it has read");
         assert_eq!(place.cache.load(&place.key), Some(entry()));
@@ -431,7 +440,7 @@ mod tests {
     #[test]
     fn entries_that_no_longer_count_are_forgotten_when_others_are_written() {
         let place = Place::new();
-        let old = place.cache.key("old", &Secret::new("identity"), "");
+        let old = place.cache.key(&server("old", "identity", ""));
         let saved = entry().saved - KEPT - Duration::from_secs(60);
         place.store_all(&[(old, CachedServer { saved, ..entry() })]);
         place.store(entry());
@@ -463,9 +472,9 @@ mod tests {
         assert_eq!(other.load(&place.key), None);
         assert_eq!(other.count(&place.key), Some(2));
         let short: Arc<[Tool]> = entry().tools.iter().take(1).cloned().collect();
-        let turn = Turn::new(Some(&folder), LOCK_WAIT);
-        other.store(&turn, &[(place.key.clone(), CachedServer { tools: short, ..entry() })]);
-        drop(turn);
+        let lock = FolderLock::new(Some(&folder), LOCK_WAIT);
+        other.store(&lock, &[(place.key.clone(), CachedServer { tools: short, ..entry() })]);
+        drop(lock);
         assert_eq!(other.load(&place.key).unwrap().tools.len(), 1);
         assert_eq!(place.cache.load(&place.key).unwrap().tools.len(), 2);
         assert_eq!(place.cache.count(&place.key), Some(1), "the newest list counts");
@@ -475,8 +484,8 @@ mod tests {
     #[test]
     fn without_a_folder_nothing_is_kept_and_nothing_fails() {
         let cache = ToolCache::open(None);
-        let key = cache.key("server", &Secret::new("identity"), "");
-        cache.store(&Turn::new(None, LOCK_WAIT), &[(key.clone(), entry())]);
+        let key = cache.key(&server("server", "identity", ""));
+        cache.store(&FolderLock::new(None, LOCK_WAIT), &[(key.clone(), entry())]);
         assert_eq!((cache.load(&key), cache.count(&key)), (None, None));
     }
 }

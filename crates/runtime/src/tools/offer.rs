@@ -13,7 +13,7 @@ use wharf_protocol::view::{self, Rejected};
 
 use super::filter::Filter;
 use super::naming::{Namer, Naming, Wish};
-use crate::store::pins::PinReport;
+use super::pins::PinReport;
 use super::registry::Named;
 use super::schema::{self, Sanitize};
 use super::tool::{Freshness, Visibility};

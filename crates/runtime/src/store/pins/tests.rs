@@ -2,22 +2,23 @@
 
 use std::fs;
 
+use wharf_config::Secret;
+use wharf_config::store::private_file;
 use wharf_protocol::view::Page;
 
-use super::super::files;
 use super::*;
 
 struct Place {
     folder: tempfile::TempDir,
     pins: Pins,
-    key: PinKey,
+    key: RecordKey,
 }
 
 impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let pins = Pins::open(Some(folder.path().join("pins")));
-        let key = pins.key("server", &Secret::new("identity"), "");
+        let key = key(&pins, "server");
         Self { folder, pins, key }
     }
 
@@ -37,6 +38,11 @@ impl Place {
     fn path(&self) -> PathBuf {
         self.folder.path().join("pins").join(FILE)
     }
+}
+
+fn key(pins: &Pins, name: &str) -> RecordKey {
+    let configuration = Secret::new("identity");
+    pins.key(&ServerIdentity { name, configuration, credential: String::new() })
 }
 
 fn list(tools: &str) -> Arc<[Tool]> {
@@ -188,7 +194,7 @@ fn a_damaged_record_is_made_anew_or_withholds_everything() {
     place.check(FIRST, Pinning::Observe);
     let whole = fs::read(place.path()).unwrap();
     for length in [0, 10, whole.len() - 1] {
-        files::put(&place.path(), &whole[..length]).unwrap();
+        private_file::replace(&place.path(), &whole[..length]).unwrap();
         let report = place.check(FIRST, Pinning::Enforce);
         assert!(report.withholds("a") && !report.is_unchanged("a") && !report.is_first());
         let report = place.check(FIRST, Pinning::Observe);
@@ -210,7 +216,7 @@ fn many_changes_make_few_problems() {
 #[test]
 fn without_a_folder_nothing_is_pinned() {
     let pins = Pins::open(None);
-    let key = pins.key("server", &Secret::new("identity"), "");
+    let key = key(&pins, "server");
     let report = pins.check(&key, &list(FIRST), Pinning::Enforce);
     assert!(!pins.has_pending());
     assert!(!report.is_first() && !report.is_unchanged("a") && !report.withholds("a"));
@@ -220,14 +226,14 @@ fn without_a_folder_nothing_is_pinned() {
 #[test]
 fn looking_withholds_but_pins_nothing() {
     let place = Place::new();
-    let look = |tools: &str| place.pins.look(&place.key, &list(tools), Pinning::Enforce);
+    let look = |tools: &str| place.pins.compare(&place.key, &list(tools), Pinning::Enforce);
     assert!(!look(FIRST).is_unchanged("a") && !place.path().exists());
     place.check(FIRST, Pinning::Enforce);
     let before = fs::read(place.path()).unwrap();
     let report = look(r#"{"name":"a"},{"name":"b","icons":[]}"#);
     assert!(report.withholds("a") && !report.withholds("b") && report.is_unchanged("b"));
     assert_eq!(fs::read(place.path()).unwrap(), before);
-    files::put(&place.path(), b"damaged").unwrap();
+    private_file::replace(&place.path(), b"damaged").unwrap();
     assert!(look(FIRST).withholds("a"));
 }
 
@@ -239,10 +245,10 @@ fn a_lost_key_does_not_let_a_changed_tool_in() {
         let folder = place.folder.path().join("pins");
         match damage {
             None => fs::remove_file(folder.join("key")).unwrap(),
-            Some(bytes) => files::put(&folder.join("key"), bytes).unwrap(),
+            Some(bytes) => private_file::replace(&folder.join("key"), bytes).unwrap(),
         }
         let pins = Pins::open(Some(folder));
-        let key = pins.key("server", &Secret::new("identity"), "");
+        let key = key(&pins, "server");
         let changed = list(r#"{"name":"a","description":"sends"}"#);
         let report = pins.check(&key, &changed, Pinning::Enforce);
         assert!(report.withholds("a") && !report.is_first());
@@ -254,7 +260,7 @@ fn a_key_that_cannot_be_read_withholds_everything() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("key")).unwrap();
     let pins = Pins::open(Some(folder.path().to_owned()));
-    let key = pins.key("server", &Secret::new("identity"), "");
+    let key = key(&pins, "server");
     assert!(pins.check(&key, &list(FIRST), Pinning::Enforce).withholds("a"));
     assert!(!pins.check(&key, &list(FIRST), Pinning::Observe).is_unchanged("a"));
     assert!(pins.accept(&key, &list(FIRST)).is_err());
@@ -276,7 +282,7 @@ fn what_was_decided_last_is_what_stays() {
     let place = Place::new();
     place.pins.check(&place.key, &old, Pinning::Observe);
     let folder = place.folder.path().join("pins");
-    let held = Turn::new(Some(&folder), LOCK_WAIT);
+    let held = FolderLock::new(Some(&folder), LOCK_WAIT);
     held.take().unwrap();
     std::thread::scope(|scope| {
         let pins = &place.pins;
@@ -316,13 +322,12 @@ fn old_records_make_room_and_still_tell_whether_anything_has_changed() {
         let tool = |n: usize| format!(r#"{{"name":"{name}{n}","title":"{}"}}"#, "x".repeat(8000));
         (0..900).map(tool).collect::<Vec<_>>().join(",")
     };
-    let keys: Vec<PinKey> =
-        (0..6).map(|n| place.pins.key(&format!("s{n}"), &Secret::new(""), "")).collect();
+    let keys: Vec<RecordKey> = (0..6).map(|n| key(&place.pins, &format!("s{n}"))).collect();
     for (n, key) in keys.iter().enumerate() {
         place.pins.check(key, &list(&long(&format!("t{n}"))), Pinning::Enforce);
         place.pins.write_pending(LOCK_WAIT);
     }
-    assert!(fs::metadata(place.path()).unwrap().len() < MOST_BYTES + (1 << 20));
+    assert!(fs::metadata(place.path()).unwrap().len() < (MOST_BYTES as u64) + (1 << 20));
     let same = place.pins.check(&keys[0], &list(&long("t0")), Pinning::Enforce);
     assert!(same.is_unchanged("t00") && !same.withholds("t00"));
     let other = place.pins.check(&keys[0], &list(&long("u")), Pinning::Enforce);

@@ -2,25 +2,18 @@
 //!
 //! Of several that wish for one free name, the tool whose raw names needed no change gets it, else
 //! the one with the smaller raw identity; each other one gets letters of its own. A name that was
-//! given stays given, also while its server is away. The stored form is in [`file`].
+//! given stays given, also while its server is away. The file is in `store::tool_names`.
 
-mod file;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-pub(crate) use file::{FILE, NamesFile, owner};
+use std::time::SystemTime;
 
 use super::naming::{Naming, Wish};
-
-/// The raw names of more bytes than this are not kept: they are so long that their names end in
-/// letters of their own anyway.
-const LONGEST_KEPT: usize = 1024;
 
 /// How many tools that a server no longer has keep their names; only a server that renames its tools
 /// all the time has more.
@@ -29,7 +22,6 @@ const MOST_GONE: usize = 10_000;
 /// The names given so far, in this process and in earlier ones.
 #[derive(Debug)]
 pub(crate) struct Names {
-    path: Option<PathBuf>,
     servers: HashMap<Arc<str>, ServerNames>,
     taken: HashMap<Arc<str>, Taken>,
     round: u32,
@@ -53,10 +45,20 @@ pub(crate) struct Contender {
 
 /// The names of one server's tools.
 #[derive(Debug, Clone, Default)]
-struct ServerNames {
-    /// The day on which it last had tools.
-    seen: u32,
-    tools: HashMap<Arc<str>, Arc<str>>,
+pub(crate) struct ServerNames {
+    /// The day on which it last had tools, counted from 1970.
+    pub(crate) seen: u32,
+    /// Raw name of a tool → its name.
+    pub(crate) tools: HashMap<Arc<str>, Arc<str>>,
+}
+
+/// Names that are to be saved, by server.
+pub(crate) type UnsavedNames = Vec<(Arc<str>, ServerNames)>;
+
+/// Returns the number of days since 1970.
+pub(crate) fn today() -> u32 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(since.as_secs() / 86_400).unwrap_or(u32::MAX)
 }
 
 /// Since when a name is taken, and for which of that round's newcomers.
@@ -90,34 +92,39 @@ impl Newcomer<'_> {
     }
 }
 
-impl Names {
-    /// Reads the stored names; a file that is missing or damaged holds none.
-    pub(crate) fn load(path: Option<&Path>) -> Self {
-        let today = file::today();
-        let mut names = Self {
-            path: path.map(Path::to_owned),
+impl Default for Names {
+    fn default() -> Self {
+        Self {
             servers: HashMap::new(),
             taken: HashMap::new(),
             round: 0,
             is_changed: false,
             contested: Vec::new(),
             for_now: HashSet::new(),
-            today,
+            today: today(),
             token: Arc::new(()),
-        };
-        let stored = path.and_then(file::read).unwrap_or_default();
-        for (server, tools) in stored.servers(today) {
-            let mut known = ServerNames { seen: tools.seen.min(today), tools: HashMap::new() };
-            for (tool, name) in tools.names() {
-                let name: Arc<str> = name.into();
-                if let Entry::Vacant(free) = names.taken.entry(name.clone()) {
-                    free.insert(Taken { round: 0, newcomer: 0 });
-                    known.tools.insert(tool.into(), name);
-                }
-            }
-            names.servers.insert(server.into(), known);
         }
-        names
+    }
+}
+
+impl Names {
+    /// Adds the names of a server that were stored by an earlier run. Of two tools with one name, the
+    /// first keeps it.
+    pub(crate) fn restore<'a>(
+        &mut self,
+        server: &str,
+        seen: u32,
+        tools: impl Iterator<Item = (&'a str, &'a str)>,
+    ) {
+        let mut known = ServerNames { seen: seen.min(self.today), tools: HashMap::new() };
+        for (tool, name) in tools {
+            let name: Arc<str> = name.into();
+            if let Entry::Vacant(free) = self.taken.entry(name.clone()) {
+                free.insert(Taken { round: 0, newcomer: 0 });
+                known.tools.insert(tool.into(), name);
+            }
+        }
+        self.servers.insert(server.into(), known);
     }
 
     /// Says which servers this process leaves alone. A name that a tool of theirs could have is given
@@ -126,11 +133,19 @@ impl Names {
         self.contested = contenders;
     }
 
-    /// Returns what is to be saved, if anything; saving may then happen elsewhere.
-    pub(crate) fn take_unsaved(&mut self) -> Option<NamesFile> {
-        let path = self.path.clone().filter(|_| self.is_changed)?;
-        self.is_changed = false;
-        Some(NamesFile::new(path, self.today, &self.servers, &self.for_now))
+    /// Returns what is to be saved, if anything: all names but those for this process only.
+    pub(crate) fn take_unsaved(&mut self) -> Option<UnsavedNames> {
+        if !std::mem::take(&mut self.is_changed) {
+            return None;
+        }
+        let mut servers: UnsavedNames =
+            self.servers.iter().map(|(name, tools)| (name.clone(), tools.clone())).collect();
+        if !self.for_now.is_empty() {
+            for (_, server) in &mut servers {
+                server.tools.retain(|_, name| !self.for_now.contains(name));
+            }
+        }
+        Some(servers)
     }
 
     /// Notes that what was taken to be saved could not be.
@@ -145,16 +160,9 @@ impl Names {
 
     /// Returns the tools that have certain names, as `server/tool`; one pass over all names.
     pub(super) fn holders(&self, wanted: &HashSet<&str>) -> HashMap<Arc<str>, String> {
-        let mut holders = HashMap::with_capacity(wanted.len());
-        if wanted.is_empty() {
-            return holders;
-        }
-        // Most names are told apart by their lengths; no name is longer than 64.
-        let lengths = wanted.iter().fold(0_u128, |all, name| all | 1 << (name.len() % 128));
-        let is_wanted =
-            |name: &str| lengths & (1 << (name.len() % 128)) != 0 && wanted.contains(name);
+        let mut holders = HashMap::new();
         for (server, names) in &self.servers {
-            for (tool, name) in names.tools.iter().filter(|(_, name)| is_wanted(name)) {
+            for (tool, name) in names.tools.iter().filter(|(_, name)| wanted.contains(&***name)) {
                 holders.insert(name.clone(), format!("{server}/{tool}"));
             }
         }

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
+use wharf_config::store::private_file;
 
-use crate::store::files::{LOCK_WAIT, Turn};
 use super::super::naming::{Namer, Naming};
 use super::*;
+use crate::store::folder_lock::{FolderLock, LOCK_WAIT};
+use crate::store::tool_names::NamesFile;
 
 type Pairs = BTreeSet<(String, String)>;
 type ByTool = BTreeMap<(String, String), String>;
@@ -52,7 +54,7 @@ fn assign(names: &mut Names, pairs: &[(&str, &str)]) -> String {
 
 #[test]
 fn the_smaller_identity_keeps_a_name_and_the_other_gets_letters() {
-    let given = assign(&mut Names::load(None), &[("my.server", "a"), ("my-server", "a")]);
+    let given = assign(&mut Names::default(), &[("my.server", "a"), ("my-server", "a")]);
     insta::assert_snapshot!(given, @"
     my-server/a → mcp_my_server_a
     my.server/a → mcp_my_server_a_oqtkbt
@@ -62,7 +64,7 @@ fn the_smaller_identity_keeps_a_name_and_the_other_gets_letters() {
 #[test]
 fn the_tool_that_needed_no_change_keeps_the_name() {
     let given = assign(
-        &mut Names::load(None),
+        &mut Names::default(),
         &[("My_Server", "a"), ("my_server", "a"), ("my_server", "my_server_a")],
     );
     insta::assert_snapshot!(given, @"
@@ -74,7 +76,7 @@ fn the_tool_that_needed_no_change_keeps_the_name() {
 
 #[test]
 fn a_newcomer_never_takes_a_name_that_is_in_use() {
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     assert_eq!(assign(&mut names, &[("my-server", "a")]), "my-server/a → mcp_my_server_a");
     // The newcomer would have won at the start, and the other one is not even there now.
     insta::assert_snapshot!(assign(&mut names, &[("my_server", "a")]), @"my_server/a → mcp_my_server_a_otevhx");
@@ -85,7 +87,7 @@ fn a_name_that_looks_like_a_suffix_does_not_stand_in_the_way() {
     let wish = Namer::new(Naming::Classic, "my.server", None).wish("a");
     let suffixed = wish.with_suffix("my.server", "a", 0);
     let squatter = suffixed.strip_prefix("mcp_my_server_").unwrap();
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     let given =
         assign(&mut names, &[("my.server", "a"), ("my-server", "a"), ("my-server", squatter)]);
     assert!(given.contains(&format!("my-server/{squatter} → {suffixed}")), "{given}");
@@ -94,7 +96,7 @@ fn a_name_that_looks_like_a_suffix_does_not_stand_in_the_way() {
 
 #[test]
 fn another_way_of_naming_gives_new_names_and_frees_the_old() {
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     let pair = [("a7".to_owned(), "b".to_owned())];
     assign_in_order(&mut names, Naming::Classic, &pair);
     let given = assign_in_order(&mut names, Naming::Precise, &pair);
@@ -105,16 +107,17 @@ fn another_way_of_naming_gives_new_names_and_frees_the_old() {
 #[test]
 fn stored_names_are_used_again_and_bad_ones_are_not() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cache/names.json");
-    let today = file::today();
-    let put = |text: &str| crate::store::files::put(&path, text.as_bytes()).unwrap();
+    let file = NamesFile::open(Some(folder.path()));
+    let path = folder.path().join("names.json");
+    let today = today();
+    let put = |text: &str| private_file::replace(&path, text.as_bytes()).unwrap();
     put(&format!(
         r#"{{"version":1,"servers":{{
             "a":{{"seen":{today},"tools":{{"x":"mcp_a_x_qqqqqq","y":"No name","z":"mcp_a_x_qqqqqq"}}}},
             "old":{{"seen":{},"tools":{{"x":"mcp_a_y"}}}}}}}}"#,
         today - 200
     ));
-    let given = assign(&mut Names::load(Some(&path)), &[("a", "x"), ("a", "y"), ("a", "z")]);
+    let given = assign(&mut file.load(), &[("a", "x"), ("a", "y"), ("a", "z")]);
     insta::assert_snapshot!(given, @"
     a/x → mcp_a_x_qqqqqq
     a/y → mcp_a_y
@@ -122,25 +125,25 @@ fn stored_names_are_used_again_and_bad_ones_are_not() {
     ");
     for text in ["", "{", "[]", r#"{"version":2,"servers":{}}"#] {
         put(text);
-        assert_eq!(assign(&mut Names::load(Some(&path)), &[("a", "x")]), "a/x → mcp_a_x", "{text}");
+        assert_eq!(assign(&mut file.load(), &[("a", "x")]), "a/x → mcp_a_x", "{text}");
     }
 }
 
 #[test]
 fn saving_keeps_what_another_process_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("names.json");
-    let [mut one, mut two] = [Names::load(Some(&path)), Names::load(Some(&path))];
+    let file = NamesFile::open(Some(folder.path()));
+    let [mut one, mut two] = [file.load(), file.load()];
     assign(&mut one, &[("my-server", "a"), ("one", "a")]);
     assign(&mut two, &[("my.server", "a"), ("two", "a")]);
     for names in [&mut one, &mut two] {
-        let turn = Turn::new(path.parent(), LOCK_WAIT);
-        names.take_unsaved().unwrap().save(&turn).unwrap();
+        let lock = FolderLock::new(Some(folder.path()), LOCK_WAIT);
+        file.save(&lock, &names.take_unsaved().unwrap()).unwrap();
         assert!(!names.is_changed && names.take_unsaved().is_none());
         names.still_unsaved();
         assert!(names.take_unsaved().is_some(), "what could not be saved is tried again");
     }
-    let mut names = Names::load(Some(&path));
+    let mut names = file.load();
     let all = [("my-server", "a"), ("my.server", "a"), ("one", "a"), ("two", "a")];
     insta::assert_snapshot!(assign(&mut names, &all), @"
     my-server/a → mcp_my_server_a
@@ -152,7 +155,7 @@ fn saving_keeps_what_another_process_stored() {
 
 #[test]
 fn a_server_that_renames_its_tools_all_the_time_does_not_fill_the_memory() {
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     for round in 0..4 {
         let pairs: Vec<_> = (0..9_000_u32)
             .map(|number| ("s".to_owned(), letters(round * 10_000 + number)))
@@ -189,7 +192,7 @@ proptest! {
     #[test]
     fn names_are_valid_and_unique_and_none_is_lost(pairs in pairs(), naming in naming()) {
         let list: Vec<_> = pairs.iter().cloned().collect();
-        let given = assign_in_order(&mut Names::load(None), naming, &list);
+        let given = assign_in_order(&mut Names::default(), naming, &list);
         prop_assert_eq!(given.keys().cloned().collect::<Pairs>(), pairs);
         let unique: HashSet<&String> = given.values().collect();
         prop_assert_eq!(unique.len(), given.len());
@@ -208,13 +211,13 @@ proptest! {
         }),
         naming in naming(),
     ) {
-        let one = assign_in_order(&mut Names::load(None), naming, &one);
-        prop_assert_eq!(one, assign_in_order(&mut Names::load(None), naming, &other));
+        let one = assign_in_order(&mut Names::default(), naming, &one);
+        prop_assert_eq!(one, assign_in_order(&mut Names::default(), naming, &other));
     }
 
     #[test]
     fn a_newcomer_changes_no_name(first in pairs(), more in pairs(), naming in naming()) {
-        let mut names = Names::load(None);
+        let mut names = Names::default();
         let before = assign_in_order(&mut names, naming, &first.iter().cloned().collect::<Vec<_>>());
         let all: Vec<_> = first.union(&more).cloned().collect();
         let after = assign_in_order(&mut names, naming, &all);
@@ -226,14 +229,14 @@ proptest! {
     #[test]
     fn names_survive_being_stored(first in pairs(), more in pairs(), naming in naming()) {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("names.json");
-        let mut names = Names::load(Some(&path));
+        let file = NamesFile::open(Some(folder.path()));
+        let mut names = file.load();
         let before = assign_in_order(&mut names, naming, &first.iter().cloned().collect::<Vec<_>>());
-        let turn = Turn::new(path.parent(), LOCK_WAIT);
-        names.take_unsaved().unwrap().save(&turn).unwrap();
+        let lock = FolderLock::new(Some(folder.path()), LOCK_WAIT);
+        file.save(&lock, &names.take_unsaved().unwrap()).unwrap();
         let all: Vec<_> = first.union(&more).cloned().collect();
         let in_memory = assign_in_order(&mut names, naming, &all);
-        let from_disk = assign_in_order(&mut Names::load(Some(&path)), naming, &all);
+        let from_disk = assign_in_order(&mut file.load(), naming, &all);
         prop_assert_eq!(&in_memory, &from_disk);
         for (identity, name) in &before {
             prop_assert_eq!(&from_disk[identity], name);

@@ -7,9 +7,11 @@ use wharf_config::{Approval, Level, Policy, ServerName, Source};
 use wharf_protocol::view::{Page, Tool as ListedTool};
 
 use super::super::offer::{Listed, OfferedBy, ToolRules};
-use crate::store::pins::{Pinning, Pins};
+use super::super::pins::Pinning;
 use super::super::{Freshness, Naming, Sanitize};
 use super::*;
+use crate::gate::ServerIdentity;
+use crate::store::pins::Pins;
 
 fn source() -> Arc<Source> {
     Arc::new(Source {
@@ -69,7 +71,7 @@ fn tools_are_in_the_order_of_their_names() {
         offer("git", "z a", &Policy::default()),
         offer("git_m", "x", &Policy::default()),
     ];
-    let registry = Registry::build(&offers, &mut Names::load(None));
+    let registry = Registry::build(&offers, &mut Names::default());
     insta::assert_snapshot!(shown(registry.tools()), @"
     Tool(mcp_git_a = git/a)
     Tool(mcp_git_m_x = git_m/x)
@@ -87,7 +89,7 @@ fn a_collision_is_reported_once_per_server() {
         offer("日本", "検索 一 二 三 四 五", &Policy::default()),
         offer("my-server", "a", &Policy::default()),
     ];
-    let registry = Registry::build(&offers, &mut Names::load(None));
+    let registry = Registry::build(&offers, &mut Names::default());
     assert_eq!(registry.tools().len(), 8);
     let messages: Vec<_> = registry
         .problems()
@@ -107,7 +109,7 @@ fn a_tool_is_found_by_its_name_and_by_aliases_that_mean_no_other() {
         offer("a", "b/c x", &Policy::default()),
         offer("a/b", "c", &Policy::default()),
     ];
-    let registry = Registry::build(&offers, &mut Names::load(None));
+    let registry = Registry::build(&offers, &mut Names::default());
     for (name, expected) in [
         ("mcp_my_server_do_it", Some("my-server/do.it")),
         ("my-server/do.it", Some("my-server/do.it")),
@@ -131,7 +133,7 @@ fn a_tool_is_found_by_its_name_and_by_aliases_that_mean_no_other() {
 #[test]
 fn the_nearest_name_is_told() {
     let offers = [offer("github", "search_issues list", &Policy::default())];
-    let registry = Registry::build(&offers, &mut Names::load(None));
+    let registry = Registry::build(&offers, &mut Names::default());
     for (name, expected) in [
         ("mcp_github_serch_issues", Some("mcp_github_search_issues")),
         ("github/serch_issues", Some("mcp_github_search_issues")),
@@ -152,7 +154,7 @@ fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
         ..Policy::default()
     };
     let denied = offer("db", "drop_all read write", &policy);
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     let registry = Registry::build(std::slice::from_ref(&denied), &mut names);
     insta::assert_snapshot!(shown(registry.tools()), @"
     Tool(mcp_db_read = db/read)
@@ -178,7 +180,7 @@ fn tools_that_are_left_out_are_gone_until_the_policy_changes() {
         ..Policy::default()
     };
     let narrow = offer("fs", "read_a read_secret write", &policy);
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     let registry = Registry::build(std::slice::from_ref(&narrow), &mut names);
     insta::assert_snapshot!(shown(registry.tools()), @"Tool(mcp_fs_read_a = fs/read_a)");
     assert!(matches!(registry.find("fs/write"), Found::Unknown));
@@ -199,7 +201,7 @@ fn a_tool_that_cannot_be_used_is_set_aside_alone() {
             {"name":"good","description":"again"},{"name":"text","inputSchema":{"type":"string"}}]}"#,
         &Policy { exclude_tools: words("["), ..Policy::default() },
     );
-    let registry = Registry::build(std::slice::from_ref(&offer), &mut Names::load(None));
+    let registry = Registry::build(std::slice::from_ref(&offer), &mut Names::default());
     assert_eq!(shown(registry.tools()), "Tool(mcp_odd_good = odd/good)");
     let lines: Vec<_> = offer
         .problems()
@@ -230,7 +232,7 @@ fn a_tool_tells_all_about_itself() {
     let list = r#"{"tools":[{"name":"Do-It","title":"T","description":"D","inputSchema":{"type":"object"},
         "outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}"#;
     let registry =
-        Registry::build(&[offer_of("s", list, &Policy::default())], &mut Names::load(None));
+        Registry::build(&[offer_of("s", list, &Policy::default())], &mut Names::default());
     let tool = registry.get("mcp_s_do_it").unwrap();
     assert_eq!((tool.server().as_str(), tool.tool()), ("s", "Do-It"));
     assert_eq!((tool.title().unwrap(), tool.description().unwrap()), ("T".into(), "D".into()));
@@ -254,7 +256,7 @@ fn strict_schemas_are_for_models_and_not_for_checking() {
     let policy = Policy::default();
     let by = OfferedBy { name: &ServerName::new("s7"), source: &source(), policy: &policy };
     let offer = Arc::new(Offer::prepare(&by, listed, Freshness::Cached, rules));
-    let registry = Registry::build(&[offer], &mut Names::load(None));
+    let registry = Registry::build(&[offer], &mut Names::default());
     let tool = registry.get("mcp__s7__t1").unwrap();
     assert!(tool.input_schema().as_str().contains(r#"{"type":"string"}"#));
     assert!(tool.accepted_schema().as_str().contains(r#"["string","null"]"#));
@@ -264,7 +266,11 @@ fn strict_schemas_are_for_models_and_not_for_checking() {
 fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_pinned() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::open(Some(folder.path().join("pins")));
-    let key = pins.key("s", &wharf_config::Secret::new("i"), "");
+    let key = pins.key(&ServerIdentity {
+        name: "s",
+        configuration: wharf_config::Secret::new("i"),
+        credential: String::new(),
+    });
     let build = |list: &str, freshness| {
         let page = page(list);
         let tools = page.items.into();
@@ -273,7 +279,7 @@ fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_p
         let policy = Policy::default();
         let by = OfferedBy { name: &ServerName::new("s"), source: &source(), policy: &policy };
         let offer = Offer::prepare(&by, listed, freshness, ToolRules::default());
-        Registry::build(&[Arc::new(offer)], &mut Names::load(None))
+        Registry::build(&[Arc::new(offer)], &mut Names::default())
     };
     let first = build(r#"{"tools":[{"name":"a"},{"name":"b"}]}"#, Freshness::Live);
     assert!(first.tools().len() == 2 && first.tools()[0].is_pinned_unchanged());
@@ -291,7 +297,7 @@ fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_p
 
 #[test]
 fn a_registry_is_built_again_from_the_same_tools() {
-    let mut names = Names::load(None);
+    let mut names = Names::default();
     let mut offers = vec![offer("a", "x y", &Policy::default())];
     let one = Registry::build(&offers, &mut names);
     offers.push(offer("b", "z", &Policy::default()));
@@ -299,7 +305,7 @@ fn a_registry_is_built_again_from_the_same_tools() {
     assert!(Arc::ptr_eq(&one.tools()[0], &two.tools()[0]));
     assert_eq!(two.tools().len(), 3);
     // Another book of names knows nothing of the first.
-    let other = Registry::build(&offers, &mut Names::load(None));
+    let other = Registry::build(&offers, &mut Names::default());
     assert_eq!(shown(other.tools()), shown(two.tools()));
 }
 
@@ -322,7 +328,7 @@ proptest! {
                     offer(server, &tools.join(" "), &Policy::default())
                 })
                 .collect();
-            Registry::build(&offers, &mut Names::load(None))
+            Registry::build(&offers, &mut Names::default())
         };
         let registry = build(&one);
         prop_assert_eq!(registry.tools().len(), one.iter().map(|(_, tools)| tools.len()).sum::<usize>());

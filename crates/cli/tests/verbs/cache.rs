@@ -1,0 +1,98 @@
+//! `wharf cache show`: every record that is kept, and no secret in any of them.
+
+use insta::assert_snapshot;
+
+use crate::servers::boxed;
+use crate::world::World;
+
+/// Shows the records without what differs from run to run: keys, times and sizes.
+fn shown(world: &World, line: &str) -> String {
+    let text = world.run(line);
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("\"key\":"));
+    let lines = lines.map(|line| match line.split_once(": ") {
+        Some((name, _)) if name.ends_with("\"at\"") => format!("{name}: [at]"),
+        Some((name, _)) if name.ends_with("\"bytes\"") => format!("{name}: [bytes]"),
+        Some((name, _)) if name.ends_with("\"path\"") => {
+            let file = line.rsplit(['/', '\\']).next().unwrap_or_default();
+            format!("{name}: […{file}")
+        }
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn before_anything_was_connected_nothing_is_kept() {
+    let world = boxed();
+    assert_snapshot!(world.run("cache show"), @"
+    exit 0
+    --- stderr
+    Nothing is kept.
+    ");
+    assert!(!world.path("home/.wharf/cache").exists());
+}
+
+#[test]
+fn every_record_is_shown() {
+    let world = boxed();
+    assert!(world.run("tools").starts_with("exit 0"));
+    assert_snapshot!(shown(&world, "cache show --json"), @r#"
+    exit 0
+    --- stdout
+    {
+      "records": [
+        {
+          "kind": "tools",
+          "server": "box",
+          "at": [at]
+          "tools": 5,
+          "bytes": [bytes]
+          "path": […tools.json"
+        },
+        {
+          "kind": "attempt",
+          "server": "box",
+          "at": [at]
+          "bytes": [bytes]
+          "path": […attempts.json"
+        },
+        {
+          "kind": "names",
+          "server": "box",
+          "tools": 5,
+          "bytes": [bytes]
+          "path": […names.json"
+        },
+        {
+          "kind": "pins",
+          "server": "box",
+          "tools": 5,
+          "bytes": [bytes]
+          "path": […tools.json"
+        }
+      ],
+      "unreadable": []
+    }
+    "#);
+    let table = world.run("cache show box");
+    for words in ["box", "tools", "attempt", "names", "pins", "just now", "4 records."] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+    assert!(world.run("cache show other").contains("Nothing is kept."));
+    assert!(world.run("cache clear").starts_with("exit 0"));
+    let left = world.run("cache show");
+    assert!(
+        left.contains("2 records.") && left.contains("names") && left.contains("pins"),
+        "{left}"
+    );
+}
+
+#[test]
+fn a_file_in_another_format_is_named_and_replaced() {
+    let world = boxed().home(".wharf/cache/tools.json", "{\"version\":9}");
+    let told = world.run("cache show");
+    assert!(told.contains("~/.wharf/cache/tools.json cannot be read: invalid data"), "{told}");
+    assert!(world.run("tools").starts_with("exit 0"));
+    let table = world.run("cache show");
+    assert!(table.contains("4 records.") && !table.contains("cannot be read"), "{table}");
+}

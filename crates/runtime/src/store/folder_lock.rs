@@ -1,0 +1,64 @@
+//! The lock under which the files of one folder are changed, across threads and processes.
+
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use wharf_config::store::{Lock, private_file};
+
+/// How long a change waits for those of other processes.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(2);
+
+/// The lock of a folder, which is made if it is missing.
+///
+/// The first change takes it, and it is held until this is dropped, so that several files need one
+/// wait. After a timeout, later attempts fail at once.
+#[derive(Debug)]
+pub(crate) struct FolderLock<'a> {
+    folder: Option<&'a Path>,
+    wait: Duration,
+    lock: OnceLock<Result<Lock, String>>,
+}
+
+impl<'a> FolderLock<'a> {
+    /// Waits for other processes for so long, once the lock is needed. Without a folder it cannot be
+    /// taken.
+    pub(crate) fn new(folder: Option<&'a Path>, wait: Duration) -> Self {
+        Self { folder, wait, lock: OnceLock::new() }
+    }
+
+    /// Waits until no other process changes the files.
+    pub(super) fn take(&self) -> io::Result<()> {
+        let folder = self.folder.ok_or(io::ErrorKind::InvalidFilename)?;
+        let lock = self.lock.get_or_init(|| {
+            let locked = private_file::restrict_folder(folder)
+                .and_then(|()| Lock::acquire(folder, self.wait).map_err(io::Error::other));
+            locked.map_err(|error| error.to_string())
+        });
+        lock.as_ref().map(drop).map_err(|error| io::Error::other(error.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_lasts_and_is_waited_for_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = |wait| FolderLock::new(Some(folder.path()), wait);
+        let first = lock(LOCK_WAIT);
+        first.take().unwrap();
+        first.take().unwrap();
+        let wait = Duration::from_millis(50);
+        let second = lock(wait);
+        assert!(second.take().is_err());
+        let began = std::time::Instant::now();
+        drop(first);
+        assert!(second.take().is_err());
+        assert!(began.elapsed() < wait);
+        lock(Duration::ZERO).take().unwrap();
+        assert!(FolderLock::new(None, LOCK_WAIT).take().is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! Keys of records: keyed hashes of what identifies a server, with a random secret beside the records.
+//!
+//! The configuration of a server holds secrets, and a plain hash of a short secret can be guessed. The
+//! secret is made when it is first needed.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use wharf_config::Secret;
+use wharf_config::store::{self, StoreError, private_file};
+
+use crate::gate::ServerIdentity;
+
+/// How many characters a secret has.
+const SECRET_LENGTH: usize = 64;
+
+/// Makes the keys of the records in one folder.
+#[derive(Debug)]
+pub(super) struct RecordKeys {
+    folder: Option<PathBuf>,
+    secret: OnceLock<Option<Secret>>,
+}
+
+/// Which server a record is about. There is no hash if nothing is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordKey {
+    pub(super) server: String,
+    pub(super) hash: Option<String>,
+}
+
+impl RecordKeys {
+    /// Nothing is read or made until it is needed.
+    pub(super) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, secret: OnceLock::new() }
+    }
+
+    /// Uses a folder without making a secret in it: without one there are no hashes.
+    pub(super) fn read_only(folder: &Path) -> Self {
+        let secret = OnceLock::from(read_secret(&folder.join("key")).ok().flatten());
+        Self { folder: Some(folder.to_owned()), secret }
+    }
+
+    /// Returns the folder, if there is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Returns the key of a server's record.
+    pub(super) fn key(&self, kind: &str, server: &ServerIdentity<'_>) -> RecordKey {
+        let parts = [kind, server.name, server.configuration.expose(), &server.credential];
+        RecordKey { server: server.name.to_owned(), hash: self.hash(&parts) }
+    }
+
+    /// Returns a hash of texts; nothing if there is no folder or no secret.
+    pub(super) fn hash(&self, parts: &[&str]) -> Option<String> {
+        let folder = self.folder.as_ref()?;
+        let secret = self.secret.get_or_init(|| secret_in(folder)).as_ref()?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes()).ok()?;
+        for part in parts {
+            // With its length in front, no part can be mistaken for the beginning of the next.
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part.as_bytes());
+        }
+        Some(private_file::hex(&mac.finalize().into_bytes()[..20]))
+    }
+}
+
+/// Reads the secret of a folder, or makes one. A damaged one is replaced. One that cannot be read now
+/// stays: all records would be lost with it.
+fn secret_in(folder: &Path) -> Option<Secret> {
+    let path = folder.join("key");
+    if let Some(secret) = read_secret(&path).ok()? {
+        return Some(secret);
+    }
+    let new = format!("{}{}", private_file::random_id().ok()?, private_file::random_id().ok()?);
+    let is_made = private_file::create(&path, new.as_bytes()).is_ok();
+    // If it could not be made, another process was faster, or a damaged one is there.
+    if !is_made && read_secret(&path).ok()?.is_none() {
+        private_file::replace(&path, new.as_bytes()).ok()?;
+    }
+    read_secret(&path).ok()?
+}
+
+/// Reads a secret; nothing if it is missing or damaged.
+fn read_secret(path: &Path) -> Result<Option<Secret>, StoreError> {
+    let is_secret = |text: &String| {
+        text.len() == SECRET_LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    Ok(store::read(path)?.filter(is_secret).map(Secret::new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_have_equal_hashes_and_others_have_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || RecordKeys::new(Some(folder.path().join("cache")));
+        let (one, other) = (open(), open());
+        let hash = one.hash(&["server", "secret"]).unwrap();
+        assert_eq!(other.hash(&["server", "secret"]).unwrap(), hash);
+        assert_ne!(one.hash(&["servers", "ecret"]).unwrap(), hash);
+        let elsewhere = tempfile::tempdir().unwrap();
+        let elsewhere_keys = RecordKeys::new(Some(elsewhere.path().to_owned()));
+        assert_ne!(elsewhere_keys.hash(&["server", "secret"]).unwrap(), hash);
+    }
+
+    #[test]
+    fn a_damaged_secret_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        private_file::replace(&folder.path().join("key"), b"short").unwrap();
+        let open = || RecordKeys::new(Some(folder.path().to_owned())).hash(&["a"]);
+        assert!(open().is_some());
+        assert_eq!(open(), open());
+    }
+
+    #[test]
+    fn reading_makes_no_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let look = || RecordKeys::read_only(folder.path()).hash(&["a"]);
+        assert_eq!(look(), None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let made = RecordKeys::new(Some(folder.path().to_owned())).hash(&["a"]);
+        assert_eq!(look(), made);
+    }
+
+    #[test]
+    fn a_secret_that_cannot_be_read_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("key")).unwrap();
+        assert_eq!(RecordKeys::new(Some(folder.path().to_owned())).hash(&["a"]), None);
+        assert!(folder.path().join("key").is_dir());
+    }
+
+    #[test]
+    fn without_a_folder_there_is_no_hash() {
+        assert_eq!(RecordKeys::new(None).hash(&["a"]), None);
+        let folder = tempfile::tempdir().unwrap();
+        private_file::replace(&folder.path().join("file"), b"").unwrap();
+        assert_eq!(RecordKeys::new(Some(folder.path().join("file"))).hash(&["a"]), None);
+    }
+}

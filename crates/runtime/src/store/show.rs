@@ -1,0 +1,109 @@
+//! Shows a person what is kept: every record under `cache/` and `pins/` in one line.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use wharf_protocol::Json;
+
+use super::record_file::{RecordFile, time_at};
+use super::{attempts, pins, tool_cache, tool_names};
+
+/// All records that are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct StoredRecords {
+    /// The records, file by file, the oldest first.
+    pub records: Vec<StoredRecord>,
+    /// The files that cannot be read, with the reason.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+/// One record. Tools themselves are in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredRecord {
+    /// What is kept.
+    pub kind: RecordKind,
+    /// The server: untrusted text.
+    pub server: String,
+    /// The key in the file.
+    pub key: String,
+    /// When it was written, if the record says so.
+    pub at: Option<SystemTime>,
+    /// How many tools are in it.
+    pub tools: Option<usize>,
+    /// Why the attempt to connect failed, if it did: untrusted text.
+    pub error: Option<String>,
+    /// How long it is.
+    pub bytes: usize,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// What a record is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordKind {
+    /// The tools that a server listed.
+    Tools,
+    /// How the last attempt to connect ended.
+    Attempt,
+    /// The names given to tools.
+    Names,
+    /// What tools looked like when they were accepted or first seen.
+    Pins,
+}
+
+impl RecordKind {
+    /// Returns the kind as one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Attempt => "attempt",
+            Self::Names => "names",
+            Self::Pins => "pins",
+        }
+    }
+}
+
+/// Reads all records in the folders of the cache and of the pins; nothing is changed.
+pub fn stored_records(cache: &Path, pins: &Path) -> StoredRecords {
+    let files = [
+        (RecordKind::Tools, cache.join(tool_cache::FILE)),
+        (RecordKind::Attempt, cache.join(attempts::FILE)),
+        (RecordKind::Names, cache.join(tool_names::FILE)),
+        (RecordKind::Pins, pins.join(pins::FILE)),
+    ];
+    let mut all = StoredRecords::default();
+    for (kind, path) in files {
+        match RecordFile::new(path.clone()).load() {
+            Ok(records) => {
+                let records = records.iter();
+                all.records.extend(records.map(|(key, record)| describe(kind, &path, key, record)));
+            }
+            Err(error) => all.unreadable.push((path, error.to_string())),
+        }
+    }
+    all
+}
+
+fn describe(kind: RecordKind, path: &Path, key: &str, record: &Json) -> StoredRecord {
+    let text = |field: &str| record.get(field).and_then(|text| text.to_text());
+    let seconds = |field: &str| record.get(field).and_then(|number| number.to::<u64>());
+    let members = |object: Option<Json>| Some(object?.members()?.iter().count());
+    StoredRecord {
+        kind,
+        server: text("server").unwrap_or_else(|| key.to_owned()),
+        key: key.to_owned(),
+        at: seconds("saved").or_else(|| seconds("at")).map(time_at),
+        tools: match kind {
+            RecordKind::Tools => tool_cache::count(record),
+            RecordKind::Attempt => None,
+            RecordKind::Names => members(record.get("tools")),
+            RecordKind::Pins => members(record.get("pinned").and_then(|it| it.get("tools"))),
+        },
+        error: text("error"),
+        bytes: record.as_str().len(),
+        path: path.to_owned(),
+    }
+}

@@ -1,0 +1,182 @@
+//! The names given to tools, `cache/names.json`: per server, its raw tool names and their names.
+//!
+//! The key of a record is the name of the server. Saving keeps what other processes have stored in the
+//! meantime. Servers without tools for half a year are removed, and so is what goes beyond a bound.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use wharf_protocol::Json;
+
+use super::folder_lock::FolderLock;
+use super::record_file::{RecordFile, Records};
+use crate::tools::names::{Names, ServerNames, today};
+use crate::tools::naming::is_name;
+
+/// The file in the cache folder.
+pub(super) const FILE: &str = "names.json";
+
+/// How many days the names of a server without tools are kept.
+const KEPT_DAYS: u32 = 180;
+
+/// How many names are kept, and how many bytes the raw names may have together: the file has to stay
+/// below what can be read back.
+const MOST: usize = 100_000;
+const MOST_BYTES: usize = 6 << 20;
+
+/// Longer raw names are not kept: their names end in letters of their own anyway.
+const LONGEST_KEPT: usize = 1024;
+
+/// The file of names; without a folder nothing is kept.
+#[derive(Debug)]
+pub(crate) struct NamesFile(Option<RecordFile>);
+
+/// The record of one server.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct StoredNames {
+    /// The day on which it last had tools, counted from 1970.
+    seen: u32,
+    /// Raw name of a tool → its name.
+    tools: BTreeMap<String, String>,
+}
+
+impl StoredNames {
+    /// Tells whether a tool has a valid name.
+    fn has(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|name| is_name(name))
+    }
+
+    /// Returns the tools with valid names.
+    fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.tools.iter().filter(|(_, name)| is_name(name));
+        names.map(|(tool, name)| (tool.as_str(), name.as_str()))
+    }
+}
+
+impl NamesFile {
+    /// Uses a folder. Nothing is read or made yet.
+    pub(crate) fn open(folder: Option<&Path>) -> Self {
+        Self(folder.map(|folder| RecordFile::new(folder.join(FILE))))
+    }
+
+    /// Reads the names; a file that is missing or damaged has none.
+    pub(crate) fn load(&self) -> Names {
+        let mut names = Names::default();
+        for (server, stored) in self.stored() {
+            names.restore(&server, stored.seen, stored.names());
+        }
+        names
+    }
+
+    /// Returns the server whose tool has a name.
+    pub(crate) fn owner(&self, name: &str) -> Option<String> {
+        let mut servers = self.stored().into_iter();
+        servers
+            .find(|(_, stored)| stored.names().any(|(_, own)| own == name))
+            .map(|(server, _)| server)
+    }
+
+    /// Saves names beside those that other processes have stored. Waits for other processes and for
+    /// the disk.
+    ///
+    /// Where two processes gave one name to different tools, the one stored first keeps it.
+    pub(crate) fn save(
+        &self,
+        lock: &FolderLock<'_>,
+        names: &[(Arc<str>, ServerNames)],
+    ) -> io::Result<()> {
+        let Some(file) = &self.0 else { return Ok(()) };
+        file.change(lock, |records| {
+            let all = merge(&read(records), names);
+            *records = Records::default();
+            for (server, stored) in all {
+                if let Ok(record) = Json::encode(&stored) {
+                    records.put(&server, record);
+                }
+            }
+        })
+    }
+
+    fn stored(&self) -> BTreeMap<String, StoredNames> {
+        let records = self.0.as_ref().and_then(|file| file.load().ok());
+        records.map(|records| read(&records)).unwrap_or_default()
+    }
+}
+
+/// Reads the records that are well-formed and not too old.
+fn read(records: &Records) -> BTreeMap<String, StoredNames> {
+    let today = today();
+    let is_recent = |stored: &StoredNames| today.saturating_sub(stored.seen) <= KEPT_DAYS;
+    let all = records.iter().filter_map(|(server, record)| {
+        Some((server.to_owned(), record.to::<StoredNames>().filter(is_recent)?))
+    });
+    all.collect()
+}
+
+/// Puts names beside the stored ones.
+fn merge(
+    stored: &BTreeMap<String, StoredNames>,
+    unsaved: &[(Arc<str>, ServerNames)],
+) -> BTreeMap<String, StoredNames> {
+    let ours: HashMap<&str, &ServerNames> =
+        unsaved.iter().map(|(server, names)| (&**server, names)).collect();
+    let mut entries = Vec::new();
+    for (server, stored) in stored {
+        let ours = ours.get(&**server);
+        // A tool to which this process has given another name has that one.
+        for (tool, name) in stored.names() {
+            if !ours.is_some_and(|ours| ours.tools.contains_key(tool)) {
+                entries.push((stored.seen, true, &**server, tool, name));
+            }
+        }
+    }
+    for (server, names) in unsaved {
+        let stored = stored.get(&**server);
+        for (tool, name) in &names.tools {
+            let is_stored = stored.is_some_and(|stored| stored.has(tool));
+            entries.push((names.seen, is_stored, server, tool, name));
+        }
+    }
+    // Stored ones first so that they keep their names, and then the newest.
+    entries.sort_unstable_by_key(|(seen, is_stored, server, tool, _)| {
+        (!is_stored, std::cmp::Reverse(*seen), *server, *tool)
+    });
+    let (mut room, mut taken) = (Room::default(), HashSet::new());
+    let mut kept: BTreeMap<String, StoredNames> = BTreeMap::new();
+    let fitting = entries.into_iter().filter(|(_, _, server, tool, name)| {
+        taken.insert(*name) && room.has_room_for(server, tool)
+    });
+    for (seen, _, server, tool, name) in fitting {
+        let stored = kept.entry(server.to_owned()).or_default();
+        stored.seen = stored.seen.max(seen);
+        stored.tools.insert(tool.to_owned(), name.to_owned());
+    }
+    kept
+}
+
+/// How much of the file is used.
+#[derive(Default)]
+struct Room {
+    count: usize,
+    bytes: usize,
+}
+
+impl Room {
+    fn has_room_for(&mut self, server: &str, tool: &str) -> bool {
+        if server.len() + tool.len() > LONGEST_KEPT || self.count >= MOST {
+            return false;
+        }
+        self.count += 1;
+        self.bytes += length(server) + length(tool);
+        self.bytes <= MOST_BYTES
+    }
+}
+
+/// Returns how long a text is at most once it is written as JSON.
+fn length(text: &str) -> usize {
+    let escaped = text.bytes().filter(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\')).count();
+    text.len() + 5 * escaped
+}
