@@ -5,6 +5,11 @@
 //! person. One more case has a server that needs five seconds and tools that are cached: all of them
 //! must be there 60 ms after the gate. The other programs are of `wharf-benches` and of the testkit;
 //! `cargo xtask bench` builds them. Run by `cargo xtask bench`; exits with 1 above a bar.
+//!
+//! For the times all programs are copied first, like an installed program. The linker writes a file in
+//! small pieces, the page cache keeps it so, and every start of a large program is about a millisecond
+//! slower. Memory is measured with the file of the linker: of a copied file the kernel maps more pages at
+//! once, which counts as memory of the process although all processes share them.
 
 #![expect(
     clippy::disallowed_methods,
@@ -59,7 +64,7 @@ fn main() -> ExitCode {
         println!("skipped: `cargo xtask bench` makes what this needs");
         return ExitCode::SUCCESS;
     }
-    let world = World::new(bare, echo);
+    let world = World::new(&bare, &echo);
     let mut is_fine = true;
     println!("{:<24} {:>10} {:>10} {:>7} {:>6}", "", "bare", "ours", "ratio", "bar");
     for case in CASES {
@@ -78,15 +83,23 @@ fn main() -> ExitCode {
 
 struct World {
     folder: tempfile::TempDir,
+    wharf: PathBuf,
     bare: PathBuf,
     echo: PathBuf,
 }
 
 impl World {
-    fn new(bare: PathBuf, echo: PathBuf) -> Self {
+    fn new(bare: &Path, echo: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir_all(folder.path().join("project")).expect("a folder");
-        Self { folder, bare, echo }
+        let install = |program: &Path| {
+            let copy = folder.path().join(program.file_name().expect("a program has a name"));
+            fs::copy(program, &copy).expect("a program can be copied");
+            copy
+        };
+        let wharf = install(Path::new(env!("CARGO_BIN_EXE_wharf")));
+        let (bare, echo) = (install(bare), install(echo));
+        Self { folder, wharf, bare, echo }
     }
 
     fn compare(&self, case: &Case) -> bool {
@@ -116,7 +129,7 @@ impl World {
             stage.display()
         );
         let warm = || {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
+            let mut command = Command::new(&self.wharf);
             self.surround(command.arg("tools"));
             command.env("WHARF_MCP_SERVERS", &entry).stdout(Stdio::piped());
             command
@@ -161,8 +174,12 @@ impl World {
 
     /// A run in which nothing is cached.
     fn ours(&self, servers: usize, verb: &[&str]) -> Command {
+        self.run_of(&self.wharf, servers, verb)
+    }
+
+    fn run_of(&self, wharf: &Path, servers: usize, verb: &[&str]) -> Command {
         self.clear_home();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wharf"));
+        let mut command = Command::new(wharf);
         command.args(verb);
         self.surround(&mut command);
         command.env("WHARF_MCP_SERVERS", self.definitions(servers));
@@ -195,7 +212,8 @@ impl World {
 
     /// Looks at the largest memory of a run while it lasts, in KiB.
     fn peak(&self, servers: usize) -> u64 {
-        let mut child = self.ours(servers, &["tools"]).spawn().expect("wharf runs");
+        let linked = Path::new(env!("CARGO_BIN_EXE_wharf"));
+        let mut child = self.run_of(linked, servers, &["tools"]).spawn().expect("wharf runs");
         let status = format!("/proc/{}/status", child.id());
         let mut peak = 0;
         while child.try_wait().expect("a child can be waited for").is_none() {
