@@ -21,8 +21,8 @@ use wharf_protocol::view::{
 
 use crate::call::CallError;
 use crate::call::explain::explain;
-use crate::calling::{absent, may_be_gone};
 use crate::connections::{ServerView, call_limit, cut_problem};
+use crate::execute::{may_be_gone, unavailable};
 use crate::resolve::Secrets;
 use crate::runtime::Runtime;
 use crate::spans;
@@ -171,10 +171,11 @@ impl Runtime {
         let mut is_second = false;
         loop {
             let limit = self.snapshot().server(server).map_or(cap, |view| limit_of(view, cap).idle);
-            let (view, peer) = self.peer(server, limit).await.map_err(absent)?;
+            let (view, peer) = self.peer(server, limit).await.map_err(unavailable)?;
             let mut options =
                 RequestOptions { deadline: limit_of(&view, cap), ..RequestOptions::default() };
-            let span = spans::request(method, (&view, &peer), &mut options);
+            let span =
+                spans::request(method, &view.name, (view.life.as_ref(), &peer), &mut options);
             let said = peer.stderr_position();
             let answer = question(&peer, &options).instrument(span.clone()).await;
             spans::answered(&span, &answer);
@@ -227,7 +228,7 @@ impl Runtime {
         if let Some(server) = server
             && let Err(why) = self.wait_for(server).await
         {
-            offered.errors.push((ServerName::new(server), absent(why)));
+            offered.errors.push((ServerName::new(server), unavailable(why)));
             return offered;
         }
         // Who names a server does not wait for the others.
@@ -244,7 +245,12 @@ impl Runtime {
                     let deadline = limit_of(view, cap);
                     let mut options = RequestOptions { deadline, ..RequestOptions::default() };
                     let limit = options.deadline.idle;
-                    let span = spans::request(method, (view, peer), &mut options);
+                    let span = spans::request(
+                        method,
+                        &view.name,
+                        (view.life.as_ref(), peer),
+                        &mut options,
+                    );
                     let listing = list(peer.clone(), options).instrument(span.clone());
                     let (said, view, peer) =
                         (peer.stderr_position(), Arc::clone(view), peer.clone());
@@ -262,7 +268,7 @@ impl Runtime {
                 (None, Some(failure)) if view.status != Status::Disabled => {
                     let (server, failure) = (view.name.clone(), Arc::clone(failure));
                     let why = crate::runtime::Unavailable::Failed { server, failure };
-                    offered.errors.push((view.name.clone(), absent(why)));
+                    offered.errors.push((view.name.clone(), unavailable(why)));
                 }
                 _ => {}
             }

@@ -6,6 +6,7 @@ use wharf_config::Catalog;
 
 use crate::gate::{self, Entry};
 use crate::options::Options;
+use crate::store::server_identity::ServerIdentity;
 use crate::store::tool_cache::ToolCache;
 use crate::store::tool_names::NamesFile;
 use crate::tools::offer::{Listed, Offer, OfferedBy, ToolRules};
@@ -25,7 +26,7 @@ pub fn cached_tools(catalog: &Catalog, options: &Options) -> Registry {
     let rules = ToolRules::from(&catalog.settings);
     let offer = |planned: gate::Planned| {
         let Entry::Ready(server) = &planned.entry else { return None };
-        let cached = cache.load_newest(&cache.key(&server.identified(&options.env)))?;
+        let cached = cache.load_newest(&cache.key(&ServerIdentity::new(server, &options.env)))?;
         let listed = Listed { tools: cached.tools, ..Listed::default() };
         let policy = &server.spec.policy;
         let by = OfferedBy { name: &planned.name, source: &planned.source, policy };

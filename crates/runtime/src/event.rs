@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::broadcast;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_config::{Problem, ServerName};
 
 use crate::status::{Failure, Status};
@@ -78,11 +78,15 @@ pub enum Event {
 /// Tells whoever is interested. Room for the events is made with the first observer: most programs that
 /// make one call and end have none, and it is more than all the rest of such a runtime.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Teller(Arc<OnceLock<broadcast::Sender<Event>>>);
+pub(crate) struct Teller {
+    sender: Arc<OnceLock<broadcast::Sender<Event>>>,
+    /// Cancelled once no event will follow.
+    closed: CancellationToken,
+}
 
 impl Teller {
     pub(crate) fn tell(&self, event: Event) {
-        if let Some(sender) = self.0.get() {
+        if let Some(sender) = self.sender.get() {
             // An error only means that nobody is interested any more.
             drop(sender.send(event));
         }
@@ -90,11 +94,18 @@ impl Teller {
 
     /// Tells whether anybody listens, so that what nobody hears need not be made.
     pub(crate) fn has_observers(&self) -> bool {
-        self.0.get().is_some_and(|sender| sender.receiver_count() > 0)
+        self.sender.get().is_some_and(|sender| sender.receiver_count() > 0)
     }
 
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Event> {
-        self.0.get_or_init(|| broadcast::Sender::new(KEPT)).subscribe()
+    /// Returns the events from now on.
+    pub(crate) fn subscribe(&self) -> Events {
+        let sender = self.sender.get_or_init(|| broadcast::Sender::new(KEPT));
+        Events { receiver: sender.subscribe(), over: self.closed.clone() }
+    }
+
+    /// Ends the events of every observer when the guard is dropped.
+    pub(crate) fn close_on_drop(&self) -> DropGuard {
+        self.closed.clone().drop_guard()
     }
 }
 
@@ -106,10 +117,6 @@ pub struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(receiver: broadcast::Receiver<Event>, over: CancellationToken) -> Self {
-        Self { receiver, over }
-    }
-
     /// Waits for the next event; `None` once the runtime was shut down and everything was told.
     ///
     /// May be dropped at any time without losing an event.

@@ -4,7 +4,7 @@
 //! makes one. In a folder that the person has not trusted, servers of their own and every
 //! `!command` run in the home folder: `npx` and `python -m` prefer what lies where they are started.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,17 +75,6 @@ pub(crate) struct Place {
     pub(crate) command: String,
     /// The working folder as written, fit to be shown.
     pub(crate) folder: String,
-}
-
-/// What tells a server from every other.
-#[derive(Debug)]
-pub(crate) struct ServerIdentity<'a> {
-    /// Its name.
-    pub(crate) name: &'a str,
-    /// How it is started or reached.
-    pub(crate) configuration: Secret,
-    /// The stored credential that it asks for.
-    pub(crate) credential: String,
 }
 
 /// Says for each name whether its server may be connected; by name.
@@ -223,53 +212,8 @@ impl Ready {
             && self.may_use_github_token == other.may_use_github_token
     }
 
-    /// Returns what tells it from every other server.
-    pub(crate) fn identified(&self, env: &Env) -> ServerIdentity<'_> {
-        ServerIdentity {
-            name: self.spec.name.as_str(),
-            configuration: self.identity(env),
-            credential: self.credential_identity(),
-        }
-    }
-
-    /// Returns a text that is the same for two servers exactly if they are started or reached in
-    /// the same way, for a keyed hash. It holds secrets: never shown, never stored.
-    ///
-    /// Variables count with their values, since another token may be another account. Commands
-    /// count as written.
-    pub(crate) fn identity(&self, env: &Env) -> Secret {
-        let mut text = Identity::default();
-        match &self.spec.transport {
-            Transport::Stdio(launch) => {
-                text.part("stdio").part(launch.command.expose()).count(launch.args.len());
-                for arg in &launch.args {
-                    text.part(arg.expose());
-                }
-                text.values(&launch.env, env);
-            }
-            Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-                text.part(self.spec.transport.kind().word()).part(&endpoint.url.expose());
-                text.values(&endpoint.headers, env);
-            }
-        }
-        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
-        let commands_in = self.command_folder().unwrap_or(Path::new(""));
-        text.part(&folder.to_string_lossy()).part(&commands_in.to_string_lossy());
-        let policy = &self.spec.policy;
-        text.part(if policy.inherit_env { "whole" } else { "short" }).count(policy.pass_env.len());
-        for name in &policy.pass_env {
-            text.part(name).part(env.variable(name).unwrap_or_default());
-        }
-        if let Some(version) = &policy.protocol_version {
-            text.part("protocol").part(version);
-        }
-        let github = self.may_use_github_token.then(|| github_token(env)).flatten();
-        text.part(github.unwrap_or_default());
-        Secret::new(text.0)
-    }
-
     /// Returns the folder for its commands, if it has any.
-    fn command_folder(&self) -> Option<&Path> {
+    pub(crate) fn command_folder(&self) -> Option<&Path> {
         let values = match &self.spec.transport {
             Transport::Stdio(launch) => &launch.env,
             Transport::Http(endpoint) | Transport::Sse(endpoint) => &endpoint.headers,
@@ -277,13 +221,6 @@ impl Ready {
         let is_command =
             |(_, value): &(String, ConfigValue)| matches!(value, ConfigValue::Command(_));
         values.iter().any(is_command).then_some(&*self.commands_in)
-    }
-
-    /// Names the stored credential that the server asks for: its reference and account, never the
-    /// token.
-    pub(crate) fn credential_identity(&self) -> String {
-        let id = self.spec.auth.as_ref().and_then(|auth| auth.credential_id.as_deref());
-        format!("{id:?} {:?}", self.spec.account)
     }
 }
 
@@ -296,38 +233,6 @@ pub(crate) fn github_token(env: &Env) -> Option<&str> {
 
 /// The variable in which a GitHub server expects its token.
 pub(crate) const GITHUB_VARIABLE: &str = "GITHUB_PERSONAL_ACCESS_TOKEN";
-
-/// A text put together from parts of known length, so that no two lists of parts look alike.
-#[derive(Default)]
-struct Identity(String);
-
-impl Identity {
-    fn part(&mut self, part: &str) -> &mut Self {
-        let _infallible = write!(self.0, "{}:{part}", part.len());
-        self
-    }
-
-    fn count(&mut self, count: usize) -> &mut Self {
-        let _infallible = write!(self.0, "#{count}");
-        self
-    }
-
-    fn values(&mut self, values: &[(String, ConfigValue)], env: &Env) {
-        self.count(values.len());
-        for (name, value) in values {
-            let text = value.text().expose();
-            self.part(name);
-            match value {
-                ConfigValue::Command(_) => self.part("!").part(text),
-                ConfigValue::NameOrLiteral(_) => {
-                    self.part("=").part(env.filled_variable(text).unwrap_or(text))
-                }
-                ConfigValue::Literal(_) | ConfigValue::Unset(_) => self.part("=").part(text),
-                ConfigValue::LeftOut(_) => self.part("-").part(""),
-            };
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -522,26 +427,7 @@ mod tests {
         let before = names.map(|name| world.ready(name));
         world.agree(|store| store.accept_folder(&world.env.cwd));
         let after = names.map(|name| world.ready(name));
-        let same = |at: usize| {
-            let same = before[at].same_connection(&after[at]);
-            let identities = [&before[at], &after[at]].map(|own| own.identity(&world.env));
-            assert_eq!(identities[0] == identities[1], same);
-            same
-        };
+        let same = |at: usize| before[at].same_connection(&after[at]);
         assert_eq!([0, 1, 2].map(same), [true, false, false]);
-    }
-
-    #[test]
-    fn an_identity_follows_what_is_sent_and_shows_nothing() {
-        let entry = r#""a": { "url": "https://a.example?key=hunter1", "headers":
-            { "A": "TOKEN", "B": "!print hunter2" } }"#;
-        let mut world = World::new(entry, "");
-        let ready = world.ready("a");
-        let first = ready.identity(&world.env);
-        assert_eq!(ready.identity(&world.env), first);
-        world.env = world.env.with_variable("TOKEN", "hunter3");
-        assert_ne!(ready.identity(&world.env), first);
-        let shown = format!("{ready:?} {first:?} {}", ready.credential_identity());
-        assert!(!shown.contains("hunter"), "{shown}");
     }
 }

@@ -11,6 +11,7 @@ use wharf_config::{Catalog, Env, ServerName};
 use crate::gate::{self, Entry, Planned};
 use crate::options::Options;
 use crate::store::attempts::{Attempts, LastAttempt};
+use crate::store::server_identity::ServerIdentity;
 use crate::store::tool_cache::ToolCache;
 
 /// What is known of a server from an earlier time.
@@ -77,7 +78,7 @@ pub fn known(catalog: &Catalog, options: &Options) -> BTreeMap<ServerName, Known
     let mut all = BTreeMap::new();
     for planned in gate::plan(catalog, &options.env) {
         let Entry::Ready(server) = &planned.entry else { continue };
-        let key = cache.key(&server.identified(&options.env));
+        let key = cache.key(&ServerIdentity::new(server, &options.env));
         let known = Known { tools: cache.count(&key), last: attempts.get(&key) };
         if known != Known::default() {
             all.insert(planned.name, known);

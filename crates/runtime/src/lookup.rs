@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::status::Status;
 use crate::store::attempts::Attempts;
+use crate::store::server_identity::ServerIdentity;
 use crate::store::tool_cache::ToolCache;
 use crate::store::tool_names::NamesFile;
 use crate::tools::{Found, Naming, alias, naming};
@@ -134,7 +135,7 @@ fn likely(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for planned in gate::plan(catalog, &options.env) {
         let Entry::Ready(server) = &planned.entry else { continue };
-        let key = cache.key(&server.identified(&options.env));
+        let key = cache.key(&ServerIdentity::new(server, &options.env));
         match cache.load(&key) {
             Some(cached) if cached.tools.iter().any(|tool| **tool.name() == *text) => {
                 known.push(planned.name);

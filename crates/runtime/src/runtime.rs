@@ -3,7 +3,7 @@
 //! A clone is the same runtime. When the last one is gone without [`Runtime::shutdown`], everything
 //! is ended at once; shutting down gives servers the time to end by themselves.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 use wharf_config::{Catalog, ServerName};
 use wharf_protocol::Peer;
 
-use crate::approval::{Approvals, Remembered};
+use crate::approval::{Approvals, ApprovalsError, Remembered, RememberedApproval};
 use crate::call::{ModelText, Outcome, ResultStore};
 use crate::connections::{
     Applied, Channels, Command, Rules, ServerView, Shared, Snapshot, Supervisor,
@@ -55,8 +55,6 @@ pub(crate) struct Inner {
     pub(crate) approvals: Approvals,
     commands: mpsc::Sender<Command>,
     snapshot: watch::Receiver<Arc<Snapshot>>,
-    /// Replaced as a whole by [`Runtime::apply`].
-    rules: Mutex<Rules>,
     pub(crate) startup: (StartupMode, Duration),
     pub(crate) began: Instant,
     tasks: TaskTracker,
@@ -124,18 +122,16 @@ impl Runtime {
         let shared = Arc::new(Shared::new(options));
         shared.leave_alone(catalog);
         let (supervisor, Channels { commands, snapshot }) =
-            Supervisor::new(Arc::clone(&shared), rules.clone(), servers);
+            Supervisor::new(Arc::clone(&shared), rules, servers);
         let (tasks, saving) = (TaskTracker::new(), TaskTracker::new());
         drop(tasks.spawn(supervisor.run()));
         tasks.close();
-        let rules = Mutex::new(rules);
         let began = Instant::now();
         Self(Arc::new(Inner {
             shared,
             approvals,
             commands,
             snapshot,
-            rules,
             startup,
             began,
             tasks,
@@ -169,8 +165,7 @@ impl Runtime {
 
     /// Returns what happens from now on, until the runtime is shut down.
     pub fn events(&self) -> Events {
-        let shared = &self.0.shared;
-        Events::new(shared.events.subscribe(), shared.over.clone())
+        self.0.shared.events.subscribe()
     }
 
     /// Takes another catalog: servers that are new or different are (re)connected, those that are
@@ -178,7 +173,6 @@ impl Runtime {
     pub async fn apply(&self, catalog: &Catalog) -> Applied {
         let servers = gate::plan(catalog, &self.0.shared.options.env);
         let rules = Rules::of(&catalog.settings);
-        *self.0.rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = rules.clone();
         self.command(|done| Command::Apply { servers, rules, done }).await.unwrap_or_default()
     }
 
@@ -205,6 +199,24 @@ impl Runtime {
         self.outcome(server).await
     }
 
+    /// Returns the approvals that count for more than one call, those for good first.
+    pub async fn approvals(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+        self.0.approvals.all().await
+    }
+
+    /// Removes the approvals of a server, or of one tool of it, in this session and for good, and
+    /// returns what was removed. The next call needs approval again.
+    ///
+    /// Once one tool was removed from an approval of a whole server, that approval covers only the
+    /// tools that were used so far.
+    pub async fn forget_approvals(
+        &self,
+        server: &str,
+        tool: Option<&str>,
+    ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+        self.0.approvals.forget(server, tool).await
+    }
+
     /// Begins to write down what is worth keeping for the next start: tools, their names and what they
     /// look like. Nobody has to call this: it happens by itself after a while, and when the runtime is
     /// shut down, which waits for it. Whoever has all the tools and still has something to do with them
@@ -213,7 +225,7 @@ impl Runtime {
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
         let shared = Arc::clone(&self.0.shared);
-        self.0.saving.spawn_blocking(move || shared.write_history(LOCK_WAIT))
+        self.0.saving.spawn_blocking(move || shared.history.write(LOCK_WAIT))
     }
 
     /// Ends everything and waits until nothing is left running.
@@ -228,7 +240,7 @@ impl Runtime {
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
         // What came up in the last moment; whoever kept others out so far is hardly waited for again.
-        self.0.shared.write_history(LAST_WAIT);
+        self.0.shared.history.write(LAST_WAIT);
     }
 
     /// Waits until a server is connected, and returns the way to it.
@@ -265,7 +277,7 @@ impl Runtime {
     }
 
     pub(crate) fn rules(&self) -> Rules {
-        self.0.rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.snapshot().rules.clone()
     }
 
     fn known(&self, server: &str) -> Result<ServerName, UnknownServer> {

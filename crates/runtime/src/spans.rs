@@ -21,7 +21,6 @@ use wharf_protocol::peer::{RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
 
 use crate::call::CallError;
-use crate::connections::ServerView;
 #[cfg(feature = "otel")]
 use crate::otel::{attributes, context};
 use crate::status::Failure;
@@ -169,13 +168,13 @@ pub(crate) fn called(span: &Span, result: &Result<ToolResult, CallError>) {
 pub(crate) fn attempt(
     attempt: u32,
     tool: &Tool,
-    (server, peer): (&ServerView, &Peer),
+    (life, peer): (Option<&Id>, &Peer),
     options: &mut RequestOptions,
 ) -> Span {
     let span = tracing::debug_span!(
         "attempt", attempt, era = ?peer.era(), otel.name = Empty, otel.kind = Empty
     );
-    span.follows_from(server.life.clone());
+    span.follows_from(life.cloned());
     #[cfg(feature = "otel")]
     {
         attributes::attempt(&span, tool, peer);
@@ -191,14 +190,15 @@ pub(crate) fn attempt(
 )]
 pub(crate) fn request(
     method: &'static str,
-    (server, peer): (&ServerView, &Peer),
+    server: &ServerName,
+    (life, peer): (Option<&Id>, &Peer),
     options: &mut RequestOptions,
 ) -> Span {
     let span = tracing::debug_span!(
-        "request", server = %server.name, method, era = ?peer.era(),
+        "request", %server, method, era = ?peer.era(),
         otel.name = Empty, otel.kind = Empty
     );
-    span.follows_from(server.life.clone());
+    span.follows_from(life.cloned());
     #[cfg(feature = "otel")]
     {
         attributes::request(&span, method, peer);

@@ -12,21 +12,42 @@ use crate::tree::{File, Tree};
 
 /// The layers of each crate that is checked, by the folder of its sources. Modules of one layer do
 /// not use each other.
-const CRATES: [(&str, &[&[&str]]); 1] = [(
-    "crates/protocol/src/",
-    &[
-        &["fuzz"],
-        &["connect", "serve"],
-        &["peer"],
-        &["transport"],
-        &["session"],
-        &["view", "http_client"],
-        &["era"],
-        &["envelope"],
-        &["json", "redact"],
-        &["scan"],
-    ],
-)];
+const CRATES: [(&str, &[&[&str]]); 2] = [
+    (
+        "crates/protocol/src/",
+        &[
+            &["fuzz"],
+            &["connect", "serve"],
+            &["peer"],
+            &["transport"],
+            &["session"],
+            &["view", "http_client"],
+            &["era"],
+            &["envelope"],
+            &["json", "redact"],
+            &["scan"],
+        ],
+    ),
+    (
+        "crates/runtime/src/",
+        &[
+            &["load", "violations"],
+            &["asking", "tool_review"],
+            &["execute", "lookup", "startup"],
+            &["runtime"],
+            &["connections"],
+            &["spans"],
+            &["otel"],
+            &["cached", "known"],
+            &["event", "options"],
+            &["approval", "elicitation", "store", "thinking"],
+            &["call"],
+            &["deciding", "http", "logs", "ports", "status", "tools", "trace"],
+            &["resolve"],
+            &["advice", "arguments", "gate", "log_entry", "stderr"],
+        ],
+    ),
+];
 
 pub(crate) const DIRECTION: Rule = Rule {
     says: "a module uses only modules of lower layers of its crate",

@@ -4,7 +4,7 @@
 //! and texts in a schema are the server's, so everything is made safe to show and to copy.
 
 use serde_json::{Map, Value};
-use wharf::call::{Argument, Signature, from_pairs};
+use wharf::arguments::{Argument, Signature, from_pairs};
 use wharf::protocol::Json;
 use wharf::tools::{Found, Registry, Tool};
 use wharf_config::text::{clean, clip};

@@ -50,7 +50,7 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
 
     Wharf itself:
       config       Show or change a setting of Wharf itself
-      cache        Forget what is known of servers from earlier
+      cache        Show or remove what is kept about servers
       mcp          Run one of the MCP servers that are built into Wharf
       completions  Print a completion script for your shell
       man          Print the manual page

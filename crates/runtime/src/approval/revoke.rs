@@ -6,9 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::decision::Lasting;
+use super::decision::{Approvals, Lasting};
 use super::remembered::{KeepError, Remembered};
-use crate::runtime::Runtime;
 
 /// Calls of one server that run without asking, by an earlier answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,18 +43,14 @@ impl ApprovalsError {
     }
 }
 
-impl Runtime {
+impl Approvals {
     /// Returns the answers that count for more than one call, those for good first.
-    pub async fn approvals(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+    pub(crate) async fn all(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
         self.with_remembered(Remembered::all).await
     }
 
-    /// Takes back what was answered about a server, or about one tool of it, in this session and for
-    /// good, and returns what that was. The next call is asked about.
-    ///
-    /// An answer for every tool of a server covers only those that were used so far once one of
-    /// them was taken out.
-    pub async fn forget_approvals(
+    /// Removes what was answered about a server, or about one tool of it.
+    pub(crate) async fn forget(
         &self,
         server: &str,
         tool: Option<&str>,
@@ -69,7 +64,7 @@ impl Runtime {
         &self,
         work: impl FnOnce(&Remembered) -> Result<Vec<RememberedApproval>, KeepError> + Send + 'static,
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        let remembered = Arc::clone(self.0.approvals.remembered());
+        let remembered = Arc::clone(self.remembered());
         let working = tokio::task::spawn_blocking(move || work(&remembered));
         // Nobody aborts it: without an answer the program is ending.
         Ok(working.await.unwrap_or_else(|_| Ok(Vec::new()))?)

@@ -10,6 +10,7 @@ use serde::Serialize;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
+use crate::arguments::Misuse;
 use crate::status::one_line;
 
 /// How much of one foreign text is worth repeating.
@@ -161,6 +162,12 @@ impl Reason {
             Self::Unanswered => "unanswered",
             Self::Impossible => "impossible",
         }
+    }
+}
+
+impl From<Misuse> for CallError {
+    fn from(misuse: Misuse) -> Self {
+        Self::not_run(Reason::BadArguments, format!("the arguments do not fit: {misuse}"))
     }
 }
 

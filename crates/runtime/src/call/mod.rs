@@ -1,15 +1,14 @@
 //! One call, from its arguments to what a model or a person gets to read.
 //!
 //! ```text
-//! arguments ─ (approval) ─ (the wire) ─► outcome ─ spill
+//! arguments ─ approval ─ execute ─► outcome ─ spill
 //!                              └ error ─ explain ┘
 //! ```
 //!
-//! Nothing here talks to a server. Each file answers one question: do the arguments fit (`arguments`),
-//! what does the answer say (`outcome`, `text`), what went wrong and may it be tried again (`error`,
-//! `explain`), where does what is too long go (`spill`).
+//! Nothing here talks to a server: `execute` does, and `arguments` are checked before. `outcome` and
+//! `text` say what the answer says, `error` and `explain` what went wrong and whether the call may be
+//! repeated, `spill` stores what is too long.
 
-pub(crate) mod arguments;
 mod error;
 pub(crate) mod explain;
 mod outcome;
@@ -17,7 +16,6 @@ mod spill;
 mod stage;
 mod text;
 
-pub use arguments::{Argument, Misuse, PairError, Signature, from_pairs};
 pub use error::{CallError, ErrorKind, Phase, Reason};
 pub use outcome::{Details, Outcome};
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};

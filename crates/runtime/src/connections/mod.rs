@@ -31,8 +31,6 @@ mod supervisor;
 pub use snapshot::{About, ServerView, Snapshot};
 pub use supervisor::Applied;
 
-#[cfg(feature = "otel")]
-pub(crate) use shared::http_options;
 pub(crate) use shared::{Rules, Shared, call_limit};
 pub(crate) use snapshot::cut_problem;
 pub(crate) use supervisor::{Channels, Command, Supervisor};

@@ -1,11 +1,10 @@
 //! What all connections of a runtime share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-use wharf_config::{Catalog, Env, ServerSpec, Settings, Source, State, Transport};
-use wharf_protocol::transport::{HttpClient, HttpOptions, Proxies};
+use wharf_config::{Catalog, ServerSpec, Settings, Source, State, Transport};
+use wharf_protocol::transport::HttpClient;
 use wharf_protocol::{ConnectOptions, peer};
 
 use super::levels::Levels;
@@ -13,11 +12,12 @@ use super::presence::Presence;
 use crate::elicitation::required_pages::Visits;
 use crate::event::{Event, Teller};
 use crate::gate::Ready;
+use crate::http::http_options;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::Origin;
 use crate::store::server_history::ServerHistory;
-use crate::tools::names::{Contender, Names};
+use crate::tools::names::Contender;
 use crate::tools::offer::ToolRules;
 use crate::tools::{Naming, Pinning};
 
@@ -27,10 +27,7 @@ pub(crate) struct Shared {
     pub(crate) resolver: Resolver,
     pub(crate) http: HttpClient,
     pub(crate) history: ServerHistory,
-    pub(crate) names: Arc<Mutex<Names>>,
     pub(crate) events: Teller,
-    /// Cancelled once nothing will happen any more.
-    pub(crate) over: CancellationToken,
     pub(crate) levels: Levels,
     pub(crate) visits: Arc<Visits>,
     pub(super) presence: Presence,
@@ -67,22 +64,6 @@ impl Rules {
     }
 }
 
-/// Says how HTTP is spoken in these surroundings: with which proxies and which certificates.
-pub(crate) fn http_options(env: &Env) -> HttpOptions {
-    // An empty variable switches a proxy off, so it is not the same as none.
-    let lookup = |name: &str| env.variable(name).map(str::to_owned);
-    let roots = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
-    // A relative path would let the project of the working folder name an authority.
-    let roots = roots.into_iter().filter_map(|name| env.folder_variable(name));
-    HttpOptions {
-        proxies: Proxies::from_variables(lookup),
-        extra_roots: roots.collect(),
-        // How long an answer may take is for each request to say.
-        header_timeout: None,
-        ..HttpOptions::default()
-    }
-}
-
 impl Shared {
     pub(crate) fn new(options: Options) -> Self {
         let env = &options.env;
@@ -94,10 +75,8 @@ impl Shared {
         Self {
             resolver,
             http: HttpClient::new(&http),
-            names: Arc::new(Mutex::new(history.names())),
             history,
             events: Teller::default(),
-            over: CancellationToken::new(),
             levels: Levels::default(),
             visits: Arc::default(),
             presence: Presence::new(options.run.clone()),
@@ -118,8 +97,7 @@ impl Shared {
             })
             .collect();
         if !contenders.is_empty() {
-            let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-            names.leave_alone(contenders);
+            self.history.names().leave_alone(contenders);
         }
     }
 
@@ -138,12 +116,6 @@ impl Shared {
     pub(super) fn last_moment(&self) -> Duration {
         let grace = self.options.grace.after_eof.min(LAST_MOMENT);
         if self.history.caches_tools() { grace } else { Duration::ZERO }
-    }
-
-    /// Writes to disk what is worth keeping. Waits for the disk, and for each folder at most `wait` for
-    /// other processes.
-    pub(crate) fn write_history(&self, wait: Duration) {
-        self.history.write(wait, &self.names);
     }
 
     pub(crate) fn tell(&self, event: Event) {

@@ -15,6 +15,7 @@ use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::peer::Cut;
 
+use super::shared::Rules;
 use crate::call::{CallError, Details, Reason};
 use crate::gate::Ready;
 use crate::resolve::Secrets;
@@ -30,6 +31,7 @@ pub(crate) const LEFT_OUT: &str = "left-out-value";
 /// All servers and their tools at one moment.
 pub struct Snapshot {
     servers: BTreeMap<ServerName, Arc<ServerView>>,
+    pub(crate) rules: Rules,
     registry: OnceLock<Arc<Registry>>,
     names: Arc<Mutex<Names>>,
 }
@@ -95,9 +97,10 @@ impl About {
 impl Snapshot {
     pub(super) fn new(
         servers: BTreeMap<ServerName, Arc<ServerView>>,
+        rules: Rules,
         names: Arc<Mutex<Names>>,
     ) -> Self {
-        Self { servers, registry: OnceLock::new(), names }
+        Self { servers, rules, registry: OnceLock::new(), names }
     }
 
     /// Goes through all servers by name.

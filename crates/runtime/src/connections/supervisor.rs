@@ -110,9 +110,9 @@ impl Supervisor {
     ) -> (Self, Channels) {
         let (command_sender, commands) = mpsc::channel(64);
         let (reporter, reports) = mpsc::unbounded_channel();
-        let empty = Arc::new(Snapshot::new(BTreeMap::new(), Arc::clone(&shared.names)));
-        let (snapshot, watcher) = watch::channel(empty);
-        let over = shared.over.clone().drop_guard();
+        let empty = Snapshot::new(BTreeMap::new(), rules.clone(), shared.history.tool_names());
+        let (snapshot, watcher) = watch::channel(Arc::new(empty));
+        let over = shared.events.close_on_drop();
         let mut supervisor = Self {
             shared,
             rules,
@@ -159,14 +159,14 @@ impl Supervisor {
             }
         }
         self.shut_down().await;
-        self.shared.write_history(LOCK_WAIT);
+        self.shared.history.write(LOCK_WAIT);
     }
 
     /// Writes what is worth keeping, on a thread that may wait for the disk.
     fn keep(&mut self) {
         self.keep_at = None;
         let shared = Arc::clone(&self.shared);
-        self.tasks.spawn_blocking(move || shared.write_history(LOCK_WAIT));
+        self.tasks.spawn_blocking(move || shared.history.write(LOCK_WAIT));
     }
 
     /// Looks for a mark of somebody who was killed, and ends what that one left running.
@@ -407,7 +407,8 @@ impl Supervisor {
 
     fn publish(&mut self) {
         let servers = self.slots.iter_mut().map(|(name, slot)| (name.clone(), slot.shared()));
-        let snapshot = Snapshot::new(servers.collect(), Arc::clone(&self.shared.names));
+        let names = self.shared.history.tool_names();
+        let snapshot = Snapshot::new(servers.collect(), self.rules.clone(), names);
         self.snapshot.send_replace(Arc::new(snapshot));
         for event in self.events.drain(..) {
             self.shared.tell(event);

@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use wharf_config::Env;
 use wharf_protocol::transport::{self, Target};
 
-use crate::connections::http_options;
+use crate::http::http_options;
 
 /// How much of a collector's answer is read; usually it is empty.
 const MOST_ANSWER: usize = 64 * 1024;

@@ -156,7 +156,7 @@ mod tests {
     use super::super::folder_lock::LOCK_WAIT;
     use super::super::tool_cache::{ToolCache, clear_cache};
     use super::*;
-    use crate::gate::ServerIdentity;
+    use crate::store::server_identity::ServerIdentity;
 
     struct Place {
         folder: tempfile::TempDir,

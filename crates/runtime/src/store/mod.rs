@@ -16,6 +16,7 @@ pub(crate) mod pins;
 mod record_file;
 mod record_keys;
 pub(crate) mod server_history;
+pub(crate) mod server_identity;
 mod show;
 pub(crate) mod tool_cache;
 pub(crate) mod tool_names;

@@ -11,7 +11,7 @@ use sha2::Sha256;
 use wharf_config::Secret;
 use wharf_config::store::{self, StoreError, private_file};
 
-use crate::gate::ServerIdentity;
+use super::server_identity::ServerIdentity;
 
 /// How many characters a secret has.
 const SECRET_LENGTH: usize = 64;

@@ -15,6 +15,7 @@ use super::attempts::{Attempts, KnownAttempts, LastAttempt};
 use super::folder_lock::FolderLock;
 use super::pins::Pins;
 use super::record_keys::RecordKey;
+use super::server_identity::ServerIdentity;
 use super::tool_cache::{CachedServer, ToolCache};
 use super::tool_names::NamesFile;
 use crate::gate::Ready;
@@ -30,7 +31,9 @@ pub(crate) struct ServerHistory {
     /// How attempts ended in earlier runs; read when somebody asks, which is hardly ever.
     earlier: OnceLock<KnownAttempts>,
     pins: Pins,
-    names: NamesFile,
+    /// The names given to tools so far, and the file that they are read from.
+    names: Arc<Mutex<Names>>,
+    names_file: NamesFile,
     queue: Mutex<WriteQueue>,
     /// Held by whoever writes.
     writing: Mutex<()>,
@@ -51,22 +54,29 @@ impl ServerHistory {
         pins: Option<PathBuf>,
         declared: &ClientCapabilities,
     ) -> Self {
+        let names_file = NamesFile::open(cache.as_deref());
         Self {
             env: Arc::clone(env),
             cache: ToolCache::open(cache.clone()).for_client(declared),
             attempts: Attempts::open(cache.as_deref()),
             earlier: OnceLock::new(),
             pins: Pins::open(pins),
-            names: NamesFile::open(cache.as_deref()),
+            names: Arc::new(Mutex::new(names_file.load())),
+            names_file,
             queue: Mutex::default(),
             writing: Mutex::default(),
             cache_folder: cache,
         }
     }
 
-    /// Reads the names that were given to tools.
-    pub(crate) fn names(&self) -> Names {
-        self.names.load()
+    /// Returns the names given to tools, for a registry that is built later.
+    pub(crate) fn tool_names(&self) -> Arc<Mutex<Names>> {
+        Arc::clone(&self.names)
+    }
+
+    /// Locks the names given to tools.
+    pub(crate) fn names(&self) -> MutexGuard<'_, Names> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the files that the first record needs, while the caller waits for something else.
@@ -134,7 +144,7 @@ impl ServerHistory {
 
     /// Returns a text that identifies a definition and reveals nothing of it.
     pub(crate) fn definition_key(&self, server: &Ready) -> String {
-        self.pins.definition_key(&server.identified(&self.env))
+        self.pins.definition_key(&ServerIdentity::new(server, &self.env))
     }
 
     /// Tells whether something waits to be written.
@@ -145,7 +155,7 @@ impl ServerHistory {
 
     /// Writes what waits, and the names of tools. Waits for the disk, for others in this runtime who
     /// write, and for each folder at most `wait` for other processes.
-    pub(crate) fn write(&self, wait: Duration, names: &Mutex<Names>) {
+    pub(crate) fn write(&self, wait: Duration) {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.pins.write_pending(wait);
         let lock = FolderLock::new(self.cache_folder.as_deref(), wait);
@@ -154,20 +164,19 @@ impl ServerHistory {
         let attempts = attempts.into_iter();
         let keyed = attempts.map(|(server, attempt)| (self.cache_key(&server), attempt));
         self.attempts.store(&lock, &keyed.collect::<Vec<_>>());
-        let names = || names.lock().unwrap_or_else(PoisonError::into_inner);
-        let unsaved = names().take_unsaved();
-        if let Some(Err(error)) = unsaved.map(|unsaved| self.names.save(&lock, &unsaved)) {
+        let unsaved = self.names().take_unsaved();
+        if let Some(Err(error)) = unsaved.map(|unsaved| self.names_file.save(&lock, &unsaved)) {
             tracing::debug!(%error, "could not write the names of tools");
-            names().still_unsaved();
+            self.names().still_unsaved();
         }
     }
 
     fn cache_key(&self, server: &Ready) -> RecordKey {
-        self.cache.key(&server.identified(&self.env))
+        self.cache.key(&ServerIdentity::new(server, &self.env))
     }
 
     fn pin_key(&self, server: &Ready) -> RecordKey {
-        self.pins.key(&server.identified(&self.env))
+        self.pins.key(&ServerIdentity::new(server, &self.env))
     }
 
     fn queue(&self) -> MutexGuard<'_, WriteQueue> {

@@ -22,7 +22,7 @@ use super::attempts;
 use super::folder_lock::{FolderLock, LOCK_WAIT};
 use super::record_file::{RecordFile, Records, seconds, time_at};
 use super::record_keys::{RecordKey, RecordKeys};
-use crate::gate::ServerIdentity;
+use super::server_identity::ServerIdentity;
 
 /// The file in the cache folder.
 pub(super) const FILE: &str = "tools.json";

@@ -16,9 +16,9 @@ use wharf_protocol::view::{self, ToolHints};
 
 use super::offer::Origin;
 use super::schema::{self, Sanitize};
-use crate::call::arguments::check::ArgumentCheck;
-use crate::call::arguments::example::{Extent, example};
-use crate::call::{Misuse, Signature};
+use crate::arguments::check::ArgumentCheck;
+use crate::arguments::example::{Extent, example};
+use crate::arguments::{Misuse, Signature};
 
 /// Where the definition of a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Files that the words name are read before anything is connected.
 
-use wharf::call::from_pairs;
+use wharf::arguments::from_pairs;
 use wharf::protocol::Json;
 use wharf::tools::Tool;
 use wharf_config::Env;

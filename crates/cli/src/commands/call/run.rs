@@ -172,7 +172,7 @@ async fn lists(
 async fn call(
     args: &CallArgs,
     arguments: &Json,
-    (tool, running): (&Tool, &Running),
+    (tool, running): (&Arc<Tool>, &Running),
     runtime: &Runtime,
 ) -> Outcome {
     let options = CallOptions {
@@ -182,5 +182,5 @@ async fn call(
         stage: running.stage(),
         ..CallOptions::default()
     };
-    runtime.call(tool.name(), arguments, &options).await
+    runtime.call(tool, arguments, &options).await
 }

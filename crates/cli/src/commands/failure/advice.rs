@@ -3,7 +3,8 @@
 //! A library's own hint is about files, addresses and programs. Hints here name verbs and flags.
 
 use wharf::FailureKind;
-use wharf::call::{CallError, PairError, Reason};
+use wharf::arguments::PairError;
+use wharf::call::{CallError, Reason};
 use wharf_config::manage::{ManageError, SkipReason};
 use wharf_config::settings::SettingError;
 use wharf_config::{CredentialError, DiscoveryError};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::commands::{CommandKey, Commands};
 use super::World;
 use super::world::http_of;
+use crate::store::server_identity::ServerIdentity;
 
 /// Stands for every secret.
 const CANARY: &str = "canary-51fe";
@@ -15,8 +16,8 @@ async fn shown(world: &World) -> String {
     let mut shown = String::new();
     let ready = world.ready();
     let resolver = world.resolver();
-    let _ = writeln!(shown, "{ready:?} {resolver:?} {}", ready.credential_identity());
-    let _ = writeln!(shown, "{:?}", ready.identity(&world.env));
+    let identity = ServerIdentity::new(&ready, &world.env);
+    let _ = writeln!(shown, "{ready:?} {resolver:?} {identity:?}");
     match resolver.resolve(&ready).await {
         Ok(server) => {
             let _ = writeln!(shown, "{server:?}");

@@ -20,7 +20,7 @@ use wharf_protocol::view::Tool;
 use super::folder_lock::{FolderLock, LOCK_WAIT};
 use super::record_file::{MOST_BYTES, RecordFile, Records};
 use super::record_keys::{RecordKey, RecordKeys};
-use crate::gate::ServerIdentity;
+use crate::store::server_identity::ServerIdentity;
 use crate::tools::pins::{PinError, PinReport, PinnedTools, Pinning, ToolChange};
 
 /// The file in the folder of the pins.

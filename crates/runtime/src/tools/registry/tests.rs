@@ -10,8 +10,8 @@ use super::super::offer::{Listed, OfferedBy, ToolRules};
 use super::super::pins::Pinning;
 use super::super::{Freshness, Naming, Sanitize};
 use super::*;
-use crate::gate::ServerIdentity;
 use crate::store::pins::Pins;
+use crate::store::server_identity::ServerIdentity;
 
 fn source() -> Arc<Source> {
     Arc::new(Source {

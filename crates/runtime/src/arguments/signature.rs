@@ -21,7 +21,7 @@ const LONGEST: usize = 120;
 /// The arguments of a tool, those that are required first.
 ///
 /// ```
-/// use wharf::call::Signature;
+/// use wharf::arguments::Signature;
 ///
 /// let schema = r#"{"properties":{"limit":{"type":"integer","default":10},
 ///     "path":{"type":"string"}},"required":["path"]}"#.parse()?;

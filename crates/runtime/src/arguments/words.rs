@@ -13,8 +13,6 @@ use serde_json::Value;
 use wharf_config::text::{clip, nearest};
 use wharf_protocol::Json;
 
-use super::super::{CallError, Reason};
-
 /// How many problems are told.
 const MOST_TOLD: usize = 5;
 
@@ -53,12 +51,6 @@ impl fmt::Display for Misuse {
 }
 
 impl std::error::Error for Misuse {}
-
-impl From<Misuse> for CallError {
-    fn from(misuse: Misuse) -> Self {
-        Self::not_run(Reason::BadArguments, format!("the arguments do not fit: {misuse}"))
-    }
-}
 
 /// Puts the errors of one tool's schema into words.
 pub(super) struct Words<'a> {

@@ -77,7 +77,7 @@ impl PairError {
 /// Makes arguments of words, with the types that the schema names.
 ///
 /// ```
-/// use wharf::call::from_pairs;
+/// use wharf::arguments::from_pairs;
 ///
 /// let schema = r#"{"properties":{"n":{"type":"integer"},"tag":{"type":"array"}}}"#.parse()?;
 /// let arguments = from_pairs(&["n=7", "q=7", "tag=a", "tag=b", "deep:={\"x\":1}"], &schema)?;

@@ -161,7 +161,7 @@ fn number(schema: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::arguments::check::ArgumentCheck;
+    use crate::arguments::check::ArgumentCheck;
 
     fn shown(schema: &str) -> String {
         let value: Value = serde_json::from_str(schema).unwrap();

@@ -1,0 +1,314 @@
+//! Does what [`Steps`] decides about one call: approve it, connect, send the request, open pages.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tracing::Instrument;
+use wharf_protocol::Json;
+use wharf_protocol::era::Era;
+use wharf_protocol::peer::{Deadline, Peer, ProgressReport, RequestError, RequestOptions};
+use wharf_protocol::view::ToolResult;
+use wharf_protocol::view::send::Object;
+
+use super::call::CallOptions;
+use super::steps::{Event, Step, Steps};
+use crate::approval::{ApprovalRequest, Proposal};
+use crate::call::explain::{Claims, explain, may_repeat};
+use crate::call::{CallError, Phase, Reason};
+use crate::connections::{ServerView, call_limit};
+use crate::elicitation::required_pages::{self, Refusal};
+use crate::runtime::{Runtime, Unavailable};
+use crate::spans;
+use crate::status::FailureKind;
+use crate::tools::{Found, Freshness, Tool, Visibility};
+
+/// One call that is being executed.
+pub(super) struct Execution<'a> {
+    runtime: &'a Runtime,
+    /// The tool that was approved.
+    tool: Arc<Tool>,
+    arguments: &'a Json,
+    /// The arguments as they are sent, once the call is approved.
+    object: Option<Object>,
+    options: &'a CallOptions,
+    /// The limit for everything together.
+    cap: Duration,
+    until: Instant,
+    steps: Steps,
+    /// The server that the next request goes to.
+    connected: Option<(Arc<ServerView>, Peer)>,
+    /// The last request, if it failed.
+    failed: Option<FailedRequest>,
+}
+
+/// A request that brought no result.
+struct FailedRequest {
+    error: RequestError,
+    server: Arc<ServerView>,
+    peer: Peer,
+    sent: Instant,
+    /// How far the server's error output went when the request was sent.
+    stderr_position: u64,
+}
+
+impl<'a> Execution<'a> {
+    pub(super) fn new(
+        runtime: &'a Runtime,
+        tool: Arc<Tool>,
+        arguments: &'a Json,
+        options: &'a CallOptions,
+    ) -> Self {
+        let cap = runtime.rules().call_cap;
+        Self {
+            runtime,
+            tool,
+            arguments,
+            object: None,
+            options,
+            cap,
+            until: Instant::now() + cap,
+            steps: Steps::default(),
+            connected: None,
+            failed: None,
+        }
+    }
+
+    /// Executes the call. Dropping the future cancels the request at the server.
+    pub(super) async fn run(mut self) -> Result<ToolResult, CallError> {
+        let mut step = Step::Approve;
+        loop {
+            let event = match step {
+                Step::Approve => self.approve().await?,
+                Step::Connect => self.connect().await?,
+                Step::Send => match self.send().await {
+                    Ok(result) => return Ok(result),
+                    Err(event) => event,
+                },
+                Step::OpenPages => self.open_pages().await,
+                Step::Fail => return Err(self.error()),
+            };
+            step = self.steps.next(event);
+            if let (Event::Failed { .. } | Event::PagesOpened, Step::Connect) = (event, step) {
+                let attempt = self.steps.attempt();
+                tracing::debug!(attempt, "a call did not run and is sent again");
+            }
+        }
+    }
+
+    /// Checks the arguments, and asks whoever has to approve the call.
+    async fn approve(&mut self) -> Result<Event, CallError> {
+        self.options.stage.reach(Phase::Send);
+        // The arguments of a tool that may not be called are not checked.
+        if self.tool.visibility() == Visibility::Offered {
+            self.tool.check(self.arguments)?;
+        }
+        let runtime = &self.runtime.0;
+        runtime.approvals.decide(self.options.caller, self.proposal()).await?;
+        let object = Object::try_from(self.arguments.clone()).map_err(|_| {
+            CallError::not_run(Reason::BadArguments, "the arguments must be a JSON object")
+        })?;
+        self.object = Some(object);
+        Ok(Event::Approved)
+    }
+
+    fn proposal(&self) -> Proposal {
+        let tool = &self.tool;
+        let request = ApprovalRequest {
+            server: tool.server().as_str().to_owned(),
+            tool: tool.tool().to_owned(),
+            arguments: self.arguments.clone(),
+            annotations: tool.annotations(),
+            hints: tool.hints(),
+            provider_name: tool.source().provider_name.to_owned(),
+        };
+        let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
+        let snapshot = self.runtime.snapshot();
+        let ready = snapshot.server(tool.server().as_str()).and_then(|it| it.ready.clone());
+        let history = &self.runtime.0.shared.history;
+        let definition = ready.map(|ready| history.definition_key(&ready));
+        Proposal {
+            request,
+            policy: tool.approval(),
+            is_withheld: tool.visibility() == Visibility::Withheld,
+            definition: definition.unwrap_or_default(),
+            pin: is_pinned.then(|| tool.pin()),
+        }
+    }
+
+    /// Waits for the server, and compares the tool with the one that was approved: it may have come
+    /// from the cache, or have changed while the server was away.
+    async fn connect(&mut self) -> Result<Event, CallError> {
+        let name = self.tool.server().as_str();
+        let left = self.left();
+        let snapshot = self.runtime.snapshot();
+        let limit =
+            snapshot.server(name).map_or(left, |server| idle_limit(server, self.options, left));
+        self.options.stage.reach(Phase::Connect);
+        let connected = self.runtime.peer(name, limit).await.map_err(unavailable)?;
+        let now = self.tool_now()?;
+        let has_changed = has_changed(&self.tool, &now);
+        self.tool = now;
+        self.connected = Some(connected);
+        Ok(if has_changed { Event::ToolChanged } else { Event::Connected })
+    }
+
+    /// Sends the request and waits for its result; otherwise returns how it failed.
+    async fn send(&mut self) -> Result<ToolResult, Event> {
+        let Some((server, peer)) = self.connected.take() else {
+            return Err(Event::Failed { may_repeat: false, is_refusal: false });
+        };
+        let left = self.left();
+        let mut request = request_options(&server, self.options, left);
+        let attempt = self.steps.attempt();
+        let span = spans::attempt(attempt, &self.tool, (server.life.as_ref(), &peer), &mut request);
+        let call = peer.call_tool(self.tool.tool(), self.object.as_ref(), &request);
+        let (sent, stderr_position) = (Instant::now(), peer.stderr_position());
+        self.options.stage.reach(Phase::Receive);
+        let answer = tokio::time::timeout(left, call.instrument(span.clone())).await;
+        // A server that keeps sending requests of its own gets no more time than one that answers.
+        let timed_out = RequestError::TimedOut { limit: self.cap, never_sent: false };
+        let answer = answer.unwrap_or(Err(timed_out));
+        spans::sent(&span, &answer);
+        let error = match answer {
+            Ok(result) => return Ok(result),
+            Err(error) => error,
+        };
+        if may_be_gone(&error) {
+            self.runtime.suspect(self.tool.server());
+        }
+        let claims = claims(&self.tool, &server, peer.era());
+        let event = Event::Failed {
+            may_repeat: may_repeat(&error, claims),
+            is_refusal: error.refusal().is_some(),
+        };
+        self.failed = Some(FailedRequest { error, server, peer, sent, stderr_position });
+        Err(event)
+    }
+
+    /// Asks the person to open the pages without which the server refuses the call.
+    async fn open_pages(&self) -> Event {
+        let Some(FailedRequest { error, peer, sent, .. }) = &self.failed else {
+            return Event::PagesNotOpened;
+        };
+        let refusal = Refusal { error, server: self.tool.server(), peer, sent: *sent };
+        let shared = &self.runtime.0.shared;
+        let visiting = required_pages::visit(refusal, &shared.options.ports, &shared.visits);
+        match tokio::time::timeout(self.left(), visiting).await {
+            Ok(true) => Event::PagesOpened,
+            Ok(false) | Err(_) => Event::PagesNotOpened,
+        }
+    }
+
+    /// Returns what the last failed request means for the call.
+    fn error(&self) -> CallError {
+        match &self.failed {
+            Some(FailedRequest { error, server, peer, stderr_position, .. }) => {
+                let stderr = peer.stderr_since(*stderr_position);
+                explain(error, peer.era(), &stderr, &server.secrets)
+            }
+            None => CallError::not_run(Reason::Connect, "the call was not sent"),
+        }
+    }
+
+    /// Returns the tool as its server offers it now.
+    fn tool_now(&self) -> Result<Arc<Tool>, CallError> {
+        let tool = &self.tool;
+        match self.runtime.snapshot().registry().find(tool.name()) {
+            Found::Tool(now) | Found::Hidden(now)
+                if now.server() == tool.server() && now.tool() == tool.tool() =>
+            {
+                Ok(Arc::clone(now))
+            }
+            _ => Err(CallError::unknown_tool(tool.name(), None)),
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Tells whether a tool differs from what it was when the call was approved.
+fn has_changed(approved: &Tool, now: &Tool) -> bool {
+    now.raw() != approved.raw()
+        || now.visibility() != approved.visibility()
+        || now.approval() != approved.approval()
+}
+
+/// Returns how long a server may be silent, connecting included.
+fn idle_limit(server: &ServerView, options: &CallOptions, left: Duration) -> Duration {
+    let configured = server.ready.as_ref().map(|ready| call_limit(&ready.spec, left));
+    options.timeout.or(configured).unwrap_or(left).min(left)
+}
+
+/// Tells whether an error is also seen when a server has ended, or when it requires authorization.
+pub(crate) fn may_be_gone(error: &RequestError) -> bool {
+    match error {
+        RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::Cut => true,
+        _ => error.status().is_some_and(|status| status.is_server_error()),
+    }
+}
+
+fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -> RequestOptions {
+    let idle = idle_limit(server, options, left);
+    RequestOptions {
+        deadline: Deadline { idle, cap: left },
+        progress: match &options.progress {
+            Some(listener) => {
+                let (listener, secrets) = (Arc::clone(listener), Arc::clone(&server.secrets));
+                ProgressReport::To(Arc::new(move |report| listener(secrets.hide_in_json(report))))
+            }
+            None => ProgressReport::SignsOfLife,
+        },
+        meta: options.meta.clone(),
+    }
+}
+
+fn claims(tool: &Tool, server: &ServerView, era: Era) -> Claims {
+    let retry = server.ready.as_ref().is_some_and(|ready| ready.spec.policy.retry_on_hints);
+    Claims {
+        era,
+        retry_on_hints: retry,
+        is_live: tool.freshness() == Freshness::Live,
+        is_pinned_unchanged: tool.is_pinned_unchanged(),
+        hints: tool.hints(),
+    }
+}
+
+impl From<Unavailable> for CallError {
+    fn from(why: Unavailable) -> Self {
+        unavailable(why)
+    }
+}
+
+/// Returns what it means for a call that its server is not connected: the call did not run.
+pub(crate) fn unavailable(why: Unavailable) -> CallError {
+    let (failure, message) = match why {
+        Unavailable::Unknown(error) => {
+            return CallError::not_run(Reason::UnknownTool, error.to_string());
+        }
+        Unavailable::Untrusted(_) => return CallError::not_run(Reason::Untrusted, why.to_string()),
+        Unavailable::Disabled(_) => return CallError::not_run(Reason::Disabled, why.to_string()),
+        Unavailable::TimedOut { limit, .. } => return CallError::not_connected_in_time(limit),
+        Unavailable::ShutDown | Unavailable::Closed(_) => {
+            return CallError::not_run(Reason::Connect, why.to_string());
+        }
+        Unavailable::Failed { ref failure, .. } => (failure, why.to_string()),
+    };
+    let reason = match failure.kind {
+        FailureKind::NeedsAuth => Reason::NeedsAuth,
+        FailureKind::TimedOut => Reason::TimedOut,
+        _ => Reason::Connect,
+    };
+    let error = CallError::not_run(reason, message).with_stderr(&failure.stderr);
+    let error = CallError { phase: Phase::Connect, ..error };
+    let error = match &failure.hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    };
+    match failure.kind {
+        FailureKind::TimedOut | FailureKind::Lost | FailureKind::Connect => error.that_may_pass(),
+        _ => error,
+    }
+}
