@@ -59,7 +59,7 @@ pub(crate) fn look(project: Option<&Path>) -> Host {
     let mut surroundings = Env::new(Platform::HOST, PathBuf::new()).with_variables(variables);
     surroundings.cwd = working_folder(project, &surroundings);
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    let home = surroundings.filled_variable(home).map(PathBuf::from);
+    let home = surroundings.nonempty_variable(home).map(PathBuf::from);
     surroundings.home = home.filter(|home| home.is_absolute());
     // System-wide files such as /etc/… are looked for below this folder: for tests and images.
     if let Some(root) = surroundings.folder_variable("WHARF_SYSTEM_ROOT") {
@@ -79,7 +79,7 @@ pub(crate) fn look(project: Option<&Path>) -> Host {
 fn working_folder(project: Option<&Path>, surroundings: &Env) -> PathBuf {
     // The working folder may have been deleted; then its old name makes the best message.
     let working = env::current_dir().unwrap_or_else(|_| {
-        PathBuf::from(surroundings.filled_variable("PWD").unwrap_or("(deleted)"))
+        PathBuf::from(surroundings.nonempty_variable("PWD").unwrap_or("(deleted)"))
     });
     match project {
         Some(folder) => {
@@ -100,7 +100,7 @@ pub(crate) fn help_columns() -> usize {
 /// Returns how many columns there are on whichever stream is a terminal.
 fn columns(surroundings: &Env) -> usize {
     const USUAL: usize = 80;
-    let said = surroundings.filled_variable("COLUMNS").and_then(|columns| columns.parse().ok());
+    let said = surroundings.nonempty_variable("COLUMNS").and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0));
     said.or_else(measured).filter(|columns| *columns > 0).unwrap_or(USUAL)
 }

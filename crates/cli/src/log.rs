@@ -36,7 +36,7 @@ pub(crate) fn lines<S>(flags: &Flags, host: &Host) -> Option<impl Layer<S> + Sen
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
-    let wanted = match host.env.filled_variable("WHARF_LOG") {
+    let wanted = match host.env.nonempty_variable("WHARF_LOG") {
         Some(said) => said.parse::<Targets>().ok(),
         None => match flags.verbose {
             0 | 1 => return None,

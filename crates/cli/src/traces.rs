@@ -125,7 +125,7 @@ enum Wish {
 fn said(env: &Env, what: &str) -> Option<(String, String)> {
     let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{what}"), format!("OTEL_EXPORTER_OTLP_{what}")];
     names.into_iter().find_map(|name| {
-        let value = env.filled_variable(&name)?.trim().to_ascii_lowercase();
+        let value = env.nonempty_variable(&name)?.trim().to_ascii_lowercase();
         Some((name, value))
     })
 }
@@ -137,7 +137,7 @@ fn impossible(variable: &str, value: &str, hint: &'static str) -> Wish {
 
 fn wish(env: &Env) -> Wish {
     let switch =
-        |name: &str| env.filled_variable(name).map(|value| value.trim().to_ascii_lowercase());
+        |name: &str| env.nonempty_variable(name).map(|value| value.trim().to_ascii_lowercase());
     if switch("OTEL_SDK_DISABLED").as_deref() == Some("true") {
         return Wish::Nothing;
     }
@@ -217,7 +217,7 @@ fn resource() -> Resource {
 fn parent(env: &Env) -> Context {
     let names = [("traceparent", "TRACEPARENT"), ("tracestate", "TRACESTATE")];
     let carried = names.into_iter().filter_map(|(key, name)| {
-        Some((key.to_owned(), env.filled_variable(name)?.trim().to_owned()))
+        Some((key.to_owned(), env.nonempty_variable(name)?.trim().to_owned()))
     });
     let carried: HashMap<String, String> = carried.collect();
     // What is too short would be filled up with zeroes, and be the trace of somebody else.

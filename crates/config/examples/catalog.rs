@@ -1,6 +1,6 @@
 //! Prints every server found from a folder: `cargo run -p wharf-config --example catalog -- HOME FOLDER`.
 
-use wharf_config::{Env, LoadOptions, Platform, load, view::Listing};
+use wharf_config::{Env, LoadOptions, Platform, load, view::CatalogView};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = arguments.next().ok_or("the working folder is missing")?;
     let env = Env::new(Platform::HOST, folder).with_home(home);
     let catalog = load(&env, LoadOptions::default())?;
-    let listing = serde_json::to_string_pretty(&Listing::of(&catalog, true))?;
+    let listing = serde_json::to_string_pretty(&CatalogView::of(&catalog, true))?;
     #[expect(clippy::print_stdout, reason = "an example that shows what it found")]
     {
         println!("{listing}");

@@ -5,16 +5,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::discover::{self, Found};
+use crate::discover::{self, Discovery};
 use crate::env::Env;
 use crate::exa;
 use crate::formats;
-use crate::merge::{self, Rules};
+use crate::merge::{self, MergeOptions};
 use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{Definition, ServerName, ServerSpec, TransportKind};
-use crate::settings::{Files, Settings};
+use crate::settings::{Settings, SettingsFiles};
 use crate::source::{Level, Source};
 use crate::spec::FieldUse;
 use crate::switches::Switches;
@@ -26,7 +26,7 @@ pub struct Catalog {
     /// All definitions, highest first.
     pub servers: Vec<Server>,
     /// Definitions that [`Catalog::keep_only`] took away: they exist, but nobody asks for them now.
-    pub left_alone: Vec<Server>,
+    pub excluded: Vec<Server>,
     /// What is wrong with files and settings, apart from single servers.
     pub problems: Vec<Problem>,
     /// Every file that was there, whatever was in it.
@@ -47,7 +47,7 @@ pub struct Server {
     /// The entry as written.
     pub definition: Definition,
     /// What became of it.
-    pub state: State,
+    pub state: DefinitionState,
     /// Whether it may be used, if it came with a project.
     pub trust: Trust,
     /// How it is reached, as far as it says.
@@ -68,7 +68,7 @@ pub struct Server {
 
 /// What became of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum DefinitionState {
     /// It will be connected.
     Enabled,
     /// Somebody switched it off.
@@ -85,7 +85,7 @@ pub enum State {
     Native,
 }
 
-impl State {
+impl DefinitionState {
     /// The word used in output.
     pub fn word(self) -> &'static str {
         match self {
@@ -157,7 +157,8 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     if !env.cwd.is_dir() {
         return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
     }
-    let files = if options.without_project { Files::Own } else { Files::WithProject };
+    let files =
+        if options.without_project { SettingsFiles::UserOnly } else { SettingsFiles::WithProject };
     let (settings, mut problems) = Settings::load_from(env, files);
     let (trust_store, trust_problem) = TrustStore::load(env);
     problems.extend(trust_problem);
@@ -165,7 +166,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let switches = Switches::of(env, &found, &mut problems);
     problems.extend(found.problems);
     let mut definitions = found.definitions;
-    if definitions.is_empty() && gets_defaults(env, &settings) {
+    if definitions.is_empty() && needs_defaults(env, &settings) {
         definitions = crate::defaults::definitions(env);
     }
     let is_of_project = |definition: &Definition| definition.source.level == Level::Project;
@@ -173,29 +174,29 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     let files = NamedFiles::default();
     let judge = |definition: Definition| {
         let trust = match definition.source.level {
-            Level::Project if options.trust_project => Trust::Given,
+            Level::Project if options.trust_project => Trust::Accepted,
             _ => trust_store.check(&definition, env, &files),
         };
         (definition, trust)
     };
     let judged = definitions.into_iter().map(judge).collect();
-    let rules = Rules {
+    let merge_options = MergeOptions {
         env,
         files: &files,
         switches: &switches,
-        keep_duplicates: settings.says("discovery.duplicates", "keep"),
+        keep_duplicates: settings.is_set_to("discovery.duplicates", "keep"),
         native_web_search: options.native_web_search,
     };
-    let servers = merge::merge(judged, &rules);
-    let native = servers.iter().filter(|server| server.state == State::Native);
-    let exa_keys = native.filter_map(|server| exa::key_of(server.spec.as_ref()?, env)).collect();
+    let servers = merge::merge(judged, &merge_options);
+    let native = servers.iter().filter(|server| server.state == DefinitionState::Native);
+    let exa_keys = native.filter_map(|server| exa::find_key(server.spec.as_ref()?, env)).collect();
     let project_folders = discover::project_folders(env);
     let project_folders: Vec<PathBuf> =
         project_folders.iter().map(|folder| folder.to_path_buf()).collect();
     let is_folder_trusted = is_project_trusted || trust_store.trusts_folder(&project_folders);
     Ok(Catalog {
         servers,
-        left_alone: Vec::new(),
+        excluded: Vec::new(),
         problems,
         files: found.files,
         settings,
@@ -207,7 +208,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
 
 /// Tells whether a machine without servers gets the defaults. Who sets the variable that replaces
 /// all files has said which servers there are, also when there are none.
-fn gets_defaults(env: &Env, settings: &Settings) -> bool {
+fn needs_defaults(env: &Env, settings: &Settings) -> bool {
     let is_left_out = settings.list("discovery.disabled").iter().any(|id| id == "defaults");
     !is_left_out && servers_variable(env).is_none()
 }
@@ -217,7 +218,7 @@ fn servers_variable(env: &Env) -> Option<&str> {
     env.variable("WHARF_MCP_SERVERS").filter(|text| !text.trim().is_empty())
 }
 
-fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, DiscoveryError> {
+fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Discovery, DiscoveryError> {
     let variable = servers_variable(env).filter(|_| !options.for_editing);
     let (Some(text), Some(program)) = (variable, formats::program("env")) else {
         let wanted = settings.is_on("discovery.project") || options.for_editing;
@@ -225,7 +226,7 @@ fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, D
             let ids = ids.iter().filter(|id| *id != "wharf" || !options.for_editing);
             ids.cloned().collect::<Vec<_>>()
         };
-        let wanted = discover::Wanted {
+        let wanted = discover::DiscoveryScope {
             with_projects: wanted && !options.without_project,
             left_out: &for_editing(settings.list("discovery.disabled")),
             left_out_by_project: &for_editing(&settings.left_out_by_project),
@@ -245,8 +246,11 @@ fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Found, D
 impl Catalog {
     /// Goes through the definitions that have their names, by name.
     pub fn winners(&self) -> Vec<&Server> {
-        let mut winners: Vec<&Server> =
-            self.servers.iter().filter(|server| server.state != State::Shadowed).collect();
+        let mut winners: Vec<&Server> = self
+            .servers
+            .iter()
+            .filter(|server| server.state != DefinitionState::Shadowed)
+            .collect();
         winners.sort_by_cached_key(|server| sort_key(server));
         winners
     }
@@ -261,7 +265,7 @@ impl Catalog {
     /// Returns the definition that has a name.
     pub fn winner(&self, name: &str) -> Option<&Server> {
         let named = self.servers.iter().filter(|server| server.definition.name.as_str() == name);
-        named.into_iter().find(|server| server.state != State::Shadowed)
+        named.into_iter().find(|server| server.state != DefinitionState::Shadowed)
     }
 
     /// Goes through all definitions of a name, highest first.
@@ -273,7 +277,7 @@ impl Catalog {
     pub fn keep_only(&mut self, is_wanted: impl Fn(&Server) -> bool) {
         let (wanted, others) = std::mem::take(&mut self.servers).into_iter().partition(is_wanted);
         self.servers = wanted;
-        self.left_alone.extend::<Vec<Server>>(others);
+        self.excluded.extend::<Vec<Server>>(others);
     }
 
     /// Finds the name that was probably meant.
@@ -293,7 +297,7 @@ impl Server {
         let problems = std::mem::take(&mut definition.problems);
         Self {
             definition,
-            state: State::Enabled,
+            state: DefinitionState::Enabled,
             trust,
             transport: None,
             spec: None,
@@ -307,8 +311,8 @@ impl Server {
 
     pub(crate) fn shadowed(definition: Definition, trust: Trust, by: Arc<Source>) -> Self {
         let mut server = Self::new(definition, trust);
-        server.transport = crate::spec::check(&server.definition).ok();
-        server.state = State::Shadowed;
+        server.transport = crate::spec::check_transport(&server.definition).ok();
+        server.state = DefinitionState::Shadowed;
         server.shadowed_by = Some(by);
         server
     }

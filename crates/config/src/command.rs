@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
-use crate::expand::{Scope, expand};
+use crate::expand::{ExpandContext, expand};
 use crate::named_files::NamedFiles;
-use crate::server::{Definition, Written};
+use crate::server::{Definition, WrittenText};
 
 /// Returns the absolute path of a command, if it can be started.
 ///
@@ -29,19 +29,20 @@ pub fn find(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
 /// placeholders replaced, and a relative path from the folder in which it would run.
 ///
 /// What was put in for a placeholder shows only where it is the way to a program that exists.
-pub(crate) fn of_definition(
+pub(crate) fn find_program(
     definition: &Definition,
     env: &Env,
     files: &NamedFiles,
 ) -> Option<PathBuf> {
     let command = definition.fields.command.as_ref()?;
-    let command = expand(command, Scope::of(definition, env, files)).text;
-    find(&command, env, &folder_of(definition, env, files))
+    let command = expand(command, ExpandContext::of(definition, env, files)).text;
+    find(&command, env, &working_folder(definition, env, files))
 }
 
 /// Returns the folder in which the program of a definition would run.
-pub(crate) fn folder_of(definition: &Definition, env: &Env, files: &NamedFiles) -> PathBuf {
-    let expanded = |written: &Written| expand(written, Scope::of(definition, env, files)).text;
+pub(crate) fn working_folder(definition: &Definition, env: &Env, files: &NamedFiles) -> PathBuf {
+    let expanded =
+        |written: &WrittenText| expand(written, ExpandContext::of(definition, env, files)).text;
     let cwd = definition.fields.cwd.as_ref().map(expanded).filter(|cwd| !cwd.is_empty());
     match cwd {
         Some(cwd) => env.path_from(&cwd, &definition.folder),
@@ -50,7 +51,7 @@ pub(crate) fn folder_of(definition: &Definition, env: &Env, files: &NamedFiles) 
 }
 
 fn absolute_search_path(env: &Env) -> Option<OsString> {
-    let path = env.filled_variable("PATH")?;
+    let path = env.nonempty_variable("PATH")?;
     let separator = if cfg!(windows) { ';' } else { ':' };
     let folders: Vec<&str> =
         path.split(separator).filter(|folder| Path::new(folder).is_absolute()).collect();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
 use crate::secret::Secret;
-use crate::store::{self, StoreError, Trouble, private_file};
+use crate::store::{self, StoreError, StoreErrorKind, private_file};
 
 /// The credentials of one person.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ impl Credentials {
         let id = match id {
             Some(id) => id.to_owned(),
             None => private_file::random_id()
-                .map_err(|source| StoreError::new(&path, Trouble::NoRandomness(source)))?,
+                .map_err(|source| StoreError::new(&path, StoreErrorKind::NoRandomness(source)))?,
         };
         let stored = StoredCredential {
             kind: "bearer".to_owned(),

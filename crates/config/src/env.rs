@@ -101,7 +101,7 @@ impl Env {
     }
 
     /// Returns a variable that says something: set and not empty.
-    pub fn filled_variable(&self, name: &str) -> Option<&str> {
+    pub fn nonempty_variable(&self, name: &str) -> Option<&str> {
         self.variable(name).filter(|value| !value.is_empty())
     }
 
@@ -114,7 +114,7 @@ impl Env {
     /// Returns the folder or file that a variable names. A relative path does not count: it would
     /// lead into whatever project the working folder belongs to.
     pub fn folder_variable(&self, name: &str) -> Option<PathBuf> {
-        let path = self.path_from(self.filled_variable(name)?, Path::new(""));
+        let path = self.path_from(self.nonempty_variable(name)?, Path::new(""));
         self.is_absolute(&path).then_some(path)
     }
 
@@ -140,7 +140,7 @@ impl Env {
     }
 
     /// Shows a path with `~` for the home folder.
-    pub fn short(&self, path: &Path) -> String {
+    pub fn display_path(&self, path: &Path) -> String {
         let Some(home) = self.home.as_deref() else { return path.display().to_string() };
         // Most paths of a listing are in the home folder, and comparing texts is much cheaper than
         // comparing paths; what only looks different is left to the latter.

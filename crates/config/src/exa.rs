@@ -20,13 +20,13 @@ pub(crate) fn is_exa(spec: &ServerSpec) -> bool {
 }
 
 /// Returns the key such a server would have used, if that is known without running anything.
-pub(crate) fn key_of(spec: &ServerSpec, env: &Env) -> Option<Secret> {
+pub(crate) fn find_key(spec: &ServerSpec, env: &Env) -> Option<Secret> {
     let named = |pairs: &[(String, ConfigValue)], name: &str| {
         let (_, value) = pairs.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         match value {
             ConfigValue::Literal(key) => Some(key.clone()),
             ConfigValue::NameOrLiteral(text) => {
-                let variable = env.filled_variable(text.expose());
+                let variable = env.nonempty_variable(text.expose());
                 Some(variable.map_or_else(|| text.clone(), Secret::new))
             }
             ConfigValue::Command(_) | ConfigValue::Unset(_) | ConfigValue::LeftOut(_) => None,

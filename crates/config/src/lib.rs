@@ -51,20 +51,20 @@ pub mod trust;
 mod validate;
 pub mod view;
 
-pub use catalog::{Catalog, DiscoveryError, LoadOptions, Server, State, load};
+pub use catalog::{Catalog, DefinitionState, DiscoveryError, LoadOptions, Server, load};
 pub use credentials::{Credential, CredentialError, Credentials};
 pub use env::{Env, Platform};
-pub use expand::{Missing, Origin, Syntax, Use};
+pub use expand::{MissingReason, PlaceholderUse, Syntax, ValueOrigin};
 pub use formats::providers;
-pub use one_off::{ONE_OFF, one_off};
+pub use one_off::{ONE_OFF, load_one_off};
 pub use problem::{Problem, Severity};
 pub use secret::Secret;
 pub use server::{
-    Approval, Auth, AuthKind, ConfigValue, DEFAULT_TIMEOUT_MS, Definition, Endpoint, Fields,
-    Launch, NameError, NewServerName, OAuth, Off, PROTOCOL_VERSIONS, Policy, ServerName,
-    ServerSpec, Timeouts, Transport, TransportKind, Written,
+    Approval, Auth, AuthKind, ConfigValue, DEFAULT_TIMEOUT_MS, Definition, Endpoint, EntryFields,
+    LaunchCommand, NameError, NewServerName, OAuth, PROTOCOL_VERSIONS, Policy, ServerName,
+    ServerSpec, SwitchedOff, Timeouts, Transport, TransportKind, WrittenText,
 };
-pub use server_url::{ForbiddenCharacter, Place, ServerUrl, UrlError};
+pub use server_url::{ForbiddenCharacter, ServerLocation, ServerUrl, ServerUrlError};
 pub use settings::Settings;
-pub use source::{Level, Rank, Source, Standing};
+pub use source::{FilePrecedence, Level, Rank, Source};
 pub use spec::FieldUse;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::catalog::{Server, State};
+use crate::catalog::{DefinitionState, Server};
 use crate::env::Env;
 use crate::exa;
 use crate::formats;
@@ -23,7 +23,7 @@ use crate::switches::Switches;
 use crate::trust::Trust;
 
 /// What decides beside the definitions themselves.
-pub(crate) struct Rules<'a> {
+pub(crate) struct MergeOptions<'a> {
     pub(crate) env: &'a Env,
     /// The files that definitions name, as they were when trust was judged.
     pub(crate) files: &'a NamedFiles,
@@ -36,7 +36,10 @@ pub(crate) struct Rules<'a> {
 }
 
 /// Decides the state of every definition. The result is in the order of precedence.
-pub(crate) fn merge(definitions: Vec<(Definition, Trust)>, rules: &Rules<'_>) -> Vec<Server> {
+pub(crate) fn merge(
+    definitions: Vec<(Definition, Trust)>,
+    options: &MergeOptions<'_>,
+) -> Vec<Server> {
     let mut sorted = definitions;
     sorted.sort_by(|(a, _), (b, _)| {
         (&a.rank, &a.source.path, a.line).cmp(&(&b.rank, &b.source.path, b.line))
@@ -49,8 +52,8 @@ pub(crate) fn merge(definitions: Vec<(Definition, Trust)>, rules: &Rules<'_>) ->
         let hidden_by = definition.replaced_by.clone().or_else(|| {
             winners.get(&definition.name).map(|(winner, source)| {
                 let theirs = &servers[*winner];
-                if !theirs.trust.is_enough() && definition.source.level != Level::Project {
-                    let path = rules.env.short(&definition.source.path);
+                if !theirs.trust.allows_use() && definition.source.level != Level::Project {
+                    let path = options.env.display_path(&definition.source.path);
                     hides.push((*winner, path));
                 }
                 Arc::clone(source)
@@ -61,31 +64,31 @@ pub(crate) fn merge(definitions: Vec<(Definition, Trust)>, rules: &Rules<'_>) ->
         } else {
             let source = Arc::clone(&definition.source);
             winners.insert(definition.name.clone(), (servers.len(), source));
-            decide(definition, trust, rules)
+            decide_state(definition, trust, options)
         });
     }
     for (winner, path) in hides {
-        report_hiding(&mut servers[winner], &path);
+        report_shadowing(&mut servers[winner], &path);
     }
-    if !rules.keep_duplicates {
+    if !options.keep_duplicates {
         mark_duplicates(&mut servers);
     }
     servers
 }
 
 /// Decides the state of the definition that has its name.
-fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
+fn decide_state(definition: Definition, trust: Trust, options: &MergeOptions<'_>) -> Server {
     let mut server = Server::new(definition, trust);
     let name = server.definition.name.as_str();
     let off = match &server.definition.off {
-        _ if rules.switches.disabled.contains(name) => {
+        _ if options.switches.disabled.contains(name) => {
             Some("listed in \"disabledServers\" of your own file".to_owned())
         }
-        Some(off) if off.by_other_program && rules.switches.enabled.contains(name) => None,
+        Some(off) if off.by_other_program && options.switches.enabled.contains(name) => None,
         Some(off) => Some(off.reason.clone()),
         None => None,
     };
-    let structure = spec::check(&server.definition);
+    let structure = spec::check_transport(&server.definition);
     server.transport = structure.as_ref().ok().copied();
     let checked = structure.and_then(|kind| spec::check_address(&server.definition, kind));
     if let Err(invalid) = checked {
@@ -97,26 +100,26 @@ fn decide(definition: Definition, trust: Trust, rules: &Rules<'_>) -> Server {
     }
     if let Some(reason) = off {
         server.reason = Some(reason);
-        server.state = State::Disabled;
+        server.state = DefinitionState::Disabled;
     } else if server.has_errors() {
-        server.state = State::Invalid;
-    } else if !server.trust.is_enough() {
-        server.state = State::Untrusted;
+        server.state = DefinitionState::Invalid;
+    } else if !server.trust.allows_use() {
+        server.state = DefinitionState::Untrusted;
     } else {
-        specify(&mut server, rules);
+        add_spec(&mut server, options);
     }
     server
 }
 
-fn specify(server: &mut Server, rules: &Rules<'_>) {
-    let specified = spec::specify(&server.definition, rules.env, rules.files);
+fn add_spec(server: &mut Server, options: &MergeOptions<'_>) {
+    let specified = spec::build_spec(&server.definition, options.env, options.files);
     server.problems.extend(specified.problems);
     server.uses = specified.uses;
     server.spec = specified.spec.map(Box::new);
     server.state = match &server.spec {
-        None => State::Invalid,
-        Some(spec) if rules.native_web_search && exa::is_exa(spec) => State::Native,
-        Some(_) => State::Enabled,
+        None => DefinitionState::Invalid,
+        Some(spec) if options.native_web_search && exa::is_exa(spec) => DefinitionState::Native,
+        Some(_) => DefinitionState::Enabled,
     };
 }
 
@@ -127,7 +130,7 @@ fn replace_whole_maps(sorted: &mut [(Definition, Trust)]) {
         .filter(|(own, trust)| {
             own.source.level == Level::Project
                 && own.replaced_by.is_none()
-                && trust.is_enough()
+                && trust.allows_use()
                 && formats::program(own.source.provider)
                     .is_some_and(|program| program.project_replaces_user)
         })
@@ -141,7 +144,7 @@ fn replace_whole_maps(sorted: &mut [(Definition, Trust)]) {
     }
 }
 
-fn report_hiding(server: &mut Server, path: &str) {
+fn report_shadowing(server: &mut Server, path: &str) {
     let name = &server.definition.name;
     let problem = Problem::warning(
         "hides",
@@ -156,12 +159,14 @@ fn report_hiding(server: &mut Server, path: &str) {
 
 /// Finds the same server under two names: the higher one connects.
 fn mark_duplicates(servers: &mut [Server]) {
-    let mut first: HashMap<Identity<'_>, &ServerName> = HashMap::with_capacity(servers.len());
+    let mut first: HashMap<DuplicateKey<'_>, &ServerName> = HashMap::with_capacity(servers.len());
     let mut duplicates: Vec<(usize, ServerName)> = Vec::new();
     for (index, server) in servers.iter().enumerate() {
-        let spec = server.spec.as_ref().filter(|_| server.state == State::Enabled);
-        let Some(identity) = spec.map(|spec| Identity::of(&spec.transport)) else { continue };
-        match first.entry(identity) {
+        let spec = server.spec.as_ref().filter(|_| server.state == DefinitionState::Enabled);
+        let Some(duplicate_key) = spec.map(|spec| DuplicateKey::of(&spec.transport)) else {
+            continue;
+        };
+        match first.entry(duplicate_key) {
             Entry::Occupied(original) => duplicates.push((index, (*original.get()).clone())),
             Entry::Vacant(place) => {
                 place.insert(&server.definition.name);
@@ -169,14 +174,14 @@ fn mark_duplicates(servers: &mut [Server]) {
         }
     }
     for (index, original) in duplicates {
-        servers[index].state = State::Duplicate;
+        servers[index].state = DefinitionState::Duplicate;
         servers[index].duplicate_of = Some(original);
     }
 }
 
 /// What makes two servers the same: the way they are started or reached.
 #[derive(PartialEq, Eq, Hash)]
-struct Identity<'a> {
+struct DuplicateKey<'a> {
     command: Option<&'a Secret>,
     url: Option<&'a ServerUrl>,
     args: &'a [Secret],
@@ -184,9 +189,9 @@ struct Identity<'a> {
     cwd: Option<&'a Secret>,
 }
 
-impl<'a> Identity<'a> {
+impl<'a> DuplicateKey<'a> {
     fn of(transport: &'a Transport) -> Self {
-        let mut identity = match transport {
+        let mut duplicate_key = match transport {
             Transport::Stdio(launch) => Self {
                 command: Some(&launch.command),
                 url: None,
@@ -207,7 +212,7 @@ impl<'a> Identity<'a> {
                 cwd: None,
             },
         };
-        identity.values.sort_unstable();
-        identity
+        duplicate_key.values.sort_unstable();
+        duplicate_key
     }
 }

@@ -17,10 +17,10 @@ use crate::source::Level;
 use crate::store;
 
 /// How large a file may be that a project's definition names.
-const MOST_BYTES_OF_PROJECT: u64 = 1024 * 1024;
+const MAX_PROJECT_FILE_BYTES: u64 = 1024 * 1024;
 
 /// How much all files that project definitions name may hold together.
-const MOST_BYTES_OF_PROJECTS: u64 = 16 * 1024 * 1024;
+const MAX_PROJECT_TOTAL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The files that were read during one load.
 #[derive(Default)]
@@ -54,7 +54,9 @@ impl NamedFiles {
         // The real path is the one that is opened, so what is judged by it is what is read.
         let Ok(real) = path.canonicalize() else { return NamedFile { real: None, text: None } };
         let most = match level {
-            Level::Project => MOST_BYTES_OF_PROJECT.min(MOST_BYTES_OF_PROJECTS - self.spent.get()),
+            Level::Project => {
+                MAX_PROJECT_FILE_BYTES.min(MAX_PROJECT_TOTAL_BYTES - self.spent.get())
+            }
             Level::Env | Level::User | Level::Builtin => store::MAX_FILE_BYTES,
         };
         let text: Option<Arc<str>> = store::read_at_most(&real, most).ok().flatten().map(Arc::from);
@@ -96,22 +98,28 @@ impl Repository {
     }
 
     /// Tells whether a path leads into the repository, as written or in fact.
-    pub(crate) fn has(&self, path: &Path, real: Option<&Path>) -> bool {
-        plain(path).starts_with(&self.root)
+    pub(crate) fn contains(&self, path: &Path, real: Option<&Path>) -> bool {
+        normalize(path).starts_with(&self.root)
             || real.is_some_and(|real| real.starts_with(&self.real_root))
     }
 
     /// Tells whether a file may change without the person's doing: it is in the repository, or it
     /// is named relative to it.
-    pub(crate) fn decides(&self, named: &str, path: &Path, real: Option<&Path>, env: &Env) -> bool {
+    pub(crate) fn controls(
+        &self,
+        named: &str,
+        path: &Path,
+        real: Option<&Path>,
+        env: &Env,
+    ) -> bool {
         let is_of_person = named.starts_with('~') && env.home.is_some();
         let is_relative = !is_of_person && !Path::new(named).has_root();
-        is_relative || self.has(path, real)
+        is_relative || self.contains(path, real)
     }
 }
 
 /// Returns a path without `.` and `..`, going by its words alone.
-pub(crate) fn plain(path: &Path) -> PathBuf {
+pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -143,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_projects_are_bounded_one_by_one_and_together() {
+    fn project_files_are_limited_in_size_each_and_in_total() {
         let folder = tempfile::tempdir().unwrap();
         let files = NamedFiles::default();
         let read = |name: &str, size: u64, level| {
@@ -151,17 +159,17 @@ mod tests {
             store::write(&path, &"x".repeat(usize::try_from(size).unwrap())).unwrap();
             files.read(&path, level).text.is_some()
         };
-        assert!(!read("large", MOST_BYTES_OF_PROJECT + 1, Level::Project));
-        assert!(read("own", MOST_BYTES_OF_PROJECT + 1, Level::User));
-        let readable =
-            (0..20).filter(|at| read(&format!("file {at}"), MOST_BYTES_OF_PROJECT, Level::Project));
+        assert!(!read("large", MAX_PROJECT_FILE_BYTES + 1, Level::Project));
+        assert!(read("own", MAX_PROJECT_FILE_BYTES + 1, Level::User));
+        let readable = (0..20)
+            .filter(|at| read(&format!("file {at}"), MAX_PROJECT_FILE_BYTES, Level::Project));
         assert_eq!(readable.count(), 16);
     }
 
     #[test]
-    fn paths_are_made_plain_by_their_words() {
+    fn paths_are_normalized_without_the_file_system() {
         for (path, shown) in [("/a/./b/../c", "/a/c"), ("/../x", "/x"), ("a/b", "a/b")] {
-            assert_eq!(plain(Path::new(path)), Path::new(shown), "{path}");
+            assert_eq!(normalize(Path::new(path)), Path::new(shown), "{path}");
         }
     }
 }

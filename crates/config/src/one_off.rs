@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, DiscoveryError};
 use crate::discover;
 use crate::env::Env;
 use crate::formats;
-use crate::merge::{self, Rules};
+use crate::merge::{self, MergeOptions};
 use crate::named_files::NamedFiles;
 use crate::settings::Settings;
 use crate::switches::Switches;
@@ -27,16 +27,16 @@ pub const ONE_OFF: &str = "command-line";
 ///
 /// ```
 /// use serde_json::json;
-/// use wharf_config::{Env, ONE_OFF, Platform, State, one_off};
+/// use wharf_config::{Env, ONE_OFF, Platform, DefinitionState, load_one_off};
 ///
 /// let folder = std::env::temp_dir();
 /// let env = Env::new(Platform::HOST, folder);
-/// let catalog = one_off(&env, "server", &json!({ "command": "docs-server" }))?;
-/// assert_eq!(catalog.servers[0].state, State::Enabled);
+/// let catalog = load_one_off(&env, "server", &json!({ "command": "docs-server" }))?;
+/// assert_eq!(catalog.servers[0].state, DefinitionState::Enabled);
 /// assert_eq!(catalog.servers[0].definition.source.provider, ONE_OFF);
 /// # Ok::<(), wharf_config::DiscoveryError>(())
 /// ```
-pub fn one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, DiscoveryError> {
+pub fn load_one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, DiscoveryError> {
     if !env.cwd.is_dir() {
         return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
     }
@@ -49,7 +49,7 @@ pub fn one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Discover
     problems.extend(found.problems);
     let judged = found.definitions.into_iter().map(|definition| (definition, Trust::NotNeeded));
     let files = NamedFiles::default();
-    let rules = Rules {
+    let merge_options = MergeOptions {
         env,
         files: &files,
         switches: &Switches::default(),
@@ -62,8 +62,8 @@ pub fn one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Discover
     // An unreadable record means that nothing is trusted. No server here needs more than that.
     let (trust, _) = TrustStore::load(env);
     Ok(Catalog {
-        servers: merge::merge(judged.collect(), &rules),
-        left_alone: Vec::new(),
+        servers: merge::merge(judged.collect(), &merge_options),
+        excluded: Vec::new(),
         problems,
         files: Vec::new(),
         settings,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 /// How many characters a message or hint may have; only a name that is no name makes it longer.
-const LONGEST: usize = 500;
+const MAX_CHARS: usize = 500;
 
 /// One thing that is wrong, and how to put it right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     /// The file.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "lossy")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_path")]
     pub path: Option<PathBuf>,
     /// The line in the file, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ impl Problem {
 
     /// Names from the file stand in messages, so those are cleaned and cut here.
     fn new(severity: Severity, code: &'static str, message: &str) -> Self {
-        let message = crate::text::clip(message, LONGEST);
+        let message = crate::text::clip(message, MAX_CHARS);
         Self {
             severity,
             code,
@@ -110,7 +110,7 @@ impl Problem {
     /// Says what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(crate::text::clip(&hint.into(), LONGEST));
+        self.hint = Some(crate::text::clip(&hint.into(), MAX_CHARS));
         self
     }
 
@@ -121,7 +121,10 @@ impl Problem {
 }
 
 #[expect(clippy::ref_option, reason = "serde hands the field as it is")]
-fn lossy<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_path<S: serde::Serializer>(
+    path: &Option<PathBuf>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     match path {
         Some(path) => serializer.serialize_str(&path.to_string_lossy()),
         None => serializer.serialize_none(),

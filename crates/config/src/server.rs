@@ -95,7 +95,7 @@ pub enum NameError {
 
 /// A text from a file, with the placeholders its program knows.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenText {
     /// The text as it stands in the file.
     pub text: String,
     /// Which placeholders count in it.
@@ -103,9 +103,9 @@ pub struct Written {
 }
 
 /// Shows that there is a text, not which: it may be a secret.
-impl fmt::Debug for Written {
+impl fmt::Debug for WrittenText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(crate::secret::MASK)
+        f.write_str(crate::secret::REDACTED)
     }
 }
 
@@ -126,9 +126,9 @@ pub struct Definition {
     /// The folder of the plugin or extension it belongs to.
     pub plugin: Option<Arc<PathBuf>>,
     /// What it says; boxed, since definitions are moved about while they are sorted out.
-    pub fields: Box<Fields>,
+    pub fields: Box<EntryFields>,
     /// Why it is switched off, if it is.
-    pub off: Option<Off>,
+    pub off: Option<SwitchedOff>,
     /// What hides it whatever it is called: a managed file, or a map that replaces its own.
     pub replaced_by: Option<Arc<Source>>,
     /// Grants its owner gave it elsewhere (`autoApprove` and the like): shown, never honoured.
@@ -141,7 +141,7 @@ pub struct Definition {
 
 /// Why a definition is switched off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Off {
+pub struct SwitchedOff {
     /// In words that continue "it is …".
     pub reason: String,
     /// Whether `enabledServers` in our user file may overrule it.
@@ -150,25 +150,25 @@ pub struct Off {
 
 /// The fields of an entry, as written.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Fields {
+pub struct EntryFields {
     /// The word for the transport.
     pub kind: Option<String>,
     /// The program to start.
-    pub command: Option<Written>,
+    pub command: Option<WrittenText>,
     /// Its arguments.
-    pub args: Vec<Written>,
+    pub args: Vec<WrittenText>,
     /// Variables for it.
-    pub env: Vec<(String, Written)>,
+    pub env: Vec<(String, WrittenText)>,
     /// A file with further variables.
-    pub env_file: Option<Written>,
+    pub env_file: Option<WrittenText>,
     /// The folder to start it in.
-    pub cwd: Option<Written>,
+    pub cwd: Option<WrittenText>,
     /// The endpoint.
-    pub url: Option<Written>,
+    pub url: Option<WrittenText>,
     /// What `url` means where no word says so.
     pub url_kind: Option<TransportKind>,
     /// Headers to send.
-    pub headers: Vec<(String, Written)>,
+    pub headers: Vec<(String, WrittenText)>,
     /// A program that prints headers; never run while reading.
     pub headers_helper: Option<String>,
     /// Limits.
@@ -185,14 +185,14 @@ pub struct Fields {
     pub syntax: Syntax,
 }
 
-impl Fields {
+impl EntryFields {
     /// Shows the address: from its parse, or as written where it has placeholders.
-    pub fn shown_url(&self) -> Option<String> {
+    pub fn render_url(&self) -> Option<String> {
         self.url.as_ref().map(render_written)
     }
 
     /// Collects every text in which placeholders count.
-    pub(crate) fn texts(&self) -> Vec<Written> {
+    pub(crate) fn texts(&self) -> Vec<WrittenText> {
         let syntax = self.syntax;
         let oauth = self.oauth.as_ref();
         let written = [&self.command, &self.cwd, &self.url, &self.env_file].into_iter().flatten();
@@ -203,7 +203,7 @@ impl Fields {
         let plain =
             plain.chain(oauth.into_iter().flat_map(|it| [&it.scope, &it.redirect_uri]).flatten());
         let written = written.chain(signing_in).chain(&self.args).chain(pairs).cloned();
-        written.chain(plain.map(|text| Written { text: text.clone(), syntax })).collect()
+        written.chain(plain.map(|text| WrittenText { text: text.clone(), syntax })).collect()
     }
 }
 
@@ -247,9 +247,9 @@ pub enum AuthKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OAuth {
     /// A client registered beforehand.
-    pub client_id: Option<Written>,
+    pub client_id: Option<WrittenText>,
     /// Its secret.
-    pub client_secret: Option<Written>,
+    pub client_secret: Option<WrittenText>,
     /// What to ask for, separated by spaces.
     pub scope: Option<String>,
     /// The port of the callback.
@@ -372,7 +372,7 @@ pub struct ServerSpec {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {
     /// Start a program.
-    Stdio(Launch),
+    Stdio(LaunchCommand),
     /// Streamable HTTP.
     Http(Endpoint),
     /// HTTP with server-sent events first.
@@ -392,7 +392,7 @@ impl Transport {
 
 /// How to start a program.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Launch {
+pub struct LaunchCommand {
     /// The program.
     pub command: Secret,
     /// Its arguments.
@@ -403,7 +403,7 @@ pub struct Launch {
     pub cwd: Option<Secret>,
 }
 
-impl Launch {
+impl LaunchCommand {
     /// What the text of every launch identity begins with.
     pub const IDENTITY_PREFIX: &'static str = "stdio:";
 

@@ -1,9 +1,9 @@
 //! Writes words so that they can be copied into a shell: nothing in them is run or replaced.
 //!
 //! Names and paths come from projects and servers. [`is_plain`] is the strict rule, for what is
-//! inserted as it is into any shell; [`word`] and [`path`] quote for the shell of this system.
+//! inserted as it is into any shell; [`quote`] and [`quote_path`] quote for the shell of this system.
 
-use crate::text::{is_invisible, reveal};
+use crate::text::{escape_invisible, is_invisible};
 
 /// What PowerShell takes for a single quote.
 const WINDOWS_QUOTES: [char; 5] = ['\'', '‘', '’', '‚', '‛'];
@@ -25,17 +25,17 @@ pub fn is_plain(word: &str) -> bool {
 /// Shows a word the way it would be typed in a shell.
 ///
 /// ```
-/// use wharf_config::shell::word;
+/// use wharf_config::shell::quote;
 ///
-/// assert_eq!(word("docs"), "docs");
-/// assert_eq!(word("x; rm y"), "'x; rm y'");
+/// assert_eq!(quote("docs"), "docs");
+/// assert_eq!(quote("x; rm y"), "'x; rm y'");
 /// ```
-pub fn word(text: &str) -> String {
-    let shown = reveal(text);
-    if is_bare(text) {
+pub fn quote(text: &str) -> String {
+    let shown = escape_invisible(text);
+    if needs_no_quotes(text) {
         shown
     } else if cfg!(windows) {
-        format!("'{}'", doubled(&shown))
+        format!("'{}'", double_single_quotes(&shown))
     } else if !text.contains('\'') {
         format!("'{shown}'")
     } else if text.contains(['"', '$', '`', '\\', '!']) {
@@ -46,16 +46,16 @@ pub fn word(text: &str) -> String {
 }
 
 /// Shows a path the way it would be typed in a shell, where `~/` is the home folder.
-pub fn path(shown: &str) -> String {
+pub fn quote_path(shown: &str) -> String {
     match shown.strip_prefix("~/") {
-        Some(rest) if !rest.is_empty() && !cfg!(windows) => format!("~/{}", word(rest)),
-        _ => word(shown),
+        Some(rest) if !rest.is_empty() && !cfg!(windows) => format!("~/{}", quote(rest)),
+        _ => quote(shown),
     }
 }
 
 /// Tells whether a word needs no quotes in the shell of this system. A dash at its beginning stays:
 /// quotes do not change what a program makes of it.
-fn is_bare(text: &str) -> bool {
+fn needs_no_quotes(text: &str) -> bool {
     // What hides a secret is no character of any shell.
     let is_usual = |c: char| is_plain_inside(c) || c == '•';
     if cfg!(windows) {
@@ -77,7 +77,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !is_invisible(c)
 }
 
-fn doubled(text: &str) -> String {
+fn double_single_quotes(text: &str) -> String {
     let twice = |c: char| if WINDOWS_QUOTES.contains(&c) { 2 } else { 1 };
     text.chars().flat_map(|c| std::iter::repeat_n(c, twice(c))).collect()
 }
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_word_is_quoted_if_the_shell_would_see_more_in_it() {
+    fn a_word_is_quoted_if_the_shell_would_interpret_it() {
         for plain in ["-y", "@scope/pkg", "~/docs", "a,b", "100%", "--header=•••", "日本"] {
-            assert_eq!(word(plain), plain);
+            assert_eq!(quote(plain), plain);
         }
         let cases = [
             ("", "''"),
@@ -148,20 +148,20 @@ mod tests {
             ("a\u{3164}b", "'a\\u{3164}b'"),
         ];
         for (text, shown) in cases {
-            assert_eq!(word(text), shown);
+            assert_eq!(quote(text), shown);
         }
     }
 
     #[test]
     #[cfg(unix)]
     fn the_home_folder_of_a_path_stays_outside_the_quotes() {
-        assert_eq!(path("~/.wharf"), "~/.wharf");
-        assert_eq!(path("~/my wharf/a"), "~/'my wharf/a'");
-        assert_eq!(path("/a b"), "'/a b'");
+        assert_eq!(quote_path("~/.wharf"), "~/.wharf");
+        assert_eq!(quote_path("~/my wharf/a"), "~/'my wharf/a'");
+        assert_eq!(quote_path("/a b"), "'/a b'");
     }
 
     #[test]
-    fn powershell_sees_every_kind_of_single_quote() {
-        assert_eq!(doubled("a'b’c"), "a''b’’c");
+    fn every_kind_of_single_quote_is_doubled_for_powershell() {
+        assert_eq!(double_single_quotes("a'b’c"), "a''b’’c");
     }
 }

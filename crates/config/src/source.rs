@@ -16,7 +16,7 @@ pub struct Source {
     /// Whose file it is.
     pub level: Level,
     /// The file; for the level `env` the name of the variable.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "serialize_path")]
     pub path: PathBuf,
     /// Other programs that read the same file.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -57,7 +57,7 @@ pub struct Rank {
     /// The place of the program among those of the same priority.
     pub program: usize,
     /// Inside a program: what overrides all, then project, then user.
-    pub standing: Standing,
+    pub precedence: FilePrecedence,
     /// For project files: how many folders above the working folder.
     pub distance: usize,
     /// The place of the file in the program's list.
@@ -70,7 +70,7 @@ pub struct Rank {
 
 /// Which of one program's own files come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum FilePrecedence {
     /// Overrides the program's other files, whoever owns it.
     First,
     /// A project file.
@@ -80,7 +80,7 @@ pub enum Standing {
 }
 
 /// Writes a path as text; what is no text in it is replaced.
-pub(crate) fn lossy<S: serde::Serializer>(
+pub(crate) fn serialize_path<S: serde::Serializer>(
     path: &std::path::Path,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

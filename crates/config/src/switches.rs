@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::discover::{self, Found};
+use crate::discover::{self, Discovery};
 use crate::document::Node;
 use crate::env::Env;
 use crate::problem::Problem;
@@ -22,7 +22,7 @@ pub(crate) struct Switches {
 
 impl Switches {
     /// Reads them from what was found. A project's file has no say in this.
-    pub(crate) fn of(env: &Env, found: &Found, problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn of(env: &Env, found: &Discovery, problems: &mut Vec<Problem>) -> Self {
         let mut switches = Self::default();
         // A variable or a setting may have left our own file unread.
         let mut scan = discover::Scan::new(env, Vec::new());

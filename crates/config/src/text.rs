@@ -1,13 +1,13 @@
 //! Makes foreign text fit to be shown: a name in somebody's file must not be able to move the
 //! cursor, change colours or turn the line around.
 //!
-//! [`clean`] is for prose and output. [`reveal`] is for what somebody decides by, such as names,
+//! [`clean`] is for prose and output. [`escape_invisible`] is for what somebody decides by, such as names,
 //! commands and paths: there, nothing that is in the text may stay unseen.
 
 use std::fmt::Write as _;
 
 /// How many spaces in a row are shown as they are where everything must be seen.
-const MOST_SPACES: usize = 8;
+const MAX_SPACES: usize = 8;
 
 /// Tells whether a character could do something to a terminal or hide what is really there.
 pub fn is_unsafe(c: char) -> bool {
@@ -38,12 +38,12 @@ pub fn is_invisible(c: char) -> bool {
 /// ```
 pub fn clean(text: &str) -> String {
     // Nearly every text is plain, and a listing cleans thousands of them.
-    if is_plain(text) {
+    if is_printable_ascii(text) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
-    for (_, c, is_code) in judged(text) {
-        push(&mut shown, c, is_code);
+    for (_, c, is_code) in mark_unsafe(text) {
+        push_char(&mut shown, c, is_code);
     }
     shown
 }
@@ -52,8 +52,8 @@ pub fn clean(text: &str) -> String {
 pub fn clean_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let mut shown = String::with_capacity(text.len());
-    for (_, c, is_code) in judged(&text) {
-        push(&mut shown, c, is_code && !matches!(c, '\n' | '\t'));
+    for (_, c, is_code) in mark_unsafe(&text) {
+        push_char(&mut shown, c, is_code && !matches!(c, '\n' | '\t'));
     }
     shown
 }
@@ -62,20 +62,20 @@ pub fn clean_lines(text: &str) -> String {
 /// code, and long runs of spaces as their number.
 ///
 /// ```
-/// assert_eq!(wharf_config::text::reveal("git\u{200d}hub\u{3164}"), "git\\u{200d}hub\\u{3164}");
-/// assert_eq!(wharf_config::text::reveal(&format!("a{}b", " ".repeat(90))), "a[90 spaces]b");
+/// assert_eq!(wharf_config::text::escape_invisible("git\u{200d}hub\u{3164}"), "git\\u{200d}hub\\u{3164}");
+/// assert_eq!(wharf_config::text::escape_invisible(&format!("a{}b", " ".repeat(90))), "a[90 spaces]b");
 /// ```
-pub fn reveal(text: &str) -> String {
+pub fn escape_invisible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let spaces = rest.len() - rest.trim_start_matches(' ').len();
-        if spaces > MOST_SPACES {
+        if spaces > MAX_SPACES {
             let _infallible = write!(shown, "[{spaces} spaces]");
             rest = &rest[spaces..];
             continue;
         }
-        push(&mut shown, c, is_invisible(c));
+        push_char(&mut shown, c, is_invisible(c));
         rest = &rest[c.len_utf8()..];
     }
     shown
@@ -89,13 +89,13 @@ pub fn reveal(text: &str) -> String {
 /// assert_eq!(wharf_config::text::clip("a\u{1b}b", 8), "a\\u{1b}b");
 /// ```
 pub fn clip(text: &str, most: usize) -> String {
-    clip_with(text, most, judged(text), clean)
+    clip_with(text, most, mark_unsafe(text), clean)
 }
 
 /// Shows a text cut to a number of characters, with nothing in it unseen.
-pub fn clip_revealed(text: &str, most: usize) -> String {
+pub fn clip_escaped(text: &str, most: usize) -> String {
     let chars = text.char_indices().map(|(at, c)| (at, c, is_invisible(c)));
-    clip_with(text, most, chars, reveal)
+    clip_with(text, most, chars, escape_invisible)
 }
 
 fn clip_with(
@@ -118,11 +118,11 @@ fn clip_with(
     show(text)
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-fn push(shown: &mut String, c: char, is_code: bool) {
+fn push_char(shown: &mut String, c: char, is_code: bool) {
     if is_code {
         shown.extend(c.escape_default());
     } else {
@@ -131,11 +131,11 @@ fn push(shown: &mut String, c: char, is_code: bool) {
 }
 
 /// Goes through the characters of a text and says which are to be shown as codes.
-fn judged(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
+fn mark_unsafe(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
     let mut before = None;
     text.char_indices().map(move |(at, c)| {
         let after = || text[at + c.len_utf8()..].chars().next();
-        let is_needed = matches!(c, '\u{200c}' | '\u{200d}') && joins(before, after());
+        let is_needed = matches!(c, '\u{200c}' | '\u{200d}') && is_joining(before, after());
         before = Some(c);
         (at, c, is_unsafe(c) && !is_needed)
     })
@@ -143,7 +143,7 @@ fn judged(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
 
 /// Tells whether a joiner between two characters means something: in scripts that join letters, and
 /// in emoji. Between plain letters it only hides.
-fn joins(before: Option<char>, after: Option<char>) -> bool {
+fn is_joining(before: Option<char>, after: Option<char>) -> bool {
     let is_joined = |c: char| !c.is_ascii() && !c.is_whitespace() && !is_unsafe(c);
     before.is_some_and(is_joined) && after.is_some_and(is_joined)
 }
@@ -160,7 +160,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let word = word.to_lowercase();
     let length = word.chars().count();
     // Comparing takes time by the product of the lengths, and names come from anywhere.
-    let is_near = |other: &&str| length <= LONGEST && other.chars().count().abs_diff(length) <= 3;
+    let is_near =
+        |other: &&str| length <= MAX_WORD_CHARS && other.chars().count().abs_diff(length) <= 3;
     let distance = |other: &str| strsim::osa_distance(&word, &other.to_lowercase());
     let scored = known.into_iter().filter(is_near).map(|other| (distance(other), other));
     let (distance, best) = scored.min_by_key(|(distance, _)| *distance)?;
@@ -169,7 +170,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// Longer words are no names that somebody mistyped.
-const LONGEST: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_revealed_stays_unseen() {
+    fn every_invisible_character_is_escaped() {
         let unseen = [
             '\u{3164}',
             '\u{115f}',
@@ -208,11 +209,11 @@ mod tests {
             '\u{feff}',
         ];
         for c in unseen {
-            let shown = reveal(&format!("a{c}b"));
+            let shown = escape_invisible(&format!("a{c}b"));
             assert_eq!(shown, format!("a{}b", c.escape_default()));
         }
-        assert_eq!(reveal("a b  c日本é"), "a b  c日本é");
-        assert_eq!(reveal(&" ".repeat(9)), "[9 spaces]");
-        assert_eq!(clip_revealed("a\u{3164}b", 6), "a…");
+        assert_eq!(escape_invisible("a b  c日本é"), "a b  c日本é");
+        assert_eq!(escape_invisible(&" ".repeat(9)), "[9 spaces]");
+        assert_eq!(clip_escaped("a\u{3164}b", 6), "a…");
     }
 }

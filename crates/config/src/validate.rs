@@ -3,16 +3,16 @@
 //! The check is about structure only: whether the program exists or the address answers is for
 //! `status`, `doctor` and the connection to find out.
 
-use crate::server::{Fields, TransportKind};
-use crate::server_url::{UrlError, check_written};
+use crate::server::{EntryFields, TransportKind};
+use crate::server_url::{ServerUrlError, check_written};
 
 /// Why a definition cannot be used. The texts are part of the product.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum Invalid {
+pub(crate) enum InvalidDefinition {
     /// It is unclear which one is meant.
     #[error("both \"command\" and \"url\" are set")]
-    Both,
+    CommandAndUrl,
     /// A local server without a program.
     #[error("stdio server requires \"command\"")]
     NoCommand,
@@ -27,14 +27,14 @@ pub(crate) enum Invalid {
     WebSocket,
     /// An address that no transport could reach.
     #[error(transparent)]
-    Url(#[from] UrlError),
+    Url(#[from] ServerUrlError),
 }
 
-impl Invalid {
+impl InvalidDefinition {
     /// Names the field to look at.
     pub(crate) fn field(&self) -> &'static str {
         match self {
-            Self::Both | Self::NoCommand => "command",
+            Self::CommandAndUrl | Self::NoCommand => "command",
             Self::NoUrl(_) | Self::Url(_) => "url",
             Self::UnknownType(_) | Self::WebSocket => "type",
         }
@@ -43,7 +43,9 @@ impl Invalid {
     /// Says what to do about it.
     pub(crate) fn hint(&self) -> &'static str {
         match self {
-            Self::Both => "keep \"command\" for a local server or \"url\" for a remote one",
+            Self::CommandAndUrl => {
+                "keep \"command\" for a local server or \"url\" for a remote one"
+            }
             Self::NoCommand => {
                 "add \"command\" (the program to start), or \"url\" for a remote server"
             }
@@ -56,26 +58,29 @@ impl Invalid {
 }
 
 /// Returns the transport of an entry, as far as the written fields tell.
-pub(crate) fn transport(fields: &Fields) -> Result<TransportKind, Invalid> {
+pub(crate) fn check_transport(fields: &EntryFields) -> Result<TransportKind, InvalidDefinition> {
     let has_command = fields.command.as_ref().is_some_and(|command| !command.text.is_empty());
     let has_url = fields.url.as_ref().is_some_and(|url| !url.text.is_empty());
     let named = fields.kind.as_deref().map(kind_from_word).transpose()?;
     if has_command && has_url {
-        return Err(Invalid::Both);
+        return Err(InvalidDefinition::CommandAndUrl);
     }
     let kind = named.unwrap_or(match (has_command, has_url) {
         (false, true) => fields.url_kind.unwrap_or(TransportKind::Http),
         _ => TransportKind::Stdio,
     });
     match kind {
-        TransportKind::Stdio if !has_command => Err(Invalid::NoCommand),
-        TransportKind::Http | TransportKind::Sse if !has_url => Err(Invalid::NoUrl(kind)),
+        TransportKind::Stdio if !has_command => Err(InvalidDefinition::NoCommand),
+        TransportKind::Http | TransportKind::Sse if !has_url => Err(InvalidDefinition::NoUrl(kind)),
         _ => Ok(kind),
     }
 }
 
 /// Checks the address as far as that is possible before its placeholders are replaced.
-pub(crate) fn address(fields: &Fields, kind: TransportKind) -> Result<(), Invalid> {
+pub(crate) fn check_address(
+    fields: &EntryFields,
+    kind: TransportKind,
+) -> Result<(), InvalidDefinition> {
     match &fields.url {
         Some(url) if kind != TransportKind::Stdio => Ok(check_written(url)?),
         _ => Ok(()),
@@ -83,13 +88,13 @@ pub(crate) fn address(fields: &Fields, kind: TransportKind) -> Result<(), Invali
 }
 
 /// Reads the word a file uses for its transport.
-pub(crate) fn kind_from_word(word: &str) -> Result<TransportKind, Invalid> {
+pub(crate) fn kind_from_word(word: &str) -> Result<TransportKind, InvalidDefinition> {
     match word.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
         "stdio" | "local" => Ok(TransportKind::Stdio),
         "http" | "streamablehttp" | "streamable" | "remote" => Ok(TransportKind::Http),
         "sse" => Ok(TransportKind::Sse),
-        "ws" | "wss" | "websocket" => Err(Invalid::WebSocket),
-        _ => Err(Invalid::UnknownType(crate::text::clip(word, 100))),
+        "ws" | "wss" | "websocket" => Err(InvalidDefinition::WebSocket),
+        _ => Err(InvalidDefinition::UnknownType(crate::text::clip(word, 100))),
     }
 }
 
@@ -97,13 +102,13 @@ pub(crate) fn kind_from_word(word: &str) -> Result<TransportKind, Invalid> {
 mod tests {
     use super::*;
     use crate::expand::Syntax;
-    use crate::server::Written;
+    use crate::server::WrittenText;
 
     /// Takes fields as `name=value`; shows the transport, or why there is none.
     fn check(fields: &str, expected: &str) {
-        let mut read = Fields::default();
+        let mut read = EntryFields::default();
         for (name, value) in fields.split_whitespace().filter_map(|field| field.split_once('=')) {
-            let written = Some(Written { text: value.to_owned(), syntax: Syntax::BRACED });
+            let written = Some(WrittenText { text: value.to_owned(), syntax: Syntax::BRACED });
             match name {
                 "type" => read.kind = Some(value.to_owned()),
                 "command" => read.command = written,
@@ -111,7 +116,8 @@ mod tests {
                 _ => read.url_kind = Some(TransportKind::Sse),
             }
         }
-        let checked = transport(&read).and_then(|kind| address(&read, kind).map(|()| kind));
+        let checked =
+            check_transport(&read).and_then(|kind| check_address(&read, kind).map(|()| kind));
         let shown = match checked {
             Ok(kind) => kind.word().to_owned(),
             Err(invalid) => format!("{invalid} ({})", invalid.field()),
@@ -120,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_tell_the_transport() {
+    fn the_transport_follows_from_the_fields() {
         check("command=x", "stdio");
         check("url=http://u", "http");
         check("url=http://u url-is-sse=", "sse");
@@ -143,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_said_in_these_words() {
+    fn missing_and_conflicting_fields_have_exact_messages() {
         check("command=x url=http://u", "both \"command\" and \"url\" are set (command)");
         check("", "stdio server requires \"command\" (command)");
         check("command=", "stdio server requires \"command\" (command)");
@@ -157,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_word_is_cut_and_cleaned() {
+    fn an_unknown_type_is_cut_and_escaped_in_the_message() {
         let Err(invalid) = kind_from_word(&format!("\u{1b}{}", "y".repeat(1_000))) else {
             panic!("no such transport");
         };

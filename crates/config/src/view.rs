@@ -5,14 +5,16 @@ use serde::Serialize;
 use crate::catalog::{Catalog, Server};
 use crate::env::Env;
 use crate::problem::Problem;
-use crate::secret::{MASK, mask_args, mask_command};
-use crate::server::{Approval, ConfigValue, DEFAULT_TIMEOUT_MS, ServerName, Transport, Written};
+use crate::secret::{REDACTED, redact_args, redact_command};
+use crate::server::{
+    Approval, ConfigValue, DEFAULT_TIMEOUT_MS, ServerName, Transport, WrittenText,
+};
 use crate::source::Source;
 
 /// A server in a listing.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ServerView<'a> {
+pub struct CatalogServerView<'a> {
     /// The name.
     pub name: &'a ServerName,
     /// What became of it.
@@ -30,13 +32,13 @@ pub struct ServerView<'a> {
     pub cwd: Option<String>,
     /// Its variables.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub env: Option<Pairs>,
+    pub env: Option<NamedValues>,
     /// The address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The headers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub headers: Option<Pairs>,
+    pub headers: Option<NamedValues>,
     /// The general limit.
     pub timeout_ms: u64,
     /// The limit for connecting.
@@ -89,47 +91,47 @@ pub struct ServerView<'a> {
 }
 
 /// Names and values in the order of the file.
-pub type Pairs = serde_json::Map<String, serde_json::Value>;
+pub type NamedValues = serde_json::Map<String, serde_json::Value>;
 
 /// A listing of servers.
 #[derive(Debug, Serialize)]
-pub struct Listing<'a> {
+pub struct CatalogView<'a> {
     /// The servers.
-    pub servers: Vec<ServerView<'a>>,
+    pub servers: Vec<CatalogServerView<'a>>,
     /// What is wrong with files and settings.
     pub problems: &'a [Problem],
 }
 
-impl<'a> Listing<'a> {
+impl<'a> CatalogView<'a> {
     /// Lists the definitions that have their names, or all of them.
     pub fn of(catalog: &'a Catalog, all: bool) -> Self {
         let servers = if all { catalog.all() } else { catalog.winners() };
         let shown = servers.into_iter().filter(|server| all || server.duplicate_of.is_none());
-        Self { servers: shown.map(ServerView::of).collect(), problems: &catalog.problems }
+        Self { servers: shown.map(CatalogServerView::of).collect(), problems: &catalog.problems }
     }
 }
 
-impl<'a> ServerView<'a> {
+impl<'a> CatalogServerView<'a> {
     /// Shows a server with its secrets hidden.
     pub fn of(server: &'a Server) -> Self {
         let definition = &server.definition;
         let fields = &definition.fields;
-        let text = |written: &Written| written.text.clone();
-        let hidden = |pairs: &[(String, Written)]| -> Option<Pairs> {
-            let masked = pairs.iter().map(|(name, _)| (name.clone(), MASK.into()));
-            (!pairs.is_empty()).then(|| masked.collect())
+        let text = |written: &WrittenText| written.text.clone();
+        let hidden = |pairs: &[(String, WrittenText)]| -> Option<NamedValues> {
+            let redacted = pairs.iter().map(|(name, _)| (name.clone(), REDACTED.into()));
+            (!pairs.is_empty()).then(|| redacted.collect())
         };
         let is_local = fields.command.is_some();
-        let args = mask_args(fields.args.iter().map(|arg| arg.text.as_str()));
+        let args = redact_args(fields.args.iter().map(|arg| arg.text.as_str()));
         Self {
             name: &definition.name,
             state: server.state.word(),
             transport: server.transport.map_or("unknown", |kind| kind.word()),
-            command: fields.command.as_ref().map(|command| mask_command(&command.text)),
+            command: fields.command.as_ref().map(|command| redact_command(&command.text)),
             args: is_local.then_some(args),
             cwd: fields.cwd.as_ref().map(text),
             env: hidden(&fields.env),
-            url: fields.shown_url(),
+            url: fields.render_url(),
             headers: hidden(&fields.headers),
             timeout_ms: fields.timeouts.both.unwrap_or(DEFAULT_TIMEOUT_MS),
             connect_timeout_ms: fields.timeouts.connect,
@@ -156,7 +158,7 @@ impl<'a> ServerView<'a> {
     /// yield stays hidden.
     pub fn revealed(server: &'a Server, env: &Env) -> Self {
         let mut view = Self::of(server);
-        let revealed = |pairs: &[(String, ConfigValue)]| -> Option<Pairs> {
+        let revealed = |pairs: &[(String, ConfigValue)]| -> Option<NamedValues> {
             let sent = pairs.iter().filter(|(_, value)| !matches!(value, ConfigValue::LeftOut(_)));
             let shown = sent.map(|(name, value)| (name.clone(), reveal(value, env).into()));
             (!pairs.is_empty()).then(|| shown.collect())
@@ -181,8 +183,8 @@ impl<'a> ServerView<'a> {
 fn reveal(value: &ConfigValue, env: &Env) -> String {
     let text = value.text().expose();
     match value {
-        ConfigValue::Command(_) => MASK,
-        ConfigValue::NameOrLiteral(_) => env.filled_variable(text).unwrap_or(text),
+        ConfigValue::Command(_) => REDACTED,
+        ConfigValue::NameOrLiteral(_) => env.nonempty_variable(text).unwrap_or(text),
         ConfigValue::Literal(_) | ConfigValue::Unset(_) => text,
         ConfigValue::LeftOut(_) => "",
     }

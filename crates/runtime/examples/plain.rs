@@ -46,7 +46,7 @@ fn surroundings() -> io::Result<Env> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
-    let home = env.filled_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
+    let home = env.nonempty_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
     Ok(match home.map(PathBuf::from) {
         Some(home) => env.with_home(home),
         None => env,

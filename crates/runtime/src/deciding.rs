@@ -7,9 +7,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use wharf_config::store::{LOCK_WAIT, Lock};
+use wharf_config::store::{LOCK_TIMEOUT, WriteLock};
 use wharf_config::trust::{Trust, TrustStore, TrustSubject};
-use wharf_config::{Catalog, Env, LoadOptions, Server, State, load};
+use wharf_config::{Catalog, DefinitionState, Env, LoadOptions, Server, load};
 use wharf_protocol::transport::Pending;
 
 /// Decides whether servers of a project may be used.
@@ -36,7 +36,8 @@ pub(crate) async fn decide(
     (env, look): (&Arc<Env>, LoadOptions),
 ) -> Catalog {
     let mut answers = Vec::new();
-    let is_open = |it: &&Server| it.state == State::Untrusted && it.trust != Trust::Refused;
+    let is_open =
+        |it: &&Server| it.state == DefinitionState::Untrusted && it.trust != Trust::Refused;
     for server in catalog.winners().into_iter().filter(is_open) {
         // Files may change while somebody decides; the answer is to what is there now.
         let subject = TrustSubject::of(&server.definition, env);
@@ -61,7 +62,7 @@ pub(crate) async fn decide(
 /// Writes down what was decided and looks again; nothing if that is not possible.
 fn note(answers: &[(TrustSubject, Decision)], env: &Env, look: LoadOptions) -> Option<Catalog> {
     let home = env.wharf_home()?;
-    let _lock = Lock::acquire(&home.join("run"), LOCK_WAIT).ok()?;
+    let _lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT).ok()?;
     let (mut record, problem) = TrustStore::load(env);
     if problem.is_some() {
         tracing::warn!("what is trusted cannot be read, so nothing more is");
@@ -112,9 +113,9 @@ mod tests {
             ["yes", "no"].map(|name| catalog.winner(name).map(|server| server.state))
         };
         let before = load(&env, look).unwrap();
-        assert_eq!(states(&before), [Some(State::Untrusted); 2]);
+        assert_eq!(states(&before), [Some(DefinitionState::Untrusted); 2]);
         let after = decide(before, &Only("yes"), (&env, look)).await;
-        let expected = [Some(State::Enabled), Some(State::Untrusted)];
+        let expected = [Some(DefinitionState::Enabled), Some(DefinitionState::Untrusted)];
         assert_eq!(states(&after), expected);
         assert_eq!(states(&load(&env, look).unwrap()), expected, "it is remembered");
     }

@@ -8,10 +8,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wharf_config::secret::mask_command;
+use wharf_config::secret::redact_command;
 use wharf_config::{
-    Catalog, ConfigValue, Definition, Env, Level, Policy, Problem, Secret, Server, ServerName,
-    ServerSpec, Source, State, Transport, TransportKind,
+    Catalog, ConfigValue, Definition, DefinitionState, Env, Level, Policy, Problem, Secret, Server,
+    ServerName, ServerSpec, Source, Transport, TransportKind,
 };
 
 /// What a winner of the catalog becomes before anything runs.
@@ -88,15 +88,19 @@ pub(crate) fn plan(catalog: &Catalog, env: &Env) -> Vec<Planned> {
 
 fn planned(server: &Server, ground: &Ground<'_>) -> Option<Planned> {
     let entry = match (server.state, &server.spec) {
-        (State::Shadowed | State::Duplicate | State::Native, _) => return None,
-        (State::Disabled, _) => Entry::Disabled,
-        (State::Untrusted, _) => Entry::Untrusted,
+        (DefinitionState::Shadowed | DefinitionState::Duplicate | DefinitionState::Native, _) => {
+            return None;
+        }
+        (DefinitionState::Disabled, _) => Entry::Disabled,
+        (DefinitionState::Untrusted, _) => Entry::Untrusted,
         // The catalog has decided this already; a second look costs nothing, a mistake would.
-        (State::Enabled, _) if !server.trust.is_enough() => Entry::Untrusted,
-        (State::Enabled, Some(spec)) => {
+        (DefinitionState::Enabled, _) if !server.trust.allows_use() => Entry::Untrusted,
+        (DefinitionState::Enabled, Some(spec)) => {
             Entry::Ready(Arc::new(ground.ready(&server.definition, spec)))
         }
-        (State::Enabled | State::Invalid, _) => Entry::Invalid { message: complaint(server) },
+        (DefinitionState::Enabled | DefinitionState::Invalid, _) => {
+            Entry::Invalid { message: complaint(server) }
+        }
     };
     Some(Planned {
         name: server.definition.name.clone(),
@@ -159,14 +163,14 @@ impl Ground<'_> {
     }
 
     fn place(&self, definition: &Definition, usual: &Path) -> Place {
-        let shown = |text: &str| wharf_config::text::clip(&mask_command(text), 200);
+        let shown = |text: &str| wharf_config::text::clip(&redact_command(text), 200);
         let fields = &definition.fields;
         let folder = fields.cwd.as_ref().filter(|cwd| !cwd.text.is_empty());
         Place {
             path: definition.source.path.clone(),
             line: definition.line,
             command: fields.command.as_ref().map_or(String::new(), |command| shown(&command.text)),
-            folder: folder.map_or_else(|| self.env.short(usual), |cwd| shown(&cwd.text)),
+            folder: folder.map_or_else(|| self.env.display_path(usual), |cwd| shown(&cwd.text)),
         }
     }
 }
@@ -228,7 +232,7 @@ impl Ready {
 pub(crate) fn github_token(env: &Env) -> Option<&str> {
     [GITHUB_VARIABLE, "GITHUB_TOKEN_BINLECODE", "GITHUB_TOKEN", "GH_TOKEN"]
         .into_iter()
-        .find_map(|name| env.filled_variable(name))
+        .find_map(|name| env.nonempty_variable(name))
 }
 
 /// The variable in which a GitHub server expects its token.

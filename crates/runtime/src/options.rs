@@ -102,7 +102,7 @@ impl Options {
 
     pub(crate) fn startup(&self, settings: &Settings) -> (StartupMode, Duration) {
         let mode = self.mode.unwrap_or_else(|| {
-            if settings.says("startup.mode", "background") {
+            if settings.is_set_to("startup.mode", "background") {
                 StartupMode::Background
             } else {
                 StartupMode::Complete

@@ -9,7 +9,7 @@ use http::header::LOCATION;
 use http::{HeaderMap, HeaderName};
 use tokio::time::Instant;
 use wharf_config::ServerName;
-use wharf_config::secret::MASK;
+use wharf_config::secret::REDACTED;
 use wharf_protocol::transport::{TraceEvent, Tracer};
 
 use crate::resolve::Secrets;
@@ -122,7 +122,7 @@ impl Redacted {
             let value = match value.to_str() {
                 Ok(value) if is_open(name) => self.secrets.hide_in_start(value, MOST_HEADER),
                 Ok(value) if name == LOCATION => self.location(value),
-                _ => MASK.to_owned(),
+                _ => REDACTED.to_owned(),
             };
             format!("{name}: {value}")
         });
@@ -136,7 +136,7 @@ impl Redacted {
     fn location(&self, value: &str) -> String {
         let place = value.split(['?', '#']).next().unwrap_or_default();
         if place.contains('@') {
-            return MASK.to_owned();
+            return REDACTED.to_owned();
         }
         self.secrets.hide_in_start(place, MOST_HEADER)
     }

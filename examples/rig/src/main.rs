@@ -32,7 +32,7 @@ const MOST_TURNS: usize = 20;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let env = surroundings()?;
-    let has_key = env.filled_variable("OPENAI_API_KEY").is_some();
+    let has_key = env.nonempty_variable("OPENAI_API_KEY").is_some();
     let folder = env.cwd.clone();
     let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
     let loaded = discover_and_load_mcp_tools(&folder, options, LoadOptions::default()).await;
@@ -120,7 +120,7 @@ fn surroundings() -> io::Result<Env> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
-    let home = env.filled_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
+    let home = env.nonempty_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
     Ok(match home.map(PathBuf::from) {
         Some(home) => env.with_home(home),
         None => env,

@@ -3,10 +3,10 @@
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
-use wharf_config::manage::{self, AddRequest, Done, ManageError, Scope};
+use wharf_config::manage::{self, AddRequest, ChangeSummary, ConfigScope, ManageError};
 use wharf_config::secret::names_a_secret;
 use wharf_config::text::clean;
-use wharf_config::{Env, State};
+use wharf_config::{DefinitionState, Env};
 
 use super::probe::{self, Probe, ProbeArgs};
 use super::report::ErrorReport;
@@ -24,16 +24,16 @@ pub(crate) enum ScopeWord {
 
 impl ScopeWord {
     /// Returns the scope.
-    pub(crate) fn scope(self) -> Scope {
+    pub(crate) fn scope(self) -> ConfigScope {
         match self {
-            Self::Project => Scope::Project,
-            Self::User => Scope::User,
+            Self::Project => ConfigScope::Project,
+            Self::User => ConfigScope::User,
         }
     }
 }
 
 /// Returns the scope that was typed, else the usual one.
-pub(crate) fn scope_or_default(word: Option<ScopeWord>, invocation: &Invocation) -> Scope {
+pub(crate) fn scope_or_default(word: Option<ScopeWord>, invocation: &Invocation) -> ConfigScope {
     word.map_or_else(|| manage::default_scope(&invocation.env), ScopeWord::scope)
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn add(
 }
 
 /// Tells what was added, tries it, and tells what was found.
-fn added(done: Done, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, Failure> {
+fn added(done: ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
     if !ui.json {
         // Trying it may take seconds.
@@ -92,7 +92,7 @@ fn added(done: Done, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, F
 fn is_off(name: &str, invocation: &Invocation) -> bool {
     let catalog = invocation.load_quietly();
     catalog.is_ok_and(|catalog| {
-        catalog.winner(name).is_some_and(|server| server.state == State::Disabled)
+        catalog.winner(name).is_some_and(|server| server.state == DefinitionState::Disabled)
     })
 }
 
@@ -101,7 +101,7 @@ fn literal_secrets(entry: &Value, env: &Env) -> Vec<String> {
     let groups = ["env", "headers"].into_iter().filter_map(|group| entry.get(group)?.as_object());
     let is_literal = |value: &Value| {
         value.as_str().is_some_and(|text| {
-            !text.contains("${") && !text.starts_with('!') && env.filled_variable(text).is_none()
+            !text.contains("${") && !text.starts_with('!') && env.nonempty_variable(text).is_none()
         })
     };
     let found = groups.flatten().filter(|(name, value)| names_a_secret(name) && is_literal(value));
@@ -130,7 +130,7 @@ struct Report<'a> {
 /// Tells what was changed, or why not.
 pub(crate) fn report(
     name: &str,
-    result: Result<Done, ManageError>,
+    result: Result<ChangeSummary, ManageError>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let json = invocation.ui.json;

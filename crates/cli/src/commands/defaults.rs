@@ -1,7 +1,7 @@
 //! Says that there are only Wharf's own defaults, which of them download a package when they start,
 //! and how they are turned off.
 
-use wharf_config::{Catalog, Env, Level, Server, State};
+use wharf_config::{Catalog, DefinitionState, Env, Level, Server};
 
 use super::invocation::{WhyDefaults, why_defaults};
 use crate::ui::{Ui, phrase};
@@ -46,7 +46,7 @@ pub(super) fn say_what_they_download(catalog: &Catalog, env: &Env, ui: &Ui) {
 
 fn downloads(server: &Server) -> bool {
     let command = server.definition.fields.command.as_ref();
-    server.state == State::Enabled
+    server.state == DefinitionState::Enabled
         && server.definition.source.level == Level::Builtin
         && command.is_some_and(|command| command.text == "npx")
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::trust::Trust;
-use wharf_config::view::{Pairs, ServerView};
-use wharf_config::{Approval, Env, Server, State};
+use wharf_config::view::{CatalogServerView, NamedValues};
+use wharf_config::{Approval, DefinitionState, Env, Server};
 
 use super::invocation::find;
 use super::known::KnownServers;
@@ -34,21 +34,21 @@ pub(crate) struct GetArgs {
 
 #[derive(Serialize)]
 struct Answer<'a> {
-    server: ServerView<'a>,
+    server: CatalogServerView<'a>,
 }
 
 /// Shows a server.
 pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = invocation.load()?;
     let server = find(&catalog, &args.name)?;
-    if args.reveal && !server.trust.is_enough() {
+    if args.reveal && !server.trust.allows_use() {
         // What is not trusted is not expanded, not even to be looked at.
         return Err(Failure::untrusted(server));
     }
     let mut view = if args.reveal {
-        ServerView::revealed(server, &invocation.env)
+        CatalogServerView::revealed(server, &invocation.env)
     } else {
-        ServerView::of(server)
+        CatalogServerView::of(server)
     };
     view.tools_known = KnownServers::look_up(&catalog, invocation).tools(&view);
     let ui = &invocation.ui;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
     Ok(Exit::Fine)
 }
 
-fn describe(server: &Server, view: &ServerView<'_>, env: &Env) -> String {
+fn describe(server: &Server, view: &CatalogServerView<'_>, env: &Env) -> String {
     let mut lines = Lines::default();
     lines.add(style::strong(&phrase::name(view.name.as_str())));
     let state = style::of_state(server.state)(view.state);
@@ -113,21 +113,21 @@ fn describe(server: &Server, view: &ServerView<'_>, env: &Env) -> String {
 /// Says why a server is in its state, where the state alone does not.
 fn reason(server: &Server, env: &Env) -> Option<String> {
     match server.state {
-        State::Disabled => server.reason.as_deref().map(clean),
-        State::Untrusted => Some(match server.trust {
+        DefinitionState::Disabled => server.reason.as_deref().map(clean),
+        DefinitionState::Untrusted => Some(match server.trust {
             Trust::Changed(_) => "it has changed since you agreed to it".to_owned(),
             Trust::Refused => "you said no to it".to_owned(),
             _ => "it came with this project, and you have not agreed to it yet".to_owned(),
         }),
-        State::Shadowed => {
+        DefinitionState::Shadowed => {
             let by = server.shadowed_by.as_deref()?;
             Some(format!("by {}", phrase::path(&by.path, env)))
         }
-        State::Duplicate => {
+        DefinitionState::Duplicate => {
             let original = server.duplicate_of.as_ref()?;
             Some(format!("of {}", phrase::quoted(original.as_str())))
         }
-        State::Enabled | State::Invalid | State::Native => None,
+        DefinitionState::Enabled | DefinitionState::Invalid | DefinitionState::Native => None,
     }
 }
 
@@ -152,7 +152,7 @@ fn add_list(lines: &mut Lines, label: &str, values: &[String]) {
     }
 }
 
-fn add_pairs(lines: &mut Lines, label: &str, pairs: Option<&Pairs>, between: &str) {
+fn add_pairs(lines: &mut Lines, label: &str, pairs: Option<&NamedValues>, between: &str) {
     for (index, (name, value)) in pairs.into_iter().flatten().enumerate() {
         let label = if index == 0 { label } else { "" };
         let value = value.as_str().unwrap_or_default();

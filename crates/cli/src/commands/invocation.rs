@@ -3,8 +3,10 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use wharf_config::settings::{Files, Settings};
-use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, Problem, Server, State, load};
+use wharf_config::settings::{Settings, SettingsFiles};
+use wharf_config::{
+    Catalog, DefinitionState, DiscoveryError, Env, LoadOptions, Problem, Server, load,
+};
 
 use super::Failure;
 use super::trace::Trace;
@@ -29,7 +31,7 @@ impl Invocation {
     /// Puts together what the flags and the machine say.
     pub(crate) fn new(flags: &Flags, host: Host) -> Self {
         let Host { env, terminal } = host;
-        let said = env.filled_variable("WHARF_TRUST_PROJECT");
+        let said = env.nonempty_variable("WHARF_TRUST_PROJECT");
         let options = LoadOptions {
             without_project: flags.no_project,
             trust_project: flags.trust_project || matches!(said, Some("1" | "true")),
@@ -73,8 +75,12 @@ impl Invocation {
     }
 
     /// Returns whose settings count.
-    pub(crate) fn settings_files(&self) -> Files {
-        if self.options.without_project { Files::Own } else { Files::WithProject }
+    pub(crate) fn settings_files(&self) -> SettingsFiles {
+        if self.options.without_project {
+            SettingsFiles::UserOnly
+        } else {
+            SettingsFiles::WithProject
+        }
     }
 
     /// Says what a project's settings did, and which variables do not count.
@@ -138,12 +144,12 @@ pub(crate) fn counted<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) ->
 /// Counts the definitions in each of these states.
 pub(crate) fn count_states(
     catalog: &Catalog,
-    states: &[State],
+    states: &[DefinitionState],
 ) -> impl Iterator<Item = (usize, &'static str)> {
     states.iter().map(|state| (count_state(catalog, *state), state.word()))
 }
 
 /// Counts the definitions in a state.
-pub(crate) fn count_state(catalog: &Catalog, state: State) -> usize {
+pub(crate) fn count_state(catalog: &Catalog, state: DefinitionState) -> usize {
     catalog.servers.iter().filter(|server| server.state == state).count()
 }

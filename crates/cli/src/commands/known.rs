@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wharf::{Known, LastAttempt, Options};
-use wharf_config::view::ServerView;
-use wharf_config::{Catalog, ServerName, State};
+use wharf_config::view::CatalogServerView;
+use wharf_config::{Catalog, DefinitionState, ServerName};
 
 use super::Invocation;
 
@@ -19,14 +19,14 @@ impl KnownServers {
     }
 
     /// Returns how many tools a server has. A hidden definition has none, whoever has its name.
-    pub(crate) fn tools(&self, server: &ServerView<'_>) -> Option<usize> {
-        let is_enabled = server.state == State::Enabled.word();
+    pub(crate) fn tools(&self, server: &CatalogServerView<'_>) -> Option<usize> {
+        let is_enabled = server.state == DefinitionState::Enabled.word();
         self.0.get(server.name).filter(|_| is_enabled)?.tools
     }
 
     /// Returns how the last attempt ended if it failed. A hidden definition was not tried.
-    pub(crate) fn failed(&self, server: &ServerView<'_>) -> Option<&LastAttempt> {
-        let is_enabled = server.state == State::Enabled.word();
+    pub(crate) fn failed(&self, server: &CatalogServerView<'_>) -> Option<&LastAttempt> {
+        let is_enabled = server.state == DefinitionState::Enabled.word();
         self.last(server.name).filter(|last| is_enabled && !last.is_ok())
     }
 

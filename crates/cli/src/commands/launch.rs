@@ -6,7 +6,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use wharf_config::{
-    Catalog, ConfigValue, Env, Launch as Entry, Level, Server, ServerName, Transport, command,
+    Catalog, ConfigValue, Env, LaunchCommand as Entry, Level, Server, ServerName, Transport,
+    command,
 };
 
 /// Looks for what servers need to start.
@@ -97,7 +98,9 @@ impl<'a> Starts<'a> {
             Some((_, value)) => {
                 let text = value.text().expose();
                 let path = match value {
-                    ConfigValue::NameOrLiteral(_) => self.env.filled_variable(text).unwrap_or(text),
+                    ConfigValue::NameOrLiteral(_) => {
+                        self.env.nonempty_variable(text).unwrap_or(text)
+                    }
                     _ => text,
                 };
                 let env = self.env.clone().with_variable("PATH", path);

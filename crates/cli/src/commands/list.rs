@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use clap::Args;
 use wharf::LastAttempt;
 use wharf_config::text::{clean, clip};
-use wharf_config::view::{Listing, ServerView};
-use wharf_config::{Catalog, Env, Level, Server, Source, State};
+use wharf_config::view::{CatalogServerView, CatalogView};
+use wharf_config::{Catalog, DefinitionState, Env, Level, Server, Source};
 
 use super::defaults;
 use super::invocation::{count_state, count_states, counted};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let (ui, env) = (&invocation.ui, &invocation.env);
     let known = KnownServers::look_up(&catalog, invocation);
     if ui.json {
-        let mut listing = Listing::of(&catalog, args.all);
+        let mut listing = CatalogView::of(&catalog, args.all);
         for server in &mut listing.servers {
             server.tools_known = known.tools(server);
             server.last_error = known.failed(server).and_then(|last| last.error.clone());
@@ -54,15 +54,17 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
         return Ok(Exit::Fine);
     }
     let all = if args.all { catalog.all() } else { catalog.winners() };
-    let shown: Vec<&Server> =
-        all.into_iter().filter(|server| args.all || server.state != State::Duplicate).collect();
+    let shown: Vec<&Server> = all
+        .into_iter()
+        .filter(|server| args.all || server.state != DefinitionState::Duplicate)
+        .collect();
     ui.table(table(&shown, &known, env))?;
     ui.gap();
     let own = shown.iter().flat_map(|server| &server.problems);
     // What concerns every verb has been said.
     let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
     ui.problems(others.chain(own), env);
-    let tried = shown.iter().map(|server| (server, known.failed(&ServerView::of(server))));
+    let tried = shown.iter().map(|server| (server, known.failed(&CatalogServerView::of(server))));
     let failures: Vec<_> = tried.filter_map(|(server, last)| Some((server, last?))).collect();
     for (server, last) in &failures {
         ui.notice(&failed(server, last));
@@ -86,9 +88,12 @@ fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
         Column::path("FILE").yielding_to(18).left_out_at(0),
     ]);
     for server in servers {
-        let view = ServerView::of(server);
+        let view = CatalogServerView::of(server);
         let tools = known.tools(&view).map(|number| number.to_string()).unwrap_or_default();
-        let quiet = matches!(server.state, State::Shadowed | State::Duplicate | State::Disabled);
+        let quiet = matches!(
+            server.state,
+            DefinitionState::Shadowed | DefinitionState::Duplicate | DefinitionState::Disabled
+        );
         let paint: Paint = if quiet { style::faint } else { str::to_owned };
         table.row(vec![
             Cell::painted(
@@ -155,12 +160,19 @@ fn failed(server: &Server, last: &LastAttempt) -> String {
 /// Counts the servers by state, on one line. Those that failed the last time are enabled, too, but
 /// are counted as the table shows them.
 fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
-    let states = [State::Untrusted, State::Invalid, State::Disabled, State::Native];
-    let (shadowed, duplicates) =
-        (count_state(catalog, State::Shadowed), count_state(catalog, State::Duplicate));
+    let states = [
+        DefinitionState::Untrusted,
+        DefinitionState::Invalid,
+        DefinitionState::Disabled,
+        DefinitionState::Native,
+    ];
+    let (shadowed, duplicates) = (
+        count_state(catalog, DefinitionState::Shadowed),
+        count_state(catalog, DefinitionState::Duplicate),
+    );
     let number = phrase::count(catalog.servers.len() - shadowed - duplicates, "server");
-    let enabled = count_state(catalog, State::Enabled) - failed;
-    let connectable = [(enabled, State::Enabled.word()), (failed, "failed")];
+    let enabled = count_state(catalog, DefinitionState::Enabled) - failed;
+    let connectable = [(enabled, DefinitionState::Enabled.word()), (failed, "failed")];
     let counted = counted(connectable.into_iter().chain(count_states(catalog, &states)));
     let first = if counted.is_empty() {
         format!("{number}.")
@@ -183,8 +195,11 @@ fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
 
 /// Says how to use what came with the project.
 fn trust_hint(catalog: &Catalog) -> Option<String> {
-    let untrusted: Vec<&Server> =
-        catalog.servers.iter().filter(|server| server.state == State::Untrusted).collect();
+    let untrusted: Vec<&Server> = catalog
+        .servers
+        .iter()
+        .filter(|server| server.state == DefinitionState::Untrusted)
+        .collect();
     let names = untrusted.iter().map(|server| phrase::word(server.definition.name.as_str()));
     match untrusted.len() {
         0 => None,

@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use wharf::{FailureKind, Runtime, ServerView, Unavailable};
-use wharf_config::manage::Done;
+use wharf_config::manage::ChangeSummary;
 use wharf_config::text::clean;
-use wharf_config::{Catalog, Server, State};
+use wharf_config::{Catalog, DefinitionState, Server};
 
 use super::failure::tip;
 use super::{Exit, Failure, Invocation, connect};
@@ -46,7 +46,7 @@ pub(crate) struct Probe {
 /// Says what a new definition shadows and what shadows it; then tries the server, if it is used.
 ///
 /// `None` if it was not tried.
-pub(super) fn run(done: &Done, args: ProbeArgs, invocation: &Invocation) -> Option<Probe> {
+pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Option<Probe> {
     // What is wrong with other files was not asked about.
     let mut catalog = invocation.load_quietly().ok()?;
     let is_new = |server: &Server| {
@@ -61,7 +61,7 @@ pub(super) fn run(done: &Done, args: ProbeArgs, invocation: &Invocation) -> Opti
         return None;
     };
     say_shadows(new, &catalog, invocation);
-    if new.state != State::Enabled || args.no_probe {
+    if new.state != DefinitionState::Enabled || args.no_probe {
         return None;
     }
     connect::narrow(&mut catalog, |server| is_new(server));

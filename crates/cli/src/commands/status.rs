@@ -7,7 +7,7 @@ use serde::Serialize;
 use wharf::LastAttempt;
 use wharf_config::text::clean;
 use wharf_config::time::rfc3339;
-use wharf_config::{Catalog, Credentials, Server, State};
+use wharf_config::{Catalog, Credentials, DefinitionState, Server};
 
 use super::invocation::{count_states, counted};
 use super::known::KnownServers;
@@ -75,7 +75,8 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
     let credentials = Credentials::load(env).unwrap_or_default();
     let known = KnownServers::look_up(&catalog, invocation);
     let now = SystemTime::now();
-    let enabled = catalog.winners().into_iter().filter(|server| server.state == State::Enabled);
+    let enabled =
+        catalog.winners().into_iter().filter(|server| server.state == DefinitionState::Enabled);
     let mut ready = 0;
     let mut servers = Vec::new();
     let starts = Starts::of(&catalog, env);
@@ -149,7 +150,7 @@ fn last(last: Option<&Last<'_>>) -> Cell {
 }
 
 fn others(catalog: &Catalog) -> Option<String> {
-    let states = [State::Untrusted, State::Invalid, State::Disabled];
+    let states = [DefinitionState::Untrusted, DefinitionState::Invalid, DefinitionState::Disabled];
     let counted = counted(count_states(catalog, &states));
     (!counted.is_empty()).then(|| format!("Not looked at: {} (wharf list).", counted.join(", ")))
 }

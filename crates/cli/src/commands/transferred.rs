@@ -2,8 +2,10 @@
 
 use clap::Args;
 use serde::Serialize;
-use wharf_config::manage::{ManageError, Scope, SkipReason, Skipped, Transfer, TransferRequest};
-use wharf_config::text::{clean, reveal};
+use wharf_config::manage::{
+    ConfigScope, ManageError, SkipReason, SkippedServer, Transfer, TransferRequest,
+};
+use wharf_config::text::{clean, escape_invisible};
 
 use super::changed::ScopeWord;
 use super::failure::skip_words;
@@ -69,7 +71,7 @@ pub(crate) fn run(
     let mut request = TransferRequest {
         program: program.to_owned(),
         names: args.names.clone(),
-        scope: args.scope.map_or(Scope::User, ScopeWord::scope),
+        scope: args.scope.map_or(ConfigScope::User, ScopeWord::scope),
         replace: args.force,
         dry_run: args.dry_run,
         store_tokens: tokens == Tokens::Store,
@@ -77,7 +79,7 @@ pub(crate) fn run(
     };
     let copy = |request: &TransferRequest| {
         let mut transfer = copy(request)?;
-        for Skipped { name, why } in &mut transfer.skipped {
+        for SkippedServer { name, why } in &mut transfer.skipped {
             *why = SkipReason::Other(skip_words(name, why));
         }
         Ok::<_, ManageError>(transfer)
@@ -149,10 +151,10 @@ fn ask_about_tokens(preview: &Transfer, invocation: &Invocation) -> bool {
 fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &Invocation) {
     let ui = &invocation.ui;
     let path = phrase::path(&transfer.path, &invocation.env);
-    let is_shared = request.scope == Scope::Project;
+    let is_shared = request.scope == ConfigScope::Project;
     let label = style::odd("warning:");
     for secret in &transfer.secrets {
-        let (name, field) = (phrase::quoted(&secret.name), reveal(&secret.field));
+        let (name, field) = (phrase::quoted(&secret.name), escape_invisible(&secret.field));
         if is_shared {
             ui.notice(&format!(
                 "{label} {name}: {field} is a literal secret, and {path} is a file of the project: \

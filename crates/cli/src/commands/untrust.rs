@@ -67,7 +67,7 @@ fn revoke(names: &[String], catalog: &Catalog, invocation: &Invocation) -> Resul
 }
 
 fn ask(catalog: &Catalog, invocation: &Invocation) -> Vec<String> {
-    let on_record = |server: &&Server| matches!(server.trust, Trust::Given | Trust::Changed(_));
+    let on_record = |server: &&Server| matches!(server.trust, Trust::Accepted | Trust::Changed(_));
     let mut names = Vec::new();
     for server in catalog.winners().into_iter().filter(on_record) {
         let name = server.definition.name.as_str();

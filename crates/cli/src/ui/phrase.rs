@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use wharf_config::text::{clean, clean_lines, clip_revealed, reveal};
-use wharf_config::view::ServerView;
+use wharf_config::text::{clean, clean_lines, clip_escaped, escape_invisible};
+use wharf_config::view::CatalogServerView;
 use wharf_config::{Env, Level, Problem, Source, shell};
 
 /// How much of a name is shown.
@@ -12,12 +12,12 @@ const LONGEST_NAME: usize = 60;
 
 /// Shows a name.
 pub(crate) fn name(name: &str) -> String {
-    clip_revealed(name, LONGEST_NAME)
+    clip_escaped(name, LONGEST_NAME)
 }
 
 /// Shows a name in quotes.
 pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", clip_revealed(name, LONGEST_NAME))
+    format!("\"{}\"", clip_escaped(name, LONGEST_NAME))
 }
 
 /// Shows names in quotes, the last one after "and".
@@ -46,7 +46,7 @@ pub(crate) fn first_line(text: &str) -> String {
 
 /// Shows a path with `~` for the home folder.
 pub(crate) fn path(path: &Path, env: &Env) -> String {
-    reveal(&env.short(path))
+    escape_invisible(&env.display_path(path))
 }
 
 /// Counts things: `1 server`, `2 servers`.
@@ -86,7 +86,7 @@ pub(crate) fn problem(problem: &Problem, env: &Env) -> String {
 }
 
 /// Shows what a server is: its command line or address.
-pub(crate) fn what(view: &ServerView<'_>) -> String {
+pub(crate) fn what(view: &CatalogServerView<'_>) -> String {
     match (&view.command, &view.url) {
         (Some(command), _) => command_line(command, view.args.as_deref().unwrap_or_default()),
         (None, Some(url)) => clean(url),
@@ -103,7 +103,7 @@ pub(crate) fn command_line(command: &str, args: &[String]) -> String {
 /// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is run
 /// or replaced.
 pub(crate) fn word(text: &str) -> String {
-    shell::word(text)
+    shell::quote(text)
 }
 
 /// Shows milliseconds as a person would say them.

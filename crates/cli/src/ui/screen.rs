@@ -79,8 +79,8 @@ impl Answer {
 impl Ui {
     /// Prepares the screen as the flags and the terminal say.
     pub(crate) fn new(flags: &Flags, terminal: Terminal, env: &Env) -> Self {
-        let plain = env.filled_variable("NO_COLOR").is_some()
-            || env.filled_variable("TERM").is_some_and(|term| term == "dumb");
+        let plain = env.nonempty_variable("NO_COLOR").is_some()
+            || env.nonempty_variable("TERM").is_some_and(|term| term == "dumb");
         let choice = |is_terminal: bool| match flags.color {
             ColorWhen::Always => ColorChoice::Always,
             ColorWhen::Auto if is_terminal && !plain => ColorChoice::Always,
@@ -101,7 +101,7 @@ impl Ui {
             is_watched: terminal.stderr
                 && loudness >= Loudness::Normal
                 && !flags.json
-                && env.filled_variable("TERM").is_none_or(|term| term != "dumb"),
+                && env.nonempty_variable("TERM").is_none_or(|term| term != "dumb"),
             out: choice(terminal.stdout),
             err: choice(terminal.stderr),
         }

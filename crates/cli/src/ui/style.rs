@@ -4,7 +4,7 @@
 //! nothing that makes text has to know.
 
 use owo_colors::{OwoColorize, Style};
-use wharf_config::State;
+use wharf_config::DefinitionState;
 
 use super::Paint;
 
@@ -39,12 +39,12 @@ pub(crate) fn advice(text: &str) -> String {
 }
 
 /// Returns the colour of a state.
-pub(crate) fn of_state(state: State) -> Paint {
+pub(crate) fn of_state(state: DefinitionState) -> Paint {
     match state {
-        State::Enabled => good,
-        State::Untrusted => odd,
-        State::Invalid => bad,
-        State::Native => advice,
-        State::Disabled | State::Shadowed | State::Duplicate => faint,
+        DefinitionState::Enabled => good,
+        DefinitionState::Untrusted => odd,
+        DefinitionState::Invalid => bad,
+        DefinitionState::Native => advice,
+        DefinitionState::Disabled | DefinitionState::Shadowed | DefinitionState::Duplicate => faint,
     }
 }

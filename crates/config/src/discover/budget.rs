@@ -15,14 +15,14 @@ const TOTAL: u64 = 16 * 1024 * 1024;
 
 /// How much of a project has been read. Clones share it, so that every reader of one look counts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Budget {
+pub(crate) struct ReadBudget {
     used: Rc<Cell<u64>>,
 }
 
-impl Budget {
+impl ReadBudget {
     /// Takes a file into account, or says why it is not read.
     pub(crate) fn take(&self, path: &Path) -> Result<(), Box<Problem>> {
-        let size = path.metadata().map_or(0, |about| about.len());
+        let size = path.metadata().map_or(0, |metadata| metadata.len());
         let message = if size > limit(path) {
             format!(
                 "larger than {} KiB; a project's file of this size is not read",
@@ -44,7 +44,7 @@ impl Budget {
 
 /// Tells whether a project's file is too large to be read.
 pub(crate) fn is_too_large(path: &Path) -> bool {
-    path.metadata().is_ok_and(|about| about.len() > limit(path))
+    path.metadata().is_ok_and(|metadata| metadata.len() > limit(path))
 }
 
 /// Far above any real file. The parsers of TOML and YAML need more time for the same size, that of

@@ -4,7 +4,7 @@
 
 mod budget;
 mod folders;
-mod place;
+mod path_template;
 mod scan;
 
 use std::cmp::Reverse;
@@ -14,21 +14,21 @@ use std::sync::Arc;
 
 use crate::document::{self, Notation, Parsed};
 use crate::env::Env;
-use crate::formats::{self, ConfigFile, Program, Reading, Shape};
+use crate::formats::{self, ConfigFile, FileReader, FileShape, Program};
 use crate::problem::Problem;
 use crate::server::Definition;
-use crate::source::{Level, Rank, Source, Standing};
+use crate::source::{FilePrecedence, Level, Rank, Source};
 
-pub(crate) use budget::{Budget, is_too_large};
+pub(crate) use budget::{ReadBudget, is_too_large};
 pub(crate) use folders::project_folders;
 pub(crate) use folders::repository_root;
-use place::{FileId, Shelves};
-pub(crate) use place::{RELATIVE_FOLDER, paths, relative_folders};
+use path_template::{FileId, FolderListings};
+pub(crate) use path_template::{RELATIVE_FOLDER, paths, relative_folder_problems};
 pub(crate) use scan::{Documents, Scan, notation_of};
 
 /// Everything that the files of this machine define, unsorted.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Discovery {
     pub(crate) definitions: Vec<Definition>,
     pub(crate) problems: Vec<Problem>,
     /// Every file that was there, whatever was in it.
@@ -38,7 +38,7 @@ pub(crate) struct Found {
 }
 
 /// A file that exists, and where in the order it stands.
-struct Located {
+struct LocatedFile {
     program: &'static Program,
     file: &'static ConfigFile,
     path: PathBuf,
@@ -50,7 +50,7 @@ struct Located {
 
 /// Which files are looked at.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct DiscoveryScope<'a> {
     /// Whether projects count at all.
     pub(crate) with_projects: bool,
     /// Programs none of whose files are read.
@@ -60,19 +60,19 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Reads the files of all programs but the ones left out.
-pub(crate) fn discover(env: &Env, wanted: Wanted<'_>) -> Found {
-    let folders = if wanted.with_projects { project_folders(env) } else { Vec::new() };
+pub(crate) fn discover(env: &Env, scope: DiscoveryScope<'_>) -> Discovery {
+    let folders = if scope.with_projects { project_folders(env) } else { Vec::new() };
     let mut scan = Scan::new(env, folders);
-    let mut found = Found::default();
-    let mut located: Vec<Located> = Vec::new();
-    let shelves = Shelves::look(env, &scan.folders);
+    let mut found = Discovery::default();
+    let mut located: Vec<LocatedFile> = Vec::new();
+    let listings = FolderListings::read(env, &scan.folders);
     for (index, program) in formats::PROGRAMS.iter().copied().enumerate() {
-        if !wanted.left_out.iter().any(|id| id == program.id) {
-            locate(&scan, &shelves, (index, program), &mut located);
+        if !scope.left_out.iter().any(|id| id == program.id) {
+            locate(&scan, &listings, (index, program), &mut located);
         }
     }
     located.retain(|file| {
-        let is_named = wanted.left_out_by_project.iter().any(|id| id == file.program.id);
+        let is_named = scope.left_out_by_project.iter().any(|id| id == file.program.id);
         file.file.level != Level::Project || !is_named
     });
     drop_user_files_seen_as_project(&mut located);
@@ -85,7 +85,7 @@ pub(crate) fn discover(env: &Env, wanted: Wanted<'_>) -> Found {
             found.files.push(source);
         }
         (program.finish)(&mut scan, &mut definitions);
-        if !program.is_looked_at_again {
+        if !program.keeps_documents {
             found.files[first..].iter().for_each(|file| scan.forget(&file.path));
         }
         found.definitions.append(&mut definitions);
@@ -100,7 +100,7 @@ pub(crate) fn read_variable(
     program: &'static Program,
     name: &str,
     text: &str,
-) -> Result<Found, document::SyntaxError> {
+) -> Result<Discovery, document::SyntaxError> {
     let parsed = document::parse(text, Notation::Json)?;
     Ok(read_document(env, (program, &formats::VARIABLE), Path::new(name), parsed))
 }
@@ -111,12 +111,12 @@ pub(crate) fn read_document(
     (program, file): (&'static Program, &'static ConfigFile),
     path: &Path,
     parsed: Parsed,
-) -> Found {
+) -> Discovery {
     let folder = Arc::new(env.cwd.clone());
-    let rank = first_rank(program, 0, file.standing);
-    let located = Located { program, file, path: path.to_owned(), id: None, folder, rank };
+    let rank = first_rank(program, 0, file.precedence);
+    let located = LocatedFile { program, file, path: path.to_owned(), id: None, folder, rank };
     let mut scan = Scan::new(env, project_folders(env));
-    let mut found = Found::default();
+    let mut found = Discovery::default();
     scan.remember(path, parsed);
     let source = read(&mut scan, located, &mut found.definitions);
     (program.finish)(&mut scan, &mut found.definitions);
@@ -126,17 +126,17 @@ pub(crate) fn read_document(
 }
 
 /// Reads a file that belongs to no program; none if it does not exist.
-pub(crate) fn read_file(env: &Env, path: &Path) -> Option<Found> {
+pub(crate) fn read_file(env: &Env, path: &Path) -> Option<Discovery> {
     let program = formats::program("shared").filter(|_| path.exists())?;
     let mut scan = Scan::new(env, Vec::new());
-    let mut found = Found::default();
-    let file = Located {
+    let mut found = Discovery::default();
+    let file = LocatedFile {
         program,
         file: &formats::ANY_FILE,
         path: path.to_owned(),
         id: None,
         folder: Arc::new(env.cwd.clone()),
-        rank: first_rank(program, 0, Standing::User),
+        rank: first_rank(program, 0, FilePrecedence::User),
     };
     let source = read(&mut scan, file, &mut found.definitions);
     found.files.push(source);
@@ -144,11 +144,11 @@ pub(crate) fn read_file(env: &Env, path: &Path) -> Option<Found> {
     Some(found)
 }
 
-fn first_rank(program: &Program, index: usize, standing: Standing) -> Rank {
+fn first_rank(program: &Program, index: usize, precedence: FilePrecedence) -> Rank {
     Rank {
         priority: Reverse(program.priority),
         program: index,
-        standing,
+        precedence,
         distance: 0,
         file: 0,
         found: 0,
@@ -159,58 +159,66 @@ fn first_rank(program: &Program, index: usize, standing: Standing) -> Rank {
 /// Adds the files of a program that exist.
 fn locate(
     scan: &Scan<'_>,
-    shelves: &Shelves,
+    listings: &FolderListings,
     (index, program): (usize, &'static Program),
-    located: &mut Vec<Located>,
+    located: &mut Vec<LocatedFile>,
 ) {
     let working_folder = std::slice::from_ref(&scan.working_folder);
     for (file_index, file) in program.files.iter().enumerate() {
         let folders = match file.level {
             Level::Project => scan.folders.as_slice(),
             Level::User | Level::Builtin => working_folder,
-            Level::Env if scan.env.filled_variable(file.place.linux).is_some() => working_folder,
+            Level::Env if scan.env.nonempty_variable(file.template.linux).is_some() => {
+                working_folder
+            }
             Level::Env => &[],
         };
         for (distance, folder) in folders.iter().enumerate() {
             let paths: Vec<(PathBuf, Option<FileId>)> = if file.level == Level::Env {
-                vec![(PathBuf::from(file.place.linux), None)]
+                vec![(PathBuf::from(file.template.linux), None)]
             } else {
-                let found = place::found(&file.place, scan.env, folder, shelves);
+                let found =
+                    path_template::existing_paths(&file.template, scan.env, folder, listings);
                 found.into_iter().map(|(path, id)| (path, Some(id))).collect()
             };
             // Two places of a program can be the same, depending on variables.
-            let is_new = |path: &PathBuf, located: &[Located]| {
+            let is_new = |path: &PathBuf, located: &[LocatedFile]| {
                 !located.iter().any(|own| {
                     own.path == *path
                         && own.program.id == program.id
-                        && own.file.standing == file.standing
+                        && own.file.precedence == file.precedence
                 })
             };
             let paths: Vec<(PathBuf, Option<FileId>)> =
                 paths.into_iter().filter(|(path, _)| is_new(path, located)).collect();
             located.extend(paths.into_iter().enumerate().map(|(found, (path, id))| {
-                let rank = first_rank(program, index, file.standing);
+                let rank = first_rank(program, index, file.precedence);
                 let rank = Rank { distance, file: file_index, found, ..rank };
-                Located { program, file, path, id, folder: Arc::clone(folder), rank }
+                LocatedFile { program, file, path, id, folder: Arc::clone(folder), rank }
             }));
         }
     }
 }
 
 /// A file that is a user file is read once, as that: it cannot come with a repository.
-fn drop_user_files_seen_as_project(located: &mut Vec<Located>) {
-    let is_at = |level: Level| move |file: &&Located| file.file.level == level;
+fn drop_user_files_seen_as_project(located: &mut Vec<LocatedFile>) {
+    let is_at = |level: Level| move |file: &&LocatedFile| file.file.level == level;
     let user_files: HashSet<FileId> =
         located.iter().filter(is_at(Level::User)).filter_map(|file| file.id.clone()).collect();
-    let is_user_file = |file: &Located| file.id.as_ref().is_some_and(|id| user_files.contains(id));
+    let is_user_file =
+        |file: &LocatedFile| file.id.as_ref().is_some_and(|id| user_files.contains(id));
     located.retain(|file| file.file.level != Level::Project || !is_user_file(file));
 }
 
 /// Reads one file.
-fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>) -> Arc<Source> {
-    let Located { program, file, path, folder, rank, .. } = located;
+fn read(
+    scan: &mut Scan<'_>,
+    located: LocatedFile,
+    definitions: &mut Vec<Definition>,
+) -> Arc<Source> {
+    let LocatedFile { program, file, path, folder, rank, .. } = located;
     let root = match (file.level, &file.shape) {
-        (_, Shape::Notice(text)) => {
+        (_, FileShape::Notice(text)) => {
             scan.problems.push(Problem::warning("out-of-reach", *text).in_file(&path));
             None
         }
@@ -225,7 +233,7 @@ fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>
         also_read_by: file.also_read_by,
     });
     let Some(root) = root else { return source };
-    let mut reading = Reading {
+    let mut reader = FileReader {
         env: scan.env,
         program,
         dialect: program.dialect,
@@ -234,13 +242,13 @@ fn read(scan: &mut Scan<'_>, located: Located, definitions: &mut Vec<Definition>
         plugin: None,
         name_prefix: String::new(),
         rank,
-        is_full: false,
+        limit_is_reported: false,
         budget: (file.level == Level::Project).then(|| scan.budget()),
         definitions: Vec::new(),
         problems: Vec::new(),
     };
-    reading.file(&root, &file.shape);
-    let Reading { definitions: mut own, mut problems, .. } = reading;
+    reader.read_root(&root, &file.shape);
+    let FileReader { definitions: mut own, mut problems, .. } = reader;
     definitions.append(&mut own);
     scan.problems.append(&mut problems);
     source

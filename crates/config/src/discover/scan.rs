@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::problem::Problem;
 use crate::store;
 
-use super::budget::Budget;
+use super::budget::ReadBudget;
 
 /// Documents by path; none where there is nothing that can be read.
 pub(crate) type Documents = HashMap<PathBuf, Option<Arc<Node>>>;
@@ -22,7 +22,7 @@ pub(crate) struct Scan<'a> {
     pub(crate) working_folder: Arc<PathBuf>,
     pub(crate) problems: Vec<Problem>,
     documents: Documents,
-    budget: Budget,
+    budget: ReadBudget,
 }
 
 impl<'a> Scan<'a> {
@@ -33,7 +33,7 @@ impl<'a> Scan<'a> {
             working_folder: Arc::new(env.cwd.clone()),
             problems: Vec::new(),
             documents: HashMap::new(),
-            budget: Budget::default(),
+            budget: ReadBudget::default(),
         }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Returns what counts how much of a project has been read.
-    pub(super) fn budget(&self) -> Budget {
+    pub(super) fn budget(&self) -> ReadBudget {
         self.budget.clone()
     }
 
@@ -71,7 +71,7 @@ impl<'a> Scan<'a> {
         if let Some(known) = self.documents.get(name) {
             return known.clone();
         }
-        let text = self.env.filled_variable(name.to_str()?)?;
+        let text = self.env.nonempty_variable(name.to_str()?)?;
         let root = self.parse(name, text);
         self.documents.insert(name.to_owned(), root.clone());
         root
@@ -115,16 +115,16 @@ impl<'a> Scan<'a> {
     }
 
     fn accept(&mut self, path: &Path, parsed: Parsed) -> Arc<Node> {
-        for twice in parsed.duplicate_keys {
+        for duplicate in parsed.duplicate_keys {
             let message = format!(
                 "\"{}\" stands twice in one object (first on line {}); the last one counts",
-                crate::text::clip(&twice.key, 100),
-                twice.first_line
+                crate::text::clip(&duplicate.key, 100),
+                duplicate.first_line
             );
             self.problems.push(
                 Problem::warning("duplicate-key", message)
                     .in_file(path)
-                    .on_line(twice.line)
+                    .on_line(duplicate.line)
                     .hint("remove one of them"),
             );
         }

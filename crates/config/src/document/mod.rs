@@ -5,14 +5,14 @@
 //! number of values that YAML aliases may unfold to.
 
 mod json;
-mod keys;
-mod lines;
+mod line_index;
 mod node;
 #[cfg(test)]
 mod outline;
 #[cfg(test)]
 mod properties;
 mod toml;
+mod unique_keys;
 mod yaml;
 
 pub use node::{Key, Map, Node, Value};

@@ -13,25 +13,25 @@ pub(super) fn outline(text: &str, notation: Notation) -> String {
                 .duplicate_keys
                 .iter()
                 .map(|twice| format!(" twice {}@{},{}", twice.key, twice.first_line, twice.line));
-            show(&parsed.root) + &repeated.collect::<String>()
+            render(&parsed.root) + &repeated.collect::<String>()
         }
     }
 }
 
-fn show(node: &Node) -> String {
+fn render(node: &Node) -> String {
     let value = match &node.value {
         Value::Null => "null".to_owned(),
         Value::Bool(truth) => truth.to_string(),
         Value::Number(digits) => digits.clone(),
         Value::String(text) => format!("{text:?}"),
         Value::List(items) => {
-            let items: Vec<_> = items.iter().map(show).collect();
+            let items: Vec<_> = items.iter().map(render).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Map(map) => {
             let entries = map.iter();
             let entries: Vec<_> = entries
-                .map(|(key, value)| format!("{}@{}: {}", key.text, key.line, show(value)))
+                .map(|(key, value)| format!("{}@{}: {}", key.text, key.line, render(value)))
                 .collect();
             format!("{{{}}}", entries.join(", "))
         }

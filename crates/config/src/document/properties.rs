@@ -8,7 +8,7 @@ use crate::fuzz;
 
 proptest! {
     #[test]
-    fn any_json_is_read_as_it_was_written(json in any_json()) {
+    fn any_serialized_json_is_parsed_to_the_same_value(json in any_json()) {
         for text in [json.to_string(), serde_json::to_string_pretty(&json).unwrap()] {
             let parsed = parse(&text, Notation::Json).unwrap();
             prop_assert_eq!(to_json(&parsed.root), json.to_string());
@@ -17,7 +17,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_of_pretty_json_are_right(json in any_json()) {
+    fn pretty_printed_json_has_correct_lines(json in any_json()) {
         let text = serde_json::to_string_pretty(&json).unwrap();
         let parsed = parse(&text, Notation::Json).unwrap();
         let mut line = 1;
@@ -35,40 +35,40 @@ proptest! {
     }
 
     #[test]
-    fn any_text_keeps_the_promises(text in any::<String>()) {
-        for body in bodies() {
-            (body.run)(text.as_bytes());
+    fn the_invariants_hold_for_any_text(text in any::<String>()) {
+        for target in targets() {
+            (target.run)(text.as_bytes());
         }
     }
 
     #[test]
-    fn text_made_of_special_characters_keeps_the_promises(
+    fn the_invariants_hold_for_text_of_special_characters(
         text in "[\\[\\]{}:,\"'#&*!|>%@`\\-?=.\\\\/ \t\r\nau0e1~<é]{0,60}",
     ) {
-        for body in bodies() {
-            (body.run)(text.as_bytes());
+        for target in targets() {
+            (target.run)(text.as_bytes());
         }
     }
 
     #[test]
-    fn damaged_samples_keep_the_promises(
+    fn the_invariants_hold_for_damaged_samples(
         sample in any::<prop::sample::Index>(),
         cut in any::<prop::sample::Index>(),
         length in 0_usize..40,
         patch in "\\PC{0,5}|[\\[\\]{}:,\"'\n ]{1,3}",
     ) {
-        for body in bodies() {
-            let mut text = (*sample.get(body.samples)).as_bytes().to_vec();
+        for target in targets() {
+            let mut text = (*sample.get(target.samples)).as_bytes().to_vec();
             let start = cut.index(text.len());
             let end = text.len().min(start + length);
             text.splice(start..end, patch.bytes());
-            (body.run)(&text);
+            (target.run)(&text);
         }
     }
 }
 
-fn bodies() -> impl Iterator<Item = &'static fuzz::Body> {
-    fuzz::BODIES.iter().filter(|body| ["json", "toml", "yaml"].contains(&body.name))
+fn targets() -> impl Iterator<Item = &'static fuzz::ConfigFuzzTarget> {
+    fuzz::FUZZ_TARGETS.iter().filter(|target| ["json", "toml", "yaml"].contains(&target.name))
 }
 
 fn any_json() -> impl Strategy<Value = Json> {

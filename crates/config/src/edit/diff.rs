@@ -4,22 +4,22 @@ use std::collections::HashMap;
 
 use similar::TextDiff;
 
-use super::mask::{self, Hidden, NOT_SHOWN};
+use super::redact::{self, CONTENT_NOT_SHOWN, SecretSpan};
 use crate::document::Notation;
-use crate::secret::MASK;
+use crate::secret::REDACTED;
 
 /// Returns the unified diff of the masked texts, with three lines around each change.
 ///
 /// A secret that gets another value is shown as `••• (changed)`, so that its line is not missing.
 /// The result is empty if nothing changes. A text that cannot be parsed is not shown.
 pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> String {
-    let old = mask::find(before, notation);
-    let new = mask::find(after, notation);
-    let shown_before = mask::mask(before, notation);
+    let old = redact::find_secrets(before, notation);
+    let new = redact::find_secrets(after, notation);
+    let shown_before = redact::redact(before, notation);
     let shown_after = match (old, new) {
-        (Some(old), Some(new)) => show_changed((before, old), (after, new)),
-        (None, Some(_)) => mask::mask(after, notation),
-        (_, None) => NOT_SHOWN.to_owned(),
+        (Some(old), Some(new)) => redact_with_changes((before, old), (after, new)),
+        (None, Some(_)) => redact::redact(after, notation),
+        (_, None) => CONTENT_NOT_SHOWN.to_owned(),
     };
     TextDiff::from_lines(&shown_before, &shown_after)
         .unified_diff()
@@ -28,23 +28,28 @@ pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> Strin
         .to_string()
 }
 
-fn show_changed((before, old): (&str, Vec<Hidden>), (after, new): (&str, Vec<Hidden>)) -> String {
+fn redact_with_changes(
+    (before, old): (&str, Vec<SecretSpan>),
+    (after, new): (&str, Vec<SecretSpan>),
+) -> String {
     // A comment has no place of its own, so it cannot be said to be another one.
-    let known: HashMap<_, &Hidden> =
-        numbered(&old).filter(|(_, own)| !own.path.is_empty()).collect();
-    let parts = numbered(&new).map(|(place, own)| {
+    let known: HashMap<_, &SecretSpan> =
+        with_occurrence(&old).filter(|(_, own)| !own.path.is_empty()).collect();
+    let parts = with_occurrence(&new).map(|(place, own)| {
         let is_changed = known.get(&place).is_some_and(|known| {
-            before[known.range.clone()] != after[own.range.clone()] && known.shown == own.shown
+            before[known.range.clone()] != after[own.range.clone()]
+                && known.replacement == own.replacement
         });
-        let shown = if is_changed { mark(&own.shown) } else { own.shown.clone() };
+        let shown =
+            if is_changed { mark_changed(&own.replacement) } else { own.replacement.clone() };
         (own.range.clone(), shown)
     });
-    mask::show(after, parts)
+    redact::replace_ranges(after, parts)
 }
 
 /// Says of each secret where it is: the keys, and how often they came before, since an object may
 /// have the same key twice.
-fn numbered(all: &[Hidden]) -> impl Iterator<Item = ((&[String], usize), &Hidden)> {
+fn with_occurrence(all: &[SecretSpan]) -> impl Iterator<Item = ((&[String], usize), &SecretSpan)> {
     let mut seen: HashMap<&[String], usize> = HashMap::new();
     all.iter().map(move |own| {
         let count = seen.entry(&own.path).or_default();
@@ -54,10 +59,10 @@ fn numbered(all: &[Hidden]) -> impl Iterator<Item = ((&[String], usize), &Hidden
 }
 
 /// Says behind the last mask that it stands for another value now.
-fn mark(shown: &str) -> String {
-    match shown.rfind(MASK) {
+fn mark_changed(shown: &str) -> String {
+    match shown.rfind(REDACTED) {
         Some(at) => {
-            let (start, end) = shown.split_at(at + MASK.len());
+            let (start, end) = shown.split_at(at + REDACTED.len());
             format!("{start} (changed){end}")
         }
         None => format!("{shown} (changed)"),

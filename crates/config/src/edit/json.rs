@@ -5,61 +5,61 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::change::{Change, EditError};
-use super::json_write::{Lines, quote, wrap, write_line};
+use super::json_write::{MultilineWriter, quote, wrap, write_line};
 use super::sequence::{Placement, Sequence};
-use super::source::{self, Splices};
+use super::source_text::{self, Splices};
 use super::tree::{self, Member, Shape, Tree};
 use crate::document::Notation;
 
 /// Makes one change.
 pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
     match change {
-        Change::Set { path, value } => File::read(text)?.set(path, value),
-        Change::Include { path, item } => File::read(text)?.include(path, item),
-        Change::Remove { path } => repeat(text, |file| Ok(file.without(path))),
-        Change::Exclude { path, item } => repeat(text, |file| file.exclude(path, item)),
+        Change::Set { path, value } => JsonFile::read(text)?.set(path, value),
+        Change::Include { path, item } => JsonFile::read(text)?.include(path, item),
+        Change::Remove { path } => repeat_until_done(text, |file| Ok(file.without(path))),
+        Change::Exclude { path, item } => repeat_until_done(text, |file| file.exclude(path, item)),
     }
 }
 
 /// Does something as long as there is something to do: keys and items may stand there twice.
-fn repeat(
+fn repeat_until_done(
     text: &str,
-    step: impl Fn(&File<'_>) -> Result<Option<String>, EditError>,
+    step: impl Fn(&JsonFile<'_>) -> Result<Option<String>, EditError>,
 ) -> Result<String, EditError> {
     let mut text = text.to_owned();
-    while let Some(next) = step(&File::read(&text)?)? {
+    while let Some(next) = step(&JsonFile::read(&text)?)? {
         text = next;
     }
     Ok(text)
 }
 
-struct File<'t> {
+struct JsonFile<'t> {
     text: &'t str,
     root: Option<Tree>,
     comments: Vec<Range<usize>>,
 }
 
 /// Where a path leads.
-enum Place<'t> {
+enum PathTarget<'t> {
     /// To a value.
-    Here(&'t Member),
+    Value(&'t Member),
     /// To an object that does not have the key number `depth` of the path.
     Absent { parent: &'t Tree, depth: usize },
     /// To a null that stands where an object with the key number `depth` would.
-    Nothing { null: &'t Tree, depth: usize },
+    Null { null: &'t Tree, depth: usize },
 }
 
 /// How a value is written.
-enum Style {
+enum ValueStyle {
     /// On several lines, that begin with this.
     Lines { indentation: String },
     /// On one line.
     Line { colon: &'static str, comma: &'static str },
 }
 
-impl<'t> File<'t> {
+impl<'t> JsonFile<'t> {
     fn read(text: &'t str) -> Result<Self, EditError> {
-        let comments = source::comments(text, Notation::Json);
+        let comments = source_text::comments(text, Notation::Json);
         Ok(Self { text, root: tree::of_json(text)?, comments })
     }
 
@@ -69,23 +69,23 @@ impl<'t> File<'t> {
         };
         let mut splices = Splices::default();
         match self.locate(root, path)? {
-            Place::Here(member) if member.value.to_value() == *value => {}
-            Place::Here(member) => {
+            PathTarget::Value(member) if member.value.to_value() == *value => {}
+            PathTarget::Value(member) => {
                 let written = self.render(value, &self.style_of(&member.value, member.range.start));
                 splices.replace(member.value.range.clone(), written);
             }
-            Place::Nothing { null, depth } => {
+            PathTarget::Null { null, depth } => {
                 let style = self.style_of(null, null.range.start);
                 splices
                     .replace(null.range.clone(), self.render(&wrap(&path[depth..], value), &style));
             }
-            Place::Absent { .. } if self.is_bare() => {
+            PathTarget::Absent { .. } if self.is_bare() => {
                 let mut whole = root.to_value();
                 put(&mut whole, path, value);
-                let style = Style::Lines { indentation: String::new() };
+                let style = ValueStyle::Lines { indentation: String::new() };
                 splices.replace(root.range.clone(), self.render(&whole, &style));
             }
-            Place::Absent { parent, depth } => {
+            PathTarget::Absent { parent, depth } => {
                 return Ok(self.append_member(
                     parent,
                     &path[depth],
@@ -130,33 +130,33 @@ impl<'t> File<'t> {
     /// Returns the list a path leads to; nothing if there is none or only null.
     fn list(&self, path: &[String]) -> Result<Option<(&Tree, &[Tree])>, EditError> {
         let Some(root) = &self.root else { return Ok(None) };
-        let Place::Here(member) = self.locate(root, path)? else { return Ok(None) };
+        let PathTarget::Value(member) = self.locate(root, path)? else { return Ok(None) };
         match &member.value.shape {
             Shape::List(items) => Ok(Some((&member.value, items))),
             Shape::Null => Ok(None),
             _ => Err(EditError::NotAList {
                 path: path.join("."),
                 found: member.value.kind(),
-                line: Some(source::line_number(self.text, member.value.range.start)),
+                line: Some(source_text::line_number(self.text, member.value.range.start)),
             }),
         }
     }
 
-    fn locate<'r>(&self, root: &'r Tree, path: &[String]) -> Result<Place<'r>, EditError> {
+    fn locate<'r>(&self, root: &'r Tree, path: &[String]) -> Result<PathTarget<'r>, EditError> {
         let mut tree = root;
         for (depth, key) in path.iter().enumerate() {
             match (&tree.shape, tree.member(key)) {
                 (Shape::Map(_), Some(member)) if depth + 1 == path.len() => {
-                    return Ok(Place::Here(member));
+                    return Ok(PathTarget::Value(member));
                 }
                 (Shape::Map(_), Some(member)) => tree = &member.value,
-                (Shape::Map(_), None) => return Ok(Place::Absent { parent: tree, depth }),
-                (Shape::Null, _) => return Ok(Place::Nothing { null: tree, depth }),
+                (Shape::Map(_), None) => return Ok(PathTarget::Absent { parent: tree, depth }),
+                (Shape::Null, _) => return Ok(PathTarget::Null { null: tree, depth }),
                 _ => {
                     return Err(EditError::NotAnObject {
                         path: path[..depth].join("."),
                         found: tree.kind(),
-                        line: Some(source::line_number(self.text, tree.range.start)),
+                        line: Some(source_text::line_number(self.text, tree.range.start)),
                     });
                 }
             }
@@ -166,10 +166,10 @@ impl<'t> File<'t> {
 
     /// Begins a file in which there is no value yet, below the comments that are there.
     fn begin(&self, value: &Value) -> String {
-        let newline = source::line_ending(self.text);
-        let comments = &self.text[..source::trimmed_length(self.text)];
+        let newline = source_text::line_ending(self.text);
+        let comments = &self.text[..source_text::trimmed_length(self.text)];
         let gap = if comments.is_empty() { "" } else { newline };
-        let object = self.render(value, &Style::Lines { indentation: String::new() });
+        let object = self.render(value, &ValueStyle::Lines { indentation: String::new() });
         format!("{comments}{gap}{object}{newline}")
     }
 
@@ -181,15 +181,15 @@ impl<'t> File<'t> {
             if self.is_one_line() {
                 Placement::SameLine("")
             } else {
-                let outer = source::indentation(self.text, parent.range.start);
+                let outer = source_text::indentation(self.text, parent.range.start);
                 Placement::OwnLine(format!("{outer}{unit}"))
             }
         });
         let (style, colon) = match &placement {
             Placement::OwnLine(indentation) => {
-                (Style::Lines { indentation: indentation.clone() }, ": ")
+                (ValueStyle::Lines { indentation: indentation.clone() }, ": ")
             }
-            Placement::SameLine(_) => (Style::Line { colon, comma: self.comma() }, colon),
+            Placement::SameLine(_) => (ValueStyle::Line { colon, comma: self.comma() }, colon),
         };
         let item = format!("{}{colon}{}", quote(key), self.render(value, &style));
         sequence.append(&placement, &item, "")
@@ -205,28 +205,28 @@ impl<'t> File<'t> {
     }
 
     /// Tells how a value is written that takes the place of another, whose line has that start.
-    fn style_of(&self, old: &Tree, start: usize) -> Style {
+    fn style_of(&self, old: &Tree, start: usize) -> ValueStyle {
         let is_filled = match &old.shape {
             Shape::Map(members) => !members.is_empty(),
             Shape::List(items) => !items.is_empty(),
             _ => false,
         };
         let has_lines = self.text[old.range.clone()].contains('\n');
-        if has_lines || !is_filled && source::is_first_on_line(self.text, start) {
-            let indentation = source::indentation(self.text, start).to_owned();
-            Style::Lines { indentation }
+        if has_lines || !is_filled && source_text::is_first_on_line(self.text, start) {
+            let indentation = source_text::indentation(self.text, start).to_owned();
+            ValueStyle::Lines { indentation }
         } else {
-            Style::Line { colon: self.colon(old), comma: self.comma() }
+            ValueStyle::Line { colon: self.colon(old), comma: self.comma() }
         }
     }
 
-    fn render(&self, value: &Value, style: &Style) -> String {
+    fn render(&self, value: &Value, style: &ValueStyle) -> String {
         let mut out = String::new();
         match style {
-            Style::Line { colon, comma } => write_line(&mut out, value, colon, comma),
-            Style::Lines { indentation } => {
-                let lines = Lines {
-                    newline: source::line_ending(self.text),
+            ValueStyle::Line { colon, comma } => write_line(&mut out, value, colon, comma),
+            ValueStyle::Lines { indentation } => {
+                let lines = MultilineWriter {
+                    newline: source_text::line_ending(self.text),
                     unit: self.indentation_unit(),
                 };
                 lines.write(&mut out, value, indentation);
@@ -241,11 +241,11 @@ impl<'t> File<'t> {
     }
 
     fn unit_in(&self, tree: &Tree) -> Option<&str> {
-        let outer = source::indentation(self.text, tree.range.start);
+        let outer = source_text::indentation(self.text, tree.range.start);
         let own = |start: usize| {
-            let inner = source::indentation(self.text, start);
+            let inner = source_text::indentation(self.text, start);
             let unit = inner.strip_prefix(outer).filter(|unit| !unit.is_empty())?;
-            source::is_first_on_line(self.text, start).then_some(unit)
+            source_text::is_first_on_line(self.text, start).then_some(unit)
         };
         match &tree.shape {
             Shape::Map(members) => members

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 const LINE_WIDTH: usize = 100;
 
 /// Writes values on several lines.
-pub(super) struct Lines<'t> {
+pub(super) struct MultilineWriter<'t> {
     pub(super) newline: &'t str,
     /// What one level is indented by.
     pub(super) unit: &'t str,
 }
 
-impl Lines<'_> {
+impl MultilineWriter<'_> {
     /// Writes a value that begins on a line with that indentation.
     pub(super) fn write(&self, out: &mut String, value: &Value, indentation: &str) {
         let inner = format!("{indentation}{}", self.unit);

@@ -2,16 +2,16 @@
 //!
 //! Every change is a cut into the text at a place that the parser found. Nothing is printed back
 //! from a tree, so comments, order, spacing and line ends stay as they are by construction.
-//! [`mask`] and [`diff`] show a text without its secrets. Reading and writing files is in
+//! [`redact`] and [`diff`] show a text without its secrets. Reading and writing files is in
 //! [`crate::store`].
 
 mod change;
 mod diff;
 mod json;
 mod json_write;
-mod mask;
+mod redact;
 mod sequence;
-mod source;
+mod source_text;
 #[cfg(test)]
 mod tests;
 mod toml;
@@ -23,4 +23,4 @@ mod tree;
 
 pub use change::{Change, EditError, apply};
 pub use diff::diff;
-pub use mask::{NOT_SHOWN, mask};
+pub use redact::{CONTENT_NOT_SHOWN, redact};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::source::{self, Splices};
+use super::source_text::{self, Splices};
 
 /// A list in a text.
 pub(super) struct Sequence<'t> {
@@ -32,7 +32,7 @@ impl Sequence<'_> {
     /// them, where `spaced` says what is in front if there are not two items to see it from. An
     /// empty list has nothing to go by, unless there is a comment that needs its own line.
     pub(super) fn placement(&self, unit: &str, spaced: &'static str) -> Option<Placement> {
-        let outer = source::indentation(self.text, self.range.start);
+        let outer = source_text::indentation(self.text, self.range.start);
         // Also a lone `\r` ends a comment, behind which a new item must not come.
         let has_lines = self.gaps().any(|gap| self.text[gap].contains(['\n', '\r']));
         match self.items.last() {
@@ -41,8 +41,8 @@ impl Sequence<'_> {
             }
             None => None,
             Some(last) if has_lines => {
-                Some(Placement::OwnLine(if source::is_first_on_line(self.text, last.start) {
-                    source::indentation(self.text, last.start).to_owned()
+                Some(Placement::OwnLine(if source_text::is_first_on_line(self.text, last.start) {
+                    source_text::indentation(self.text, last.start).to_owned()
                 } else {
                     format!("{outer}{unit}")
                 }))
@@ -60,7 +60,7 @@ impl Sequence<'_> {
 
     /// Adds an item at the end. `padding` goes inside the brackets of a list that was empty.
     pub(super) fn append(&self, placement: &Placement, item: &str, padding: &str) -> String {
-        let newline = source::line_ending(self.text);
+        let newline = source_text::line_ending(self.text);
         let glue = match placement {
             Placement::OwnLine(indentation) => format!("{newline}{indentation}"),
             Placement::SameLine(blank) => (*blank).to_owned(),
@@ -98,8 +98,8 @@ impl Sequence<'_> {
         if let Some(line) = self.own_lines(&item, end) {
             splices.delete(line);
         } else if comma.is_some() && index + 1 < self.items.len() {
-            let next = source::skip_blanks(self.text, end);
-            if source::is_line_end(self.text, next) {
+            let next = source_text::skip_blanks(self.text, end);
+            if source_text::is_line_end(self.text, next) {
                 splices.delete(
                     self.text[..item.start].trim_end_matches([' ', '\t']).len()..item.start,
                 );
@@ -113,8 +113,8 @@ impl Sequence<'_> {
     }
 
     fn fill(&self, splices: &mut Splices, placement: &Placement, item: &str, padding: &str) {
-        let newline = source::line_ending(self.text);
-        let outer = source::indentation(self.text, self.range.start);
+        let newline = source_text::line_ending(self.text);
+        let outer = source_text::indentation(self.text, self.range.start);
         let (before, after) = match placement {
             Placement::OwnLine(indentation) => {
                 (format!("{newline}{indentation}"), format!("{newline}{outer}"))
@@ -140,22 +140,23 @@ impl Sequence<'_> {
     fn own_lines(&self, item: &Range<usize>, end: usize) -> Option<Range<usize>> {
         let is_tight = self.comments_in(item.end..end).next().is_none()
             && !self.text[item.end..end].contains('\n');
-        let last = source::skip_blanks(self.text, self.skip_comments_on_line(end));
+        let last = source_text::skip_blanks(self.text, self.skip_comments_on_line(end));
         let stands_alone = is_tight
-            && source::is_first_on_line(self.text, item.start)
-            && source::is_line_end(self.text, last)
+            && source_text::is_first_on_line(self.text, item.start)
+            && source_text::is_line_end(self.text, last)
             && !self.text[end..last].contains('\n');
-        stands_alone
-            .then(|| source::line_start(self.text, item.start)..source::next_line(self.text, last))
+        stands_alone.then(|| {
+            source_text::line_start(self.text, item.start)..source_text::next_line(self.text, last)
+        })
     }
 
     /// Returns the blanks and line ends in front of an item, if no comment needs them.
     fn blank_before(&self, item: &Range<usize>) -> Range<usize> {
-        let start = source::trimmed_length(&self.text[..item.start]);
+        let start = source_text::trimmed_length(&self.text[..item.start]);
         let comment = self.comments_in(self.range.start..item.start).last();
         match comment {
             Some(comment)
-                if comment.end >= start && source::is_line_comment(self.text, &comment) =>
+                if comment.end >= start && source_text::is_line_comment(self.text, &comment) =>
             {
                 item.start..item.start
             }
@@ -180,7 +181,7 @@ impl Sequence<'_> {
     fn skip_comments_on_line(&self, from: usize) -> usize {
         let mut at = from;
         for comment in self.comments_in(from..self.range.end) {
-            if source::skip_blanks(self.text, at) != comment.start {
+            if source_text::skip_blanks(self.text, at) != comment.start {
                 break;
             }
             at = comment.end;
@@ -191,8 +192,8 @@ impl Sequence<'_> {
     /// Goes over what belongs to an item on its line: comments, and blanks that end the line.
     fn end_of_item(&self, from: usize) -> usize {
         let at = self.skip_comments_on_line(from);
-        let next = source::skip_blanks(self.text, at);
-        if source::is_line_end(self.text, next) { next } else { at }
+        let next = source_text::skip_blanks(self.text, at);
+        if source_text::is_line_end(self.text, next) { next } else { at }
     }
 
     fn inside(&self) -> Range<usize> {

@@ -9,9 +9,9 @@ use serde_json::{Map, Value as Json};
 use toml_edit::{Array, Document, Value};
 
 use super::change::{Change, EditError};
-use super::source::{self, Splices};
-use super::toml_inline::{self, Host, Inner};
-use super::toml_layout::{Entry, Kind, Layout, Section};
+use super::source_text::{self, Splices};
+use super::toml_inline::{self, InlineParent, InlineTarget};
+use super::toml_layout::{SectionKind, TomlEntry, TomlLayout, TomlSection};
 use super::{toml_add, toml_write, tree};
 
 /// Makes one change.
@@ -31,39 +31,43 @@ pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
 }
 
 /// Where a path leads.
-enum Place<'d> {
-    /// To a value; `host` is the inline table it is in.
-    Value { value: &'d Value, host: Option<Host<'d>> },
+enum TomlTarget<'d> {
+    /// To a value; `parent` is the inline table it is in.
+    Value { value: &'d Value, parent: Option<InlineParent<'d>> },
     /// Into an inline table that has no such entry.
-    Inline(Host<'d>),
+    Inline(InlineParent<'d>),
     /// To a table, or a list of tables.
     Table,
     /// Nowhere.
     Absent,
 }
 
-fn locate<'d>(text: &str, layout: &Layout<'d>, path: &[String]) -> Result<Place<'d>, EditError> {
+fn locate<'d>(
+    text: &str,
+    layout: &TomlLayout<'d>,
+    path: &[String],
+) -> Result<TomlTarget<'d>, EditError> {
     let blocked = |depth: usize, found: &'static str, at: usize| EditError::NotAnObject {
         path: path[..depth].join("."),
         found,
-        line: Some(source::line_number(text, at)),
+        line: Some(source_text::line_number(text, at)),
     };
     if let Some(section) = layout.element_above(path) {
         return Err(blocked(section.path.len(), "a list", section.start));
     }
-    if let Some(entry) = layout.named().find(|entry| path.starts_with(&entry.path)) {
+    if let Some(entry) = layout.entries_by_path().find(|entry| path.starts_with(&entry.path)) {
         let outer = entry.path.len();
         return match toml_inline::follow(entry.value, &path[outer..]) {
-            Inner::Value { value, host } => Ok(Place::Value { value, host }),
-            Inner::Table(host) => Ok(Place::Inline(host)),
-            Inner::Blocked { value, depth } => {
+            InlineTarget::Value { value, parent } => Ok(TomlTarget::Value { value, parent }),
+            InlineTarget::Table(parent) => Ok(TomlTarget::Inline(parent)),
+            InlineTarget::Blocked { value, depth } => {
                 let found = tree::toml_value(value);
                 Err(blocked(outer + depth, found.kind(), found.range.start))
             }
         };
     }
     let is_table = !layout.sections_below(path).is_empty() || !layout.dotted_below(path).is_empty();
-    Ok(if is_table { Place::Table } else { Place::Absent })
+    Ok(if is_table { TomlTarget::Table } else { TomlTarget::Absent })
 }
 
 fn set(text: &str, path: &[String], value: &Json) -> Result<String, EditError> {
@@ -72,46 +76,47 @@ fn set(text: &str, path: &[String], value: &Json) -> Result<String, EditError> {
     }
     let value = &toml_write::without_nulls(value);
     let document = tree::toml_document(text)?;
-    let layout = Layout::of(&document);
+    let layout = TomlLayout::of(&document);
     let place = locate(text, &layout, path)?;
     if value_at(&document, path).as_ref() == Some(value) {
         return Ok(text.to_owned());
     }
-    let is_list = layout.sections.iter().any(|own| own.kind == Kind::Element && own.path == path);
+    let is_list =
+        layout.sections.iter().any(|own| own.kind == SectionKind::Element && own.path == path);
     match (place, value) {
-        (Place::Value { value: old, .. }, _) => {
+        (TomlTarget::Value { value: old, .. }, _) => {
             let mut splices = Splices::default();
             splices.replace(old.span().unwrap_or_default(), toml_write::value(value));
             Ok(splices.apply(text))
         }
-        (Place::Inline(host), _) if !host.has_below() => Ok(host.add(text, value)),
-        (Place::Table, Json::Object(members)) if !is_list => {
+        (TomlTarget::Inline(parent), _) if !parent.has_below() => Ok(parent.add(text, value)),
+        (TomlTarget::Table, Json::Object(members)) if !is_list => {
             Ok(replace_table(text, &layout, path, members))
         }
-        (Place::Inline(_) | Place::Table, _) => {
+        (TomlTarget::Inline(_) | TomlTarget::Table, _) => {
             let left = remove(text, path)?;
             let after = set(&left, path, value)?;
             // What is left may be too short to show which line ends the file has.
             let is_unclear = !left.contains('\n');
-            Ok(if is_unclear { after.replace('\n', source::line_ending(text)) } else { after })
+            Ok(if is_unclear { after.replace('\n', source_text::line_ending(text)) } else { after })
         }
-        (Place::Absent, _) => Ok(toml_add::add(text, &layout, path, value)),
+        (TomlTarget::Absent, _) => Ok(toml_add::add(text, &layout, path, value)),
     }
 }
 
 fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
     let document = tree::toml_document(text)?;
-    let layout = Layout::of(&document);
+    let layout = TomlLayout::of(&document);
     let mut splices = Splices::default();
     match locate(text, &layout, path) {
         // What has no keys does not have this one.
-        Err(_) | Ok(Place::Absent) => {}
-        Ok(Place::Value { host: Some(host), .. } | Place::Inline(host)) => {
-            if let Some(next) = host.remove(text) {
+        Err(_) | Ok(TomlTarget::Absent) => {}
+        Ok(TomlTarget::Value { parent: Some(parent), .. } | TomlTarget::Inline(parent)) => {
+            if let Some(next) = parent.remove(text) {
                 return remove(&next, path);
             }
         }
-        Ok(Place::Value { host: None, .. } | Place::Table) => {
+        Ok(TomlTarget::Value { parent: None, .. } | TomlTarget::Table) => {
             for entry in layout.dotted_below(path) {
                 splices.delete(lines_of(text, entry));
             }
@@ -125,7 +130,7 @@ fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
 
 fn include(text: &str, path: &[String], item: &str) -> Result<String, EditError> {
     let document = tree::toml_document(text)?;
-    match list(text, &Layout::of(&document), path)? {
+    match list(text, &TomlLayout::of(&document), path)? {
         None => set(text, path, &Json::Array(vec![item.into()])),
         Some(array) if array.iter().any(|own| own.as_str() == Some(item)) => Ok(text.to_owned()),
         Some(array) => Ok(toml_inline::include(text, array, item)),
@@ -134,42 +139,43 @@ fn include(text: &str, path: &[String], item: &str) -> Result<String, EditError>
 
 fn exclude(text: &str, path: &[String], item: &str) -> Result<Option<String>, EditError> {
     let document = tree::toml_document(text)?;
-    let array = list(text, &Layout::of(&document), path)?;
+    let array = list(text, &TomlLayout::of(&document), path)?;
     Ok(array.and_then(|array| toml_inline::exclude(text, array, item)))
 }
 
 /// Returns the list a path leads to, if there is anything.
 fn list<'d>(
     text: &str,
-    layout: &Layout<'d>,
+    layout: &TomlLayout<'d>,
     path: &[String],
 ) -> Result<Option<&'d Array>, EditError> {
     let error = |found, at: Option<usize>| EditError::NotAList {
         path: path.join("."),
         found,
-        line: at.map(|at| source::line_number(text, at)),
+        line: at.map(|at| source_text::line_number(text, at)),
     };
     match locate(text, layout, path)? {
-        Place::Value { value: Value::Array(array), .. } => Ok(Some(array)),
-        Place::Value { value, .. } => {
+        TomlTarget::Value { value: Value::Array(array), .. } => Ok(Some(array)),
+        TomlTarget::Value { value, .. } => {
             let found = tree::toml_value(value);
             Err(error(found.kind(), Some(found.range.start)))
         }
-        Place::Inline(host) if host.has_below() => Err(error("an object", None)),
-        Place::Table => {
+        TomlTarget::Inline(parent) if parent.has_below() => Err(error("an object", None)),
+        TomlTarget::Table => {
             let first = layout.sections_below(path).into_iter().next();
-            let is_list = first.is_some_and(|own| own.kind == Kind::Element && own.path == path);
+            let is_list =
+                first.is_some_and(|own| own.kind == SectionKind::Element && own.path == path);
             let found = if is_list { "a list of tables" } else { "a table" };
             Err(error(found, first.map(|section| section.start)))
         }
-        Place::Inline(_) | Place::Absent => Ok(None),
+        TomlTarget::Inline(_) | TomlTarget::Absent => Ok(None),
     }
 }
 
 /// Puts a table in the place of another, where that begins.
 fn replace_table(
     text: &str,
-    layout: &Layout<'_>,
+    layout: &TomlLayout<'_>,
     path: &[String],
     members: &Map<String, Json>,
 ) -> String {
@@ -177,11 +183,11 @@ fn replace_table(
     let (dotted, sections) = (layout.dotted_below(path), layout.sections_below(path));
     if let Some(first) = dotted.first() {
         let own = &path[layout.sections[first.section].path.len()..];
-        let at = first.start + source::indentation(text, first.start).len();
+        let at = first.start + source_text::indentation(text, first.start).len();
         let end = first.value.span().map_or(at, |span| span.end);
         splices.replace(at..end, toml_write::pair(own, &Json::Object(members.clone())));
     } else if let Some(first) = sections.first() {
-        let tables = toml_write::tables(path, members, source::line_ending(text));
+        let tables = toml_write::tables(path, members, source_text::line_ending(text));
         splices.replace(first.start..first.end, tables);
     }
     let kept = usize::from(dotted.is_empty());
@@ -192,30 +198,30 @@ fn replace_table(
 
 /// Returns the lines of an entry with their line end, and with the blank line below if there would
 /// be two of them otherwise.
-fn lines_of(text: &str, entry: &Entry<'_>) -> Range<usize> {
-    let next = source::next_line(text, entry.end);
-    let is_blank = |at: usize| text[at..source::line_end(text, at)].trim().is_empty();
+fn lines_of(text: &str, entry: &TomlEntry<'_>) -> Range<usize> {
+    let next = source_text::next_line(text, entry.end);
+    let is_blank = |at: usize| text[at..source_text::line_end(text, at)].trim().is_empty();
     if next == text.len() && !text.ends_with('\n') && entry.start > 0 {
-        return source::line_end(text, source::line_start(text, entry.start - 1))..next;
+        return source_text::line_end(text, source_text::line_start(text, entry.start - 1))..next;
     }
-    let is_set_off = entry.start == 0 || is_blank(source::line_start(text, entry.start - 1));
+    let is_set_off = entry.start == 0 || is_blank(source_text::line_start(text, entry.start - 1));
     if is_set_off && next < text.len() && is_blank(next) {
-        return entry.start..source::next_line(text, next);
+        return entry.start..source_text::next_line(text, next);
     }
     entry.start..next
 }
 
 /// Returns a section with the blank lines that set it off.
-fn with_blank_lines(text: &str, section: &Section) -> Range<usize> {
-    let before = source::trimmed_length(&text[..section.start]);
+fn with_blank_lines(text: &str, section: &TomlSection) -> Range<usize> {
+    let before = source_text::trimmed_length(&text[..section.start]);
     if before == 0 {
-        return 0..skip_blank_lines(text, source::next_line(text, section.end));
+        return 0..skip_blank_lines(text, source_text::next_line(text, section.end));
     }
     before..section.end
 }
 
 fn skip_blank_lines(text: &str, at: usize) -> usize {
-    source::line_start(text, text.len() - text[at..].trim_start().len()).max(at)
+    source_text::line_start(text, text.len() - text[at..].trim_start().len()).max(at)
 }
 
 fn value_at(document: &Document<&str>, path: &[String]) -> Option<Json> {

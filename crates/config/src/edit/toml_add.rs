@@ -3,12 +3,12 @@
 use serde_json::{Map, Value as Json};
 
 use super::json_write::wrap;
-use super::source::{self, Splices};
-use super::toml_layout::Layout;
+use super::source_text::{self, Splices};
+use super::toml_layout::TomlLayout;
 use super::toml_write;
 
 /// Adds what is not there, in the way its surroundings are written.
-pub(super) fn add(text: &str, layout: &Layout<'_>, path: &[String], value: &Json) -> String {
+pub(super) fn add(text: &str, layout: &TomlLayout<'_>, path: &[String], value: &Json) -> String {
     let number = layout.section_above(path);
     let section = &layout.sections[number];
     if let Some((entry, shared)) = layout.dotted_beside(path)
@@ -16,7 +16,7 @@ pub(super) fn add(text: &str, layout: &Layout<'_>, path: &[String], value: &Json
     {
         let outer = layout.sections[entry.section].path.len();
         let line = toml_write::pair(&path[outer..=shared], &wrap(&path[shared + 1..], value));
-        return add_line(text, entry.end, source::indentation(text, entry.start), &line);
+        return add_line(text, entry.end, source_text::indentation(text, entry.start), &line);
     }
     match (value, path.split_last()) {
         (Json::Object(members), _) => add_tables(text, layout, path, members),
@@ -28,7 +28,7 @@ pub(super) fn add(text: &str, layout: &Layout<'_>, path: &[String], value: &Json
             let line = toml_write::pair(&path[section.path.len()..], value);
             match layout.entries.iter().rfind(|entry| entry.section == number) {
                 Some(last) => {
-                    add_line(text, last.end, source::indentation(text, last.start), &line)
+                    add_line(text, last.end, source_text::indentation(text, last.start), &line)
                 }
                 None if number > 0 => add_line(text, section.end, "", &line),
                 None => add_at_top(text, layout, &line),
@@ -39,19 +39,19 @@ pub(super) fn add(text: &str, layout: &Layout<'_>, path: &[String], value: &Json
 
 fn add_line(text: &str, at: usize, indentation: &str, line: &str) -> String {
     let mut splices = Splices::default();
-    splices.insert(at, format!("{}{indentation}{line}", source::line_ending(text)));
+    splices.insert(at, format!("{}{indentation}{line}", source_text::line_ending(text)));
     splices.apply(text)
 }
 
 /// Adds the first line that is under no header: above the first header and its comments.
-fn add_at_top(text: &str, layout: &Layout<'_>, line: &str) -> String {
-    let newline = source::line_ending(text);
+fn add_at_top(text: &str, layout: &TomlLayout<'_>, line: &str) -> String {
+    let newline = source_text::line_ending(text);
     let Some(first) = layout.sections.get(1) else {
         return add_at_end(text, line, newline);
     };
     let mut at = first.start;
     while at > 0 {
-        let above = source::line_start(text, at - 1);
+        let above = source_text::line_start(text, at - 1);
         if !text[above..at].trim_start().starts_with('#') {
             break;
         }
@@ -65,11 +65,11 @@ fn add_at_top(text: &str, layout: &Layout<'_>, line: &str) -> String {
 /// Adds tables behind their siblings, after a blank line.
 fn add_tables(
     text: &str,
-    layout: &Layout<'_>,
+    layout: &TomlLayout<'_>,
     path: &[String],
     members: &Map<String, Json>,
 ) -> String {
-    let newline = source::line_ending(text);
+    let newline = source_text::line_ending(text);
     let tables = toml_write::tables(path, members, newline);
     let gap = newline.repeat(2);
     let parents = &path[..path.len() - 1];
@@ -81,9 +81,9 @@ fn add_tables(
 }
 
 fn add_at_end(text: &str, added: &str, gap: &str) -> String {
-    let end = source::trimmed_length(text);
+    let end = source_text::trimmed_length(text);
     if end == 0 {
-        return format!("{added}{}", source::line_ending(text));
+        return format!("{added}{}", source_text::line_ending(text));
     }
     let mut splices = Splices::default();
     splices.insert(end, format!("{gap}{added}"));
@@ -94,10 +94,10 @@ fn add_at_end(text: &str, added: &str, gap: &str) -> String {
 fn with_comments(text: &str, end: usize) -> usize {
     let mut last = end;
     loop {
-        let next = source::next_line(text, last);
-        let line = text[next..source::line_end(text, next)].trim();
+        let next = source_text::next_line(text, last);
+        let line = text[next..source_text::line_end(text, next)].trim();
         match line.bytes().next() {
-            Some(b'#') => last = source::line_end(text, next),
+            Some(b'#') => last = source_text::line_end(text, next),
             Some(_) => return end,
             None => return last,
         }

@@ -7,46 +7,48 @@ use toml_edit::{Array, InlineTable, Value};
 
 use super::json_write::wrap;
 use super::sequence::{Placement, Sequence};
-use super::source;
-use super::toml_layout::common;
+use super::source_text;
+use super::toml_layout::common_prefix_length;
 use super::toml_write;
 use crate::document::Notation;
 
 /// Where a path leads within a value.
-pub(super) enum Inner<'d> {
-    /// To a value; `host` is the table it is an entry of, unless the path is empty.
-    Value { value: &'d Value, host: Option<Host<'d>> },
+pub(super) enum InlineTarget<'d> {
+    /// To a value; `parent` is the table it is an entry of, unless the path is empty.
+    Value { value: &'d Value, parent: Option<InlineParent<'d>> },
     /// Into this table, where the rest of the path is no entry, though entries may be below it.
-    Table(Host<'d>),
+    Table(InlineParent<'d>),
     /// Through a value that has no keys; `depth` keys lead to it.
     Blocked { value: &'d Value, depth: usize },
 }
 
 /// An inline table and the keys that lead on from it.
-pub(super) struct Host<'d> {
+pub(super) struct InlineParent<'d> {
     pub(super) table: &'d InlineTable,
     pub(super) rest: Vec<String>,
 }
 
 /// Follows a path from a value.
-pub(super) fn follow<'d>(value: &'d Value, path: &[String]) -> Inner<'d> {
-    let (mut value, mut depth, mut host) = (value, 0, None);
+pub(super) fn follow<'d>(value: &'d Value, path: &[String]) -> InlineTarget<'d> {
+    let (mut value, mut depth, mut parent) = (value, 0, None);
     while depth < path.len() {
-        let Value::InlineTable(table) = value else { return Inner::Blocked { value, depth } };
-        let here = Host { table, rest: path[depth..].to_vec() };
+        let Value::InlineTable(table) = value else {
+            return InlineTarget::Blocked { value, depth };
+        };
+        let here = InlineParent { table, rest: path[depth..].to_vec() };
         let entries = entries(table);
         let Some((keys, inner)) = entries.iter().find(|(keys, _)| here.rest.starts_with(keys))
         else {
-            return Inner::Table(here);
+            return InlineTarget::Table(here);
         };
         value = inner;
         depth += keys.len();
-        host = Some(here);
+        parent = Some(here);
     }
-    Inner::Value { value, host }
+    InlineTarget::Value { value, parent }
 }
 
-impl Host<'_> {
+impl InlineParent<'_> {
     /// Tells whether there are dotted entries below the rest of the path.
     pub(super) fn has_below(&self) -> bool {
         entries(self.table).iter().any(|(keys, _)| keys.starts_with(&self.rest))
@@ -56,7 +58,11 @@ impl Host<'_> {
     pub(super) fn add(&self, text: &str, value: &Json) -> String {
         let entries = entries(self.table);
         // What is dotted already can only be added to by further dotted keys.
-        let shared = entries.iter().map(|(keys, _)| common(keys, &self.rest)).max().unwrap_or(0);
+        let shared = entries
+            .iter()
+            .map(|(keys, _)| common_prefix_length(keys, &self.rest))
+            .max()
+            .unwrap_or(0);
         let (key, inner) = self.rest.split_at((shared + 1).min(self.rest.len()));
         let item = toml_write::pair(key, &wrap(inner, value));
         append(text, (self.table.span(), ends(&entries)), &item, " ")
@@ -84,14 +90,14 @@ pub(super) fn exclude(text: &str, array: &Array, item: &str) -> Option<String> {
 }
 
 fn append(text: &str, list: (Option<Range<usize>>, Vec<usize>), item: &str, pad: &str) -> String {
-    let comments = source::comments(text, Notation::Toml);
+    let comments = source_text::comments(text, Notation::Toml);
     let Some(sequence) = sequence(text, &comments, list) else { return text.to_owned() };
     let placement = sequence.placement("  ", " ").unwrap_or(Placement::SameLine(" "));
     sequence.append(&placement, item, pad)
 }
 
 fn cut(text: &str, list: (Option<Range<usize>>, Vec<usize>), index: usize) -> Option<String> {
-    let comments = source::comments(text, Notation::Toml);
+    let comments = source_text::comments(text, Notation::Toml);
     Some(sequence(text, &comments, list)?.remove(index))
 }
 

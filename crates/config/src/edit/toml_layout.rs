@@ -5,28 +5,28 @@
 
 use toml_edit::{Document, Item, Key, Table, Value};
 
-use super::source;
+use super::source_text;
 
 /// The pieces of a file in the order of the page.
-pub(super) struct Layout<'d> {
+pub(super) struct TomlLayout<'d> {
     /// The first one is the part above all headers.
-    pub(super) sections: Vec<Section>,
-    pub(super) entries: Vec<Entry<'d>>,
+    pub(super) sections: Vec<TomlSection>,
+    pub(super) entries: Vec<TomlEntry<'d>>,
 }
 
 /// A header and the lines below it.
-pub(super) struct Section {
+pub(super) struct TomlSection {
     pub(super) path: Vec<String>,
     /// Where the line of the header begins.
     pub(super) start: usize,
     /// Where its last line ends that is not blank or only a comment.
     pub(super) end: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: SectionKind,
 }
 
 /// What a header opens.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SectionKind {
     /// `[a]`, or the part above all headers.
     Table,
     /// `[[a]]`, one of several.
@@ -36,7 +36,7 @@ pub(super) enum Kind {
 }
 
 /// A key, possibly dotted, with its value.
-pub(super) struct Entry<'d> {
+pub(super) struct TomlEntry<'d> {
     /// The keys from the root.
     pub(super) path: Vec<String>,
     /// The number of the section it is in.
@@ -48,11 +48,11 @@ pub(super) struct Entry<'d> {
     pub(super) value: &'d Value,
 }
 
-impl<'d> Layout<'d> {
+impl<'d> TomlLayout<'d> {
     pub(super) fn of(document: &'d Document<&str>) -> Self {
         let text = document.raw();
-        let mut tables = vec![(Vec::new(), document.as_table(), Kind::Table)];
-        collect(document.as_table(), &[], Kind::Table, &mut tables);
+        let mut tables = vec![(Vec::new(), document.as_table(), SectionKind::Table)];
+        collect(document.as_table(), &[], SectionKind::Table, &mut tables);
         tables[1..].sort_by_key(|(_, table, _)| table.span().map_or(0, |span| span.start));
         let mut layout = Self { sections: Vec::new(), entries: Vec::new() };
         for (number, (path, table, kind)) in tables.into_iter().enumerate() {
@@ -64,9 +64,9 @@ impl<'d> Layout<'d> {
             // Dotted keys with the same beginning come together, wherever they stand.
             entries.sort_by_key(|entry| entry.start);
             let header = table.span().unwrap_or_default();
-            let end = if number == 0 { 0 } else { source::line_end(text, header.end) };
-            layout.sections.push(Section {
-                start: source::line_start(text, header.start),
+            let end = if number == 0 { 0 } else { source_text::line_end(text, header.end) };
+            layout.sections.push(TomlSection {
+                start: source_text::line_start(text, header.start),
                 end: entries.last().map_or(end, |entry| entry.end),
                 path,
                 kind,
@@ -77,13 +77,13 @@ impl<'d> Layout<'d> {
     }
 
     /// Goes through the entries whose path says where they are.
-    pub(super) fn named(&self) -> impl DoubleEndedIterator<Item = &Entry<'d>> {
-        self.entries.iter().filter(|entry| self.sections[entry.section].kind == Kind::Table)
+    pub(super) fn entries_by_path(&self) -> impl DoubleEndedIterator<Item = &TomlEntry<'d>> {
+        self.entries.iter().filter(|entry| self.sections[entry.section].kind == SectionKind::Table)
     }
 
     /// Returns the entries that say something about a table from outside of its own sections.
-    pub(super) fn dotted_below(&self, path: &[String]) -> Vec<&Entry<'d>> {
-        self.named()
+    pub(super) fn dotted_below(&self, path: &[String]) -> Vec<&TomlEntry<'d>> {
+        self.entries_by_path()
             .filter(|entry| {
                 entry.path.starts_with(path) && !self.sections[entry.section].path.starts_with(path)
             })
@@ -91,14 +91,14 @@ impl<'d> Layout<'d> {
     }
 
     /// Returns the sections of a table and of everything in it.
-    pub(super) fn sections_below(&self, path: &[String]) -> Vec<&Section> {
+    pub(super) fn sections_below(&self, path: &[String]) -> Vec<&TomlSection> {
         self.sections[1..].iter().filter(|section| section.path.starts_with(path)).collect()
     }
 
     /// Returns the list of tables that a path leads through.
-    pub(super) fn element_above(&self, path: &[String]) -> Option<&Section> {
+    pub(super) fn element_above(&self, path: &[String]) -> Option<&TomlSection> {
         self.sections.iter().find(|section| {
-            section.kind == Kind::Element
+            section.kind == SectionKind::Element
                 && section.path.len() < path.len()
                 && path.starts_with(&section.path)
         })
@@ -106,33 +106,32 @@ impl<'d> Layout<'d> {
 
     /// Returns the number of the innermost section that a path leads through.
     pub(super) fn section_above(&self, path: &[String]) -> usize {
-        let above =
-            self.sections.iter().enumerate().filter(|(_, section)| {
-                section.kind == Kind::Table && path.starts_with(&section.path)
-            });
+        let above = self.sections.iter().enumerate().filter(|(_, section)| {
+            section.kind == SectionKind::Table && path.starts_with(&section.path)
+        });
         above.max_by_key(|(_, section)| section.path.len()).map_or(0, |(number, _)| number)
     }
 
     /// Returns the last entry with the most keys in common with a path, as far as these are dotted
     /// and so can only be added to in the same way, and how many keys that are from the root.
-    pub(super) fn dotted_beside(&self, path: &[String]) -> Option<(&Entry<'d>, usize)> {
-        self.named()
-            .map(|entry| (entry, common(&entry.path, path)))
+    pub(super) fn dotted_beside(&self, path: &[String]) -> Option<(&TomlEntry<'d>, usize)> {
+        self.entries_by_path()
+            .map(|entry| (entry, common_prefix_length(&entry.path, path)))
             .filter(|(entry, shared)| *shared > self.sections[entry.section].path.len())
             .max_by_key(|(_, shared)| *shared)
     }
 }
 
 /// Counts the keys that two paths begin with alike.
-pub(super) fn common(one: &[String], other: &[String]) -> usize {
+pub(super) fn common_prefix_length(one: &[String], other: &[String]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 fn collect<'d>(
     table: &'d Table,
     path: &[String],
-    kind: Kind,
-    found: &mut Vec<(Vec<String>, &'d Table, Kind)>,
+    kind: SectionKind,
+    found: &mut Vec<(Vec<String>, &'d Table, SectionKind)>,
 ) {
     for (key, item) in table {
         let path = [path, &[key.to_owned()]].concat();
@@ -144,10 +143,14 @@ fn collect<'d>(
                 collect(table, &path, kind, found);
             }
             Item::ArrayOfTables(tables) => {
-                let own = if kind == Kind::Table { Kind::Element } else { Kind::BelowElement };
+                let own = if kind == SectionKind::Table {
+                    SectionKind::Element
+                } else {
+                    SectionKind::BelowElement
+                };
                 for table in tables {
                     found.push((path.clone(), table, own));
-                    collect(table, &path, Kind::BelowElement, found);
+                    collect(table, &path, SectionKind::BelowElement, found);
                 }
             }
             Item::None | Item::Value(_) => {}
@@ -160,13 +163,13 @@ fn entry<'d>(
     (section, path): (usize, &[String]),
     keys: &[&Key],
     value: &'d Value,
-) -> Option<Entry<'d>> {
+) -> Option<TomlEntry<'d>> {
     let own = keys.iter().map(|key| key.get().to_owned());
-    Some(Entry {
+    Some(TomlEntry {
         path: path.iter().cloned().chain(own).collect(),
         section,
-        start: source::line_start(text, keys.last()?.span()?.start),
-        end: source::line_end(text, value.span()?.end),
+        start: source_text::line_start(text, keys.last()?.span()?.start),
+        end: source_text::line_end(text, value.span()?.end),
         value,
     })
 }

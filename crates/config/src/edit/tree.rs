@@ -126,7 +126,7 @@ pub(super) fn toml_document(text: &str) -> Result<Document<&str>, EditError> {
     Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start.min(text.len()));
         EditError::Syntax(SyntaxError {
-            line: super::source::line_number(text, at),
+            line: super::source_text::line_number(text, at),
             column: 1,
             message: "the text is not valid TOML".to_owned(),
         })

@@ -4,19 +4,19 @@
 //! stays as written and is reported; the result of a replacement is final and is never looked at
 //! again, so a variable cannot smuggle in a placeholder or a `!command`.
 
-mod closers;
+mod closing_brackets;
 
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, Platform};
 use crate::named_files::NamedFiles;
-use crate::server::{Definition, Written};
+use crate::server::{Definition, WrittenText};
 use crate::source::Level;
 
-use closers::Closers;
+use closing_brackets::ClosingBrackets;
 
 /// No placeholder is longer.
-const LONGEST: usize = 4_096;
+const MAX_PLACEHOLDER_LENGTH: usize = 4_096;
 
 bitflags::bitflags! {
     /// Which placeholders count in a text.
@@ -53,7 +53,7 @@ bitflags::bitflags! {
 
 /// What placeholders are replaced from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scope<'a> {
+pub(crate) struct ExpandContext<'a> {
     /// Variables, home and platform.
     pub env: &'a Env,
     /// The project's folder.
@@ -68,7 +68,7 @@ pub(crate) struct Scope<'a> {
     pub level: Level,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> ExpandContext<'a> {
     /// Returns what the placeholders of a definition are replaced from.
     pub(crate) fn of(definition: &'a Definition, env: &'a Env, files: &'a NamedFiles) -> Self {
         let folder = definition.folder.as_path();
@@ -89,21 +89,21 @@ pub(crate) struct Expanded {
     /// The text.
     pub text: String,
     /// Each placeholder in order.
-    pub uses: Vec<Use>,
+    pub uses: Vec<PlaceholderUse>,
 }
 
 /// One placeholder and where its value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Use {
+pub struct PlaceholderUse {
     /// The variable, or the placeholder's own name.
     pub variable: String,
     /// Where the value came from.
-    pub from: Origin,
+    pub from: ValueOrigin,
 }
 
 /// Where the value of a placeholder came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// The environment, or a fact such as the home folder.
     Environment,
     /// Its own default.
@@ -111,12 +111,12 @@ pub enum Origin {
     /// A file.
     File,
     /// Nowhere: it stays as written.
-    Missing(Missing),
+    Missing(MissingReason),
 }
 
 /// Why a placeholder stays as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingReason {
     /// The variable is not set.
     Variable,
     /// The program would ask the person.
@@ -126,24 +126,24 @@ pub enum Missing {
     /// It would have to run a command.
     Command,
     /// Only the program itself knows its value.
-    Foreign,
+    ProgramOnly,
 }
 
 impl Expanded {
     /// Tells whether a placeholder was left as it is.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.uses.iter().any(|used| matches!(used.from, Origin::Missing(_)))
+        self.uses.iter().any(|used| matches!(used.from, ValueOrigin::Missing(_)))
     }
 }
 
 /// Replaces every placeholder of a text.
-pub(crate) fn expand(written: &Written, scope: Scope<'_>) -> Expanded {
+pub(crate) fn expand(written: &WrittenText, context: ExpandContext<'_>) -> Expanded {
     let mut expanded = Expanded::default();
-    for piece in pieces(written, scope) {
+    for piece in pieces(written, context) {
         match piece {
             Piece::Text(text) => expanded.text.push_str(text),
             Piece::Placeholder(whole, placeholder) => {
-                replace(whole, &placeholder, scope, &mut expanded);
+                replace(whole, &placeholder, context, &mut expanded);
             }
         }
     }
@@ -151,8 +151,8 @@ pub(crate) fn expand(written: &Written, scope: Scope<'_>) -> Expanded {
 }
 
 /// Tells whether a text has a placeholder that counts in it.
-pub(crate) fn has_placeholder(written: &Written, scope: Scope<'_>) -> bool {
-    pieces(written, scope).any(|piece| matches!(piece, Piece::Placeholder(..)))
+pub(crate) fn has_placeholder(written: &WrittenText, context: ExpandContext<'_>) -> bool {
+    pieces(written, context).any(|piece| matches!(piece, Piece::Placeholder(..)))
 }
 
 /// A part of a text.
@@ -165,11 +165,11 @@ pub(crate) enum Piece<'a> {
 
 /// Takes a text apart. The parts put together again are the text.
 pub(crate) fn pieces<'a>(
-    written: &'a Written,
-    scope: Scope<'a>,
+    written: &'a WrittenText,
+    context: ExpandContext<'a>,
 ) -> impl Iterator<Item = Piece<'a>> {
     let text = written.text.as_str();
-    let mut closers = Closers::new(text);
+    let mut closing = ClosingBrackets::new(text);
     // Where the next piece begins.
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -180,8 +180,8 @@ pub(crate) fn pieces<'a>(
         let mut from = begin;
         while let Some(found) = memchr::memchr3(b'$', b'{', b'%', &text.as_bytes()[from..]) {
             let start = from + found;
-            let at = At { text: &text[start..], start, closers: &mut closers };
-            if let Some((length, placeholder)) = placeholder(at, written.syntax, scope) {
+            let cursor = Cursor { text: &text[start..], start, closing: &mut closing };
+            if let Some((length, placeholder)) = placeholder(cursor, written.syntax, context) {
                 if start > begin {
                     next = start;
                     return Some(Piece::Text(&text[begin..start]));
@@ -197,12 +197,12 @@ pub(crate) fn pieces<'a>(
 }
 
 /// A place in a text where a placeholder may begin.
-struct At<'a, 'c> {
+struct Cursor<'a, 'c> {
     /// The text from there on.
     text: &'a str,
     /// Where that is.
     start: usize,
-    closers: &'c mut Closers<'a>,
+    closing: &'c mut ClosingBrackets<'a>,
 }
 
 /// What stands for something else.
@@ -210,23 +210,23 @@ pub(crate) enum Placeholder<'a> {
     /// A variable, perhaps with a default.
     Variable { name: &'a str, default: Option<&'a str> },
     /// A folder or the like that is known here.
-    Fact { name: &'a str, value: String },
+    Predefined { name: &'a str, value: String },
     /// The contents of a file.
     File(&'a str),
     /// Something that cannot be known here.
-    Unknown { name: &'a str, why: Missing },
+    Unknown { name: &'a str, why: MissingReason },
 }
 
 /// Reads the placeholder at the start of a text, with its length.
 fn placeholder<'a>(
-    at: At<'a, '_>,
+    cursor: Cursor<'a, '_>,
     syntax: Syntax,
-    scope: Scope<'_>,
+    context: ExpandContext<'_>,
 ) -> Option<(usize, Placeholder<'a>)> {
-    let At { text, start, closers } = at;
+    let Cursor { text, start, closing } = cursor;
     if let Some(rest) = text.strip_prefix("${") {
-        let length = closers.of_brace(start + 1)? - (start + 2);
-        return Some((length + 3, braced(&rest[..length], syntax, scope)?));
+        let length = closing.matching_brace(start + 1)? - (start + 2);
+        return Some((length + 3, braced(&rest[..length], syntax, context)?));
     }
     if syntax.contains(Syntax::POWERSHELL)
         && let Some(rest) = text.strip_prefix("$env:")
@@ -235,8 +235,8 @@ fn placeholder<'a>(
         return Some((name.len() + 5, Placeholder::Variable { name, default: None }));
     }
     if syntax.contains(Syntax::SHELL) && text.starts_with("$(") {
-        let end = closers.next(b')', start + 2)? - (start + 2);
-        let why = Missing::Command;
+        let end = closing.next_position(b')', start + 2)? - (start + 2);
+        let why = MissingReason::Command;
         return Some((end + 3, Placeholder::Unknown { name: "$(…)", why }));
     }
     if syntax.contains(Syntax::DOLLAR)
@@ -248,7 +248,7 @@ fn placeholder<'a>(
     if syntax.contains(Syntax::CURLY)
         && let Some(rest) = text.strip_prefix('{')
     {
-        let end = closers.next(b'}', start + 1)? - (start + 1);
+        let end = closing.next_position(b'}', start + 1)? - (start + 1);
         let inner = match rest[..end].split_once(':')? {
             ("env", name) => Placeholder::Variable { name, default: None },
             ("file", path) => Placeholder::File(path),
@@ -267,14 +267,18 @@ fn placeholder<'a>(
 }
 
 /// Reads what stands between `${` and `}`.
-fn braced<'a>(inner: &'a str, syntax: Syntax, scope: Scope<'_>) -> Option<Placeholder<'a>> {
-    if let Some(value) = fact(inner, syntax, scope) {
-        return Some(Placeholder::Fact { name: inner, value });
+fn braced<'a>(
+    inner: &'a str,
+    syntax: Syntax,
+    context: ExpandContext<'_>,
+) -> Option<Placeholder<'a>> {
+    if let Some(value) = predefined_value(inner, syntax, context) {
+        return Some(Placeholder::Predefined { name: inner, value });
     }
     if syntax.contains(Syntax::INPUT)
         && let Some(name) = inner.strip_prefix("input:")
     {
-        return Some(Placeholder::Unknown { name, why: Missing::Input });
+        return Some(Placeholder::Unknown { name, why: MissingReason::Input });
     }
     if syntax.contains(Syntax::SECRETS)
         && let Some(name) = inner.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
@@ -285,7 +289,7 @@ fn braced<'a>(inner: &'a str, syntax: Syntax, scope: Scope<'_>) -> Option<Placeh
     if syntax.contains(Syntax::EDITOR)
         && ["command:", "config:"].iter().any(|word| inner.starts_with(word))
     {
-        return Some(Placeholder::Unknown { name: inner, why: Missing::Foreign });
+        return Some(Placeholder::Unknown { name: inner, why: MissingReason::ProgramOnly });
     }
     let inner = match inner.strip_prefix("env:") {
         Some(name) if syntax.contains(Syntax::ENV_COLON) => name.strip_prefix("//").unwrap_or(name),
@@ -302,25 +306,25 @@ fn braced<'a>(inner: &'a str, syntax: Syntax, scope: Scope<'_>) -> Option<Placeh
 }
 
 /// Returns the value of a placeholder that stands for a folder or the like.
-fn fact(name: &str, syntax: Syntax, scope: Scope<'_>) -> Option<String> {
-    let separator = || if scope.env.platform == Platform::Windows { "\\" } else { "/" };
+fn predefined_value(name: &str, syntax: Syntax, context: ExpandContext<'_>) -> Option<String> {
+    let separator = || if context.env.platform == Platform::Windows { "\\" } else { "/" };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     if syntax.contains(Syntax::PLUGIN) {
         match name {
             "CLAUDE_PLUGIN_ROOT" | "PLUGIN_ROOT" | "extensionPath" => {
-                return scope.plugin.map(text);
+                return context.plugin.map(text);
             }
-            "workspacePath" | "CLAUDE_PROJECT_DIR" => return Some(text(scope.folder)),
+            "workspacePath" | "CLAUDE_PROJECT_DIR" => return Some(text(context.folder)),
             "/" | "pathSeparator" => return Some(separator().to_owned()),
             _ => {}
         }
     }
     if syntax.contains(Syntax::EDITOR) {
         match name {
-            "userHome" => return scope.env.home.as_deref().map(text),
-            "workspaceFolder" | "workspaceRoot" => return Some(text(scope.folder)),
+            "userHome" => return context.env.home.as_deref().map(text),
+            "workspaceFolder" | "workspaceRoot" => return Some(text(context.folder)),
             "workspaceFolderBasename" => {
-                return scope.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+                return context.folder.file_name().map(|name| name.to_string_lossy().into_owned());
             }
             "/" | "pathSeparator" => return Some(separator().to_owned()),
             _ => {}
@@ -330,26 +334,35 @@ fn fact(name: &str, syntax: Syntax, scope: Scope<'_>) -> Option<String> {
 }
 
 /// Adds the value of one placeholder, or the placeholder itself.
-fn replace(whole: &str, placeholder: &Placeholder<'_>, scope: Scope<'_>, expanded: &mut Expanded) {
+fn replace(
+    whole: &str,
+    placeholder: &Placeholder<'_>,
+    context: ExpandContext<'_>,
+    expanded: &mut Expanded,
+) {
     let (variable, found) = match placeholder {
         Placeholder::Variable { name, default } => {
             let value = match default {
-                Some(_) => scope.env.filled_variable(name),
-                None => scope.env.variable(name),
+                Some(_) => context.env.nonempty_variable(name),
+                None => context.env.variable(name),
             };
             let found = match (value, default) {
-                (Some(value), _) => Ok((value.to_owned(), Origin::Environment)),
-                (None, Some(default)) => Ok(((*default).to_owned(), Origin::Default)),
-                (None, None) => Err(Missing::Variable),
+                (Some(value), _) => Ok((value.to_owned(), ValueOrigin::Environment)),
+                (None, Some(default)) => Ok(((*default).to_owned(), ValueOrigin::Default)),
+                (None, None) => Err(MissingReason::Variable),
             };
             (*name, found)
         }
-        Placeholder::Fact { name, value } => (*name, Ok((value.clone(), Origin::Environment))),
+        Placeholder::Predefined { name, value } => {
+            (*name, Ok((value.clone(), ValueOrigin::Environment)))
+        }
         Placeholder::File(path) => {
-            let file = scope.files.read(&scope.env.path_from(path, scope.file_folder), scope.level);
+            let file = context
+                .files
+                .read(&context.env.path_from(path, context.file_folder), context.level);
             let found = match &file.text {
-                Some(text) => Ok((text.trim().to_owned(), Origin::File)),
-                None => Err(Missing::File),
+                Some(text) => Ok((text.trim().to_owned(), ValueOrigin::File)),
+                None => Err(MissingReason::File),
             };
             (*path, found)
         }
@@ -362,17 +375,17 @@ fn replace(whole: &str, placeholder: &Placeholder<'_>, scope: Scope<'_>, expande
         }
         Err(why) => {
             expanded.text.push_str(whole);
-            Origin::Missing(why)
+            ValueOrigin::Missing(why)
         }
     };
-    expanded.uses.push(Use { variable: variable.to_owned(), from });
+    expanded.uses.push(PlaceholderUse { variable: variable.to_owned(), from });
 }
 
 /// Finds the `}` that belongs to an opening one before the text, so that a default may hold a pair
 /// of its own.
 pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate().take(LONGEST) {
+    for (at, byte) in text.bytes().enumerate().take(MAX_PLACEHOLDER_LENGTH) {
         match byte {
             b'{' => depth += 1,
             b'}' if depth == 0 => return Some(at),

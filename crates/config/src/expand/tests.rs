@@ -21,7 +21,7 @@ fn expand_in(text: &str, syntax: Syntax) -> Expanded {
     let folder = Path::new("/srv/project");
     let files = NamedFiles::default();
     let plugin = Some(Path::new("/plugins/one"));
-    let scope = Scope {
+    let context = ExpandContext {
         env: &env,
         folder,
         file_folder: Path::new("/nowhere"),
@@ -29,7 +29,7 @@ fn expand_in(text: &str, syntax: Syntax) -> Expanded {
         files: &files,
         level: Level::User,
     };
-    expand(&Written { text: text.to_owned(), syntax }, scope)
+    expand(&WrittenText { text: text.to_owned(), syntax }, context)
 }
 
 /// Shows the text after replacement, and each placeholder with where its value came from.
@@ -40,17 +40,17 @@ fn check(syntax: Syntax, text: &str, expected: &str) {
     assert_eq!(shown.join(" | "), expected, "{text}");
 }
 
-fn word(from: Origin) -> String {
+fn word(from: ValueOrigin) -> String {
     match from {
-        Origin::Environment => "known".to_owned(),
-        Origin::Default => "default".to_owned(),
-        Origin::File => "file".to_owned(),
-        Origin::Missing(why) => format!("{why:?}").to_lowercase(),
+        ValueOrigin::Environment => "known".to_owned(),
+        ValueOrigin::Default => "default".to_owned(),
+        ValueOrigin::File => "file".to_owned(),
+        ValueOrigin::Missing(why) => format!("{why:?}").to_lowercase(),
     }
 }
 
 #[test]
-fn a_variable_is_replaced_and_one_that_is_not_set_stays() {
+fn a_set_variable_is_replaced_and_an_unset_one_keeps_its_placeholder() {
     check(Syntax::BRACED, "a ${SECRET} b", "a value of SECRET b | SECRET: known");
     check(Syntax::BRACED, "${NOBODY}/x", "${NOBODY}/x | NOBODY: variable");
     check(Syntax::BRACED, "${EMPTY}", " | EMPTY: known");
@@ -58,7 +58,7 @@ fn a_variable_is_replaced_and_one_that_is_not_set_stays() {
 }
 
 #[test]
-fn a_default_counts_also_when_the_variable_is_empty() {
+fn a_default_is_used_for_an_unset_or_empty_variable() {
     check(Syntax::BRACED, "${NOBODY:-d}", "d | NOBODY: default");
     check(Syntax::BRACED, "${EMPTY:-d}", "d | EMPTY: default");
     check(Syntax::BRACED, "${EMPTY:-}", " | EMPTY: default");
@@ -67,7 +67,7 @@ fn a_default_counts_also_when_the_variable_is_empty() {
 }
 
 #[test]
-fn what_comes_out_is_not_looked_at_again() {
+fn replaced_text_is_not_expanded_again() {
     let nested = "${SECRET} $SECRET %SECRET% {env:SECRET}";
     for text in ["${NESTED}", "$NESTED", "%NESTED%", "${env:NESTED}", "{env:NESTED}", "$env:NESTED"]
     {
@@ -77,7 +77,7 @@ fn what_comes_out_is_not_looked_at_again() {
 }
 
 #[test]
-fn each_form_counts_only_where_its_program_has_it() {
+fn each_placeholder_form_is_replaced_only_in_its_syntax() {
     let forms = [
         (Syntax::BRACED, "${SECRET}"),
         (Syntax::DOLLAR, "$SECRET"),
@@ -102,7 +102,7 @@ fn each_form_counts_only_where_its_program_has_it() {
 }
 
 #[test]
-fn folders_are_facts() {
+fn folder_placeholders_are_replaced() {
     let editor = [
         ("${userHome}", "/home/me"),
         ("${workspaceFolder}", "/srv/project"),
@@ -122,15 +122,15 @@ fn folders_are_facts() {
 }
 
 #[test]
-fn what_only_its_program_can_know_stays_and_is_told() {
+fn unresolvable_placeholders_stay_and_are_reported() {
     check(Syntax::INPUT, "${input:key}", "${input:key} | key: input");
     check(Syntax::SHELL, "$(cat key)x", "$(cat key)x | $(…): command");
-    check(Syntax::EDITOR, "${config:a.b}", "${config:a.b} | config:a.b: foreign");
+    check(Syntax::EDITOR, "${config:a.b}", "${config:a.b} | config:a.b: programonly");
     check(Syntax::CURLY, "{file:key.txt}", "{file:key.txt} | key.txt: file");
 }
 
 #[test]
-fn what_only_looks_like_a_placeholder_stays() {
+fn text_that_resembles_a_placeholder_stays() {
     let texts = [
         "$",
         "${",
@@ -161,7 +161,7 @@ fn what_only_looks_like_a_placeholder_stays() {
 }
 
 #[test]
-fn a_long_text_of_openings_stays() {
+fn many_unclosed_placeholders_stay() {
     for opening in ["${", "{", "$(", "%A", "$env:", "${{"] {
         let text = opening.repeat(1_000);
         assert_eq!(expand_in(&text, Syntax::all()).text, text);
@@ -206,20 +206,20 @@ fn syntax() -> impl Strategy<Value = Syntax> {
 
 proptest! {
     #[test]
-    fn any_text_can_be_taken_apart_and_put_together_again(text in text(), syntax in syntax()) {
+    fn the_pieces_of_any_text_join_to_the_same_text(text in text(), syntax in syntax()) {
         let env = env();
         let folder = Path::new("/srv/project");
     let files = NamedFiles::default();
-        let scope = Scope { env: &env, folder, file_folder: Path::new("/nowhere"), plugin: None, files: &files, level: Level::User };
-        let written = Written { text: text.clone(), syntax };
-        let whole: String = pieces(&written, scope)
+        let context = ExpandContext { env: &env, folder, file_folder: Path::new("/nowhere"), plugin: None, files: &files, level: Level::User };
+        let written = WrittenText { text: text.clone(), syntax };
+        let whole: String = pieces(&written, context)
             .map(|piece| match piece {
                 Piece::Text(text) | Piece::Placeholder(text, _) => text,
             })
             .collect();
         prop_assert_eq!(whole, text);
-        let has_uses = !expand(&written, scope).uses.is_empty();
-        prop_assert_eq!(has_placeholder(&written, scope), has_uses);
+        let has_uses = !expand(&written, context).uses.is_empty();
+        prop_assert_eq!(has_placeholder(&written, context), has_uses);
     }
 
     #[test]
@@ -230,20 +230,20 @@ proptest! {
     }
 
     #[test]
-    fn a_text_in_which_everything_is_missing_is_unchanged(text in text(), syntax in syntax()) {
+    fn a_text_with_only_missing_values_is_unchanged(text in text(), syntax in syntax()) {
         let expanded = expand_in(&text, syntax);
-        if expanded.uses.iter().all(|used| matches!(used.from, Origin::Missing(_))) {
+        if expanded.uses.iter().all(|used| matches!(used.from, ValueOrigin::Missing(_))) {
             prop_assert_eq!(expanded.text, text);
         }
     }
 
     #[test]
-    fn a_value_arrives_as_it_is(value in any::<String>(), syntax in syntax()) {
+    fn a_value_is_inserted_unchanged(value in any::<String>(), syntax in syntax()) {
         let env = env().with_variable("ANY", value.clone());
         let folder = Path::new("/srv/project");
     let files = NamedFiles::default();
-        let scope = Scope { env: &env, folder, file_folder: folder, plugin: None, files: &files, level: Level::User };
-        let written = Written { text: "<${ANY}>".to_owned(), syntax: syntax | Syntax::BRACED };
-        prop_assert_eq!(expand(&written, scope).text, format!("<{value}>"));
+        let context = ExpandContext { env: &env, folder, file_folder: folder, plugin: None, files: &files, level: Level::User };
+        let written = WrittenText { text: "<${ANY}>".to_owned(), syntax: syntax | Syntax::BRACED };
+        prop_assert_eq!(expand(&written, context).text, format!("<{value}>"));
     }
 }

@@ -3,6 +3,9 @@
 use super::program::{Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
-    files: &[project(".abacusai/mcp.json").loose(), user("~/.abacusai/mcp.json").loose()],
+    files: &[
+        project(".abacusai/mcp.json").any_key_or_root(),
+        user("~/.abacusai/mcp.json").any_key_or_root(),
+    ],
     ..Program::new("abacus", "Abacus.AI")
 };

@@ -5,9 +5,9 @@
 
 use crate::document::Node;
 
+use super::file_reader::FileReader;
 use super::plugin;
 use super::program::{Program, project, user};
-use super::reading::Reading;
 
 pub(super) const PROGRAM: Program = Program {
     priority: 75,
@@ -20,15 +20,15 @@ pub(super) const PROGRAM: Program = Program {
 
 const READERS: &[&str] = &["VS Code", "Copilot CLI", "oh-my-pi", "Pi"];
 
-fn read(root: &Node, reading: &mut Reading<'_>) {
-    let path = reading.source.path.clone();
+fn read(root: &Node, reader: &mut FileReader<'_>) {
+    let path = reader.source.path.clone();
     let Some(folder) = path.parent() else { return };
-    let name = plugin::name_in(&folder.join("plugin.json"), reading);
+    let name = plugin::read_manifest_name(&folder.join("plugin.json"), reader);
     if name.is_none() {
         let message = "no \"plugin.json\" with a name beside this file; the folder's name is used";
         let problem = crate::Problem::warning("no-manifest", message).in_file(&path);
-        reading.problems.push(problem.hint("add a \"plugin.json\" with a \"name\""));
+        reader.problems.push(problem.hint("add a \"plugin.json\" with a \"name\""));
     }
-    plugin::enter(reading, folder, &name.unwrap_or_else(|| plugin::folder_name(folder)));
-    reading.servers_under(root, &["mcpServers"]);
+    plugin::apply_to_reader(reader, folder, &name.unwrap_or_else(|| plugin::folder_name(folder)));
+    reader.read_servers_under(root, &["mcpServers"]);
 }

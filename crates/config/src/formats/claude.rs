@@ -14,28 +14,28 @@ use crate::server::Definition;
 use crate::server_url::ServerUrl;
 use crate::source::Source;
 
-use super::export::{self, Style};
-use super::program::{ConfigFile, Dialect, Place, Program, project, user, user_on};
-use super::reading::Reading;
-use super::state;
+use super::export::{self, ExportStyle};
+use super::file_reader::FileReader;
+use super::program::{ConfigFile, Dialect, PathTemplate, Program, project, user, user_on};
+use super::program_files;
 
 const MAIN_FILE: &str = "${CLAUDE_CONFIG_DIR:-~}/.claude.json";
 
 /// Where settings lie that switch servers of `.mcp.json` off.
-const USER_SETTINGS: Place = user("${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json").place;
-const MANAGED_SETTINGS: [Place; 2] = [
+const USER_SETTINGS: PathTemplate = user("${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json").template;
+const MANAGED_SETTINGS: [PathTemplate; 2] = [
     user_on(
         "/etc/claude-code/managed-settings.json",
         "/Library/Application Support/ClaudeCode/managed-settings.json",
         "{programfiles}/ClaudeCode/managed-settings.json",
     )
-    .place,
+    .template,
     user_on(
         "/etc/claude-code/managed-settings.d/*.json",
         "/Library/Application Support/ClaudeCode/managed-settings.d/*.json",
         "{programfiles}/ClaudeCode/managed-settings.d/*.json",
     )
-    .place,
+    .template,
 ];
 
 const MANAGED_SERVERS: ConfigFile = user_on(
@@ -47,7 +47,7 @@ const MANAGED_SERVERS: ConfigFile = user_on(
 
 pub(super) const PROGRAM: Program = Program {
     priority: 80,
-    is_looked_at_again: true,
+    keeps_documents: true,
     dialect: Dialect { needs_type: true, ..Dialect::STANDARD },
     finish,
     files: &[
@@ -58,20 +58,20 @@ pub(super) const PROGRAM: Program = Program {
         user(MAIN_FILE).also_read_by(&["Warp"]),
         user("${CLAUDE_CONFIG_DIR:-~/.claude}/mcp.json"),
     ],
-    export: Some(&Style {
-        kinds: Some(["stdio", "http", "sse"]),
-        variable: export::braced,
+    export: Some(&ExportStyle {
+        type_words: Some(["stdio", "http", "sse"]),
+        variable: export::braced_variable,
         project_file: Some(".mcp.json"),
-        ..Style::STANDARD
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("claude", "Claude Code")
 };
 
 /// Reads what the main file keeps for the folders that are the project now.
-fn read_local(root: &Node, reading: &mut Reading<'_>) {
-    for (_, settings) in projects(root, reading.env) {
+fn read_local(root: &Node, reader: &mut FileReader<'_>) {
+    for (_, settings) in projects(root, reader.env) {
         if let Some(servers) = settings.get("mcpServers") {
-            reading.servers(servers, "projects.….mcpServers");
+            reader.read_servers(servers, "projects.….mcpServers");
         }
     }
 }
@@ -90,14 +90,18 @@ fn projects<'a>(root: &'a Node, env: &crate::Env) -> Vec<(&'a str, &'a Node)> {
 }
 
 fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
-    hide_behind_managed_file(scan, definitions);
-    for path in paths(&user(MAIN_FILE).place, scan.env, &scan.env.cwd) {
+    replace_by_managed_file(scan, definitions);
+    for path in paths(&user(MAIN_FILE).template, scan.env, &scan.env.cwd) {
         let Some(root) = scan.document(&path) else { continue };
         for (_, settings) in projects(&root, scan.env) {
-            let off = settings.get("disabledMcpServers").map(state::names).unwrap_or_default();
+            let off =
+                settings.get("disabledMcpServers").map(program_files::names).unwrap_or_default();
             for definition in definitions.iter_mut() {
                 if off.contains(definition.name.as_str()) {
-                    state::switch_off(definition, "switched off for this project in Claude Code");
+                    program_files::switch_off(
+                        definition,
+                        "switched off for this project in Claude Code",
+                    );
                 }
             }
         }
@@ -106,8 +110,8 @@ fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
 }
 
 /// The managed file hides the others, and plugins, by being there, also when it defines nothing.
-pub(super) fn hide_behind_managed_file(scan: &Scan<'_>, definitions: &mut [Definition]) {
-    let mut managed = paths(&MANAGED_SERVERS.place, scan.env, &scan.env.cwd).into_iter();
+pub(super) fn replace_by_managed_file(scan: &Scan<'_>, definitions: &mut [Definition]) {
+    let mut managed = paths(&MANAGED_SERVERS.template, scan.env, &scan.env.cwd).into_iter();
     let Some(path) = managed.find(|path| path.exists()) else { return };
     let source = Arc::new(Source {
         provider: PROGRAM.id,
@@ -133,17 +137,17 @@ fn apply_managed_settings(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
         denied.extend_from_slice(rules("deniedMcpServers").unwrap_or_default());
     }
     for definition in definitions {
-        let is_in = |rules: &[Node]| rules.iter().any(|rule| concerns(rule, definition));
+        let is_in = |rules: &[Node]| rules.iter().any(|rule| rule_matches(rule, definition));
         if is_in(&denied) {
-            state::switch_off(definition, "denied by Claude Code's managed settings");
+            program_files::switch_off(definition, "denied by Claude Code's managed settings");
         } else if allowed.as_deref().is_some_and(|rules| !is_in(rules)) {
-            state::switch_off(definition, "not allowed by Claude Code's managed settings");
+            program_files::switch_off(definition, "not allowed by Claude Code's managed settings");
         }
     }
 }
 
 /// Tells whether a rule of the managed settings names this server, its command or its address.
-fn concerns(rule: &Node, definition: &Definition) -> bool {
+fn rule_matches(rule: &Node, definition: &Definition) -> bool {
     let fields = &definition.fields;
     let launch = fields.command.iter().chain(&fields.args).map(|part| Some(part.text.as_str()));
     let by_name = rule.get("serverName").and_then(Node::as_str) == Some(definition.name.as_str());
@@ -175,14 +179,19 @@ pub(super) fn switched_off_in_mcp_json(scan: &mut Scan<'_>) -> Vec<String> {
     let mut off = Vec::new();
     for path in files {
         if let Some(root) = scan.document(&path) {
-            off.extend(root.get("disabledMcpjsonServers").map(state::names).unwrap_or_default());
+            off.extend(
+                root.get("disabledMcpjsonServers").map(program_files::names).unwrap_or_default(),
+            );
         }
     }
-    for path in paths(&user(MAIN_FILE).place, scan.env, &scan.env.cwd) {
+    for path in paths(&user(MAIN_FILE).template, scan.env, &scan.env.cwd) {
         let Some(root) = scan.document(&path) else { continue };
         for (_, settings) in projects(&root, scan.env) {
             off.extend(
-                settings.get("disabledMcpjsonServers").map(state::names).unwrap_or_default(),
+                settings
+                    .get("disabledMcpjsonServers")
+                    .map(program_files::names)
+                    .unwrap_or_default(),
             );
         }
     }

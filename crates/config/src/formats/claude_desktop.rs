@@ -4,17 +4,17 @@
 
 use crate::server::TransportKind;
 
-use super::export::Style;
+use super::export::ExportStyle;
 use super::program::{Program, user};
 
 pub(super) const PROGRAM: Program = Program {
     files: &[user("{config}/Claude/claude_desktop_config.json")],
-    export: Some(&Style {
+    export: Some(&ExportStyle {
         refuses: |kind| {
             (kind != TransportKind::Stdio)
                 .then_some("Claude Desktop keeps remote servers in the account, not in its file")
         },
-        ..Style::STANDARD
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("claude-desktop", "Claude Desktop")
 };

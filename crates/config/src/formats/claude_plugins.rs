@@ -12,13 +12,13 @@ use crate::document::Node;
 use crate::server::Definition;
 
 use super::claude;
+use super::file_reader::FileReader;
 use super::plugin;
 use super::program::{Dialect, Program, project, user};
-use super::reading::Reading;
-use super::state;
+use super::program_files;
 
 /// No manifest names more files.
-const MOST_PARTS: usize = 64;
+const MAX_MANIFEST_PARTS: usize = 64;
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
@@ -35,53 +35,55 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("claude-plugins", "Claude Code plugins")
 };
 
-fn read_servers(root: &Node, reading: &mut Reading<'_>) {
-    let path = reading.source.path.clone();
+fn read_servers(root: &Node, reader: &mut FileReader<'_>) {
+    let path = reader.source.path.clone();
     let Some(folder) = path.parent() else { return };
-    let name = plugin::name_in(&folder.join(MANIFEST), reading);
-    plugin::enter(reading, folder, &name.unwrap_or_else(|| folder_of_plugin(folder)));
-    reading.servers_or_whole(root);
+    let name = plugin::read_manifest_name(&folder.join(MANIFEST), reader);
+    plugin::apply_to_reader(reader, folder, &name.unwrap_or_else(|| plugin_name_of_folder(folder)));
+    reader.read_servers_or_root(root);
 }
 
-fn read_manifest(root: &Node, reading: &mut Reading<'_>) {
-    let path = reading.source.path.clone();
+fn read_manifest(root: &Node, reader: &mut FileReader<'_>) {
+    let path = reader.source.path.clone();
     let Some(folder) = path.parent().and_then(Path::parent) else { return };
     let name = root.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
-    let name = name.map_or_else(|| folder_of_plugin(folder), str::to_owned);
-    plugin::enter(reading, folder, &name);
+    let name = name.map_or_else(|| plugin_name_of_folder(folder), str::to_owned);
+    plugin::apply_to_reader(reader, folder, &name);
     let Some(servers) = root.get("mcpServers") else { return };
     // Servers, the name of a file with servers, or a list of such things.
     let mut files = BTreeSet::new();
-    for part in servers.as_list().unwrap_or(std::slice::from_ref(servers)).iter().take(MOST_PARTS) {
+    for part in
+        servers.as_list().unwrap_or(std::slice::from_ref(servers)).iter().take(MAX_MANIFEST_PARTS)
+    {
         match part.as_str() {
             // The usual file is read in its own right, and no file twice.
             Some("./.mcp.json" | ".mcp.json") => {}
             Some(file) if !files.insert(file) => {}
-            Some(file) => plugin::servers_in(file, folder, part.line, reading),
-            None => reading.servers(part, "mcpServers"),
+            Some(file) => plugin::read_servers_file(file, folder, part.line, reader),
+            None => reader.read_servers(part, "mcpServers"),
         }
     }
 }
 
 /// Without a name in its manifest a plugin is called like the folder above that of the version.
-fn folder_of_plugin(folder: &Path) -> String {
-    let is_version = plugin::version(folder).is_some();
+fn plugin_name_of_folder(folder: &Path) -> String {
+    let is_version = plugin::parse_version(folder).is_some();
     plugin::folder_name(if is_version { folder.parent().unwrap_or(folder) } else { folder })
 }
 
 fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
-    claude::hide_behind_managed_file(scan, definitions);
+    claude::replace_by_managed_file(scan, definitions);
     let off = claude::switched_off_plugins(scan);
     for definition in definitions.iter_mut() {
         let plugin = definition.name.as_str().split(':').next().unwrap_or_default().to_owned();
         if off.iter().any(|id| id.split('@').next() == Some(plugin.as_str())) {
-            state::switch_off(definition, "its plugin is switched off in Claude Code");
+            program_files::switch_off(definition, "its plugin is switched off in Claude Code");
         }
     }
     // Old versions stay in the cache: the newest one comes first.
     definitions.sort_by_key(|own| {
-        let version = own.plugin.as_deref().and_then(|folder| plugin::version(folder));
-        (own.rank.standing, Reverse(version), own.rank.clone())
+        let version = own.plugin.as_deref().and_then(|folder| plugin::parse_version(folder));
+        (own.rank.precedence, Reverse(version), own.rank.clone())
     });
     for (place, definition) in definitions.iter_mut().enumerate() {
         definition.rank.file = 0;

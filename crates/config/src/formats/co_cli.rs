@@ -10,7 +10,7 @@ use crate::discover::Scan;
 use crate::server::Definition;
 use crate::source::{Level, Source};
 
-use super::program::{Dialect, Phase, Program, project, user, variable};
+use super::program::{Dialect, Program, TimeoutKind, project, user, variable};
 
 /// The first of them that is set counts.
 const VARIABLES: [&str; 2] = ["CO_CLI_MCP_SERVERS", "CO_MCP_SERVERS"];
@@ -19,12 +19,12 @@ pub(super) const PROGRAM: Program = Program {
     priority: 90,
     dialect: Dialect {
         native: true,
-        timeout_is: Phase::Connect,
+        timeout_kind: TimeoutKind::Connect,
         timeout_range: Some((1.0, 60.0)),
         ..Dialect::STANDARD
     }
     .in_seconds(),
-    own_fields: |_, entry| {
+    read_extra_fields: |_, entry| {
         let timeouts = &mut entry.fields.timeouts;
         timeouts.connect = timeouts.connect.or(Some(10_000));
     },

@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::document::{Map, Node};
 use crate::expand::Syntax;
-use crate::server::{TransportKind, Written};
+use crate::server::{TransportKind, WrittenText};
 
-use super::entry::Entry;
-use super::export::Style;
-use super::program::{Dialect, Program, Unit, project, user, user_on};
+use super::entry_reader::EntryReader;
+use super::export::ExportStyle;
+use super::program::{Dialect, Program, TimeUnit, project, user, user_on};
 
 pub(super) const PROGRAM: Program = Program {
     priority: 70,
     dialect: Dialect::STANDARD.in_seconds(),
-    own_fields,
+    read_extra_fields,
     files: &[
         project(".codex/config.toml").servers(&["mcp_servers"]).also_read_by(&["Warp"]),
         user("${CODEX_HOME:-~/.codex}/config.toml")
@@ -27,30 +27,30 @@ pub(super) const PROGRAM: Program = Program {
             "/etc/codex/requirements.toml",
             "{programdata}/OpenAI/Codex/requirements.toml",
         )
-        .read_by(|root, reading| {
+        .read_by(|root, reader| {
             if let Some(node) = root.get("mcp_servers") {
-                reading.out_of_reach(
+                reader.out_of_reach(
                     node.line,
                     "Codex limits its servers by these requirements; Wharf does not apply them",
                 );
             }
         }),
     ],
-    export: Some(&Style {
+    export: Some(&ExportStyle {
         has_cwd: true,
         headers: "http_headers",
-        limits: ([None, Some("startup_timeout_sec"), Some("tool_timeout_sec")], Unit::Seconds),
+        limits: ([None, Some("startup_timeout_sec"), Some("tool_timeout_sec")], TimeUnit::Seconds),
         filters: [Some("enabled_tools"), Some("disabled_tools")],
         refuses: |kind| (kind == TransportKind::Sse).then_some("Codex does not speak SSE"),
         variable: |name, default| default.is_none().then(|| format!("${{{name}}}")),
-        adjust: by_variable_name,
+        adjust: write_variables_by_name,
         keys: &["mcp_servers"],
-        ..Style::STANDARD
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("codex", "Codex")
 };
 
-pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
+pub(super) fn read_extra_fields(map: &Map, entry: &mut EntryReader<'_>) {
     for (key, node) in map.iter() {
         match key.text.as_str() {
             "env_vars" => {
@@ -60,13 +60,13 @@ pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
             }
             "bearer_token_env_var" => {
                 if let Some(name) = node.as_str() {
-                    header_from(entry, "Authorization", &format!("Bearer ${{{name}}}"));
+                    push_header(entry, "Authorization", &format!("Bearer ${{{name}}}"));
                 }
             }
             "env_http_headers" => {
                 for (header, name) in node.as_map().into_iter().flat_map(Map::iter) {
                     if let Some(name) = name.as_str() {
-                        header_from(entry, &header.text, &format!("${{{name}}}"));
+                        push_header(entry, &header.text, &format!("${{{name}}}"));
                     }
                 }
             }
@@ -85,7 +85,8 @@ pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
             "tools" => {
                 for (tool, settings) in node.as_map().into_iter().flat_map(Map::iter) {
                     if let Some(mode) = settings.get("approval_mode") {
-                        entry.grant(&format!("tools.{}.approval_mode", tool.text), mode);
+                        entry
+                            .add_approval_hint(&format!("tools.{}.approval_mode", tool.text), mode);
                     }
                 }
             }
@@ -95,7 +96,7 @@ pub(super) fn own_fields(map: &Map, entry: &mut Entry<'_>) {
 }
 
 /// Passes a variable on, unless Codex takes it from the machine that the server runs on.
-fn pass_variable(item: &Node, entry: &mut Entry<'_>) {
+fn pass_variable(item: &Node, entry: &mut EntryReader<'_>) {
     let Some(name) = item.get("name").unwrap_or(item).as_str() else { return };
     if item.get("source").and_then(Node::as_str) == Some("remote") {
         let message = format!("\"env_vars\" takes \"{name}\" from another machine; not passed on");
@@ -106,13 +107,13 @@ fn pass_variable(item: &Node, entry: &mut Entry<'_>) {
     }
 }
 
-fn header_from(entry: &mut Entry<'_>, header: &str, text: &str) {
-    let value = Written { text: text.to_owned(), syntax: Syntax::BRACED | Syntax::NAMED };
+fn push_header(entry: &mut EntryReader<'_>, header: &str, text: &str) {
+    let value = WrittenText { text: text.to_owned(), syntax: Syntax::BRACED | Syntax::NAMED };
     entry.fields.headers.push((header.to_owned(), value));
 }
 
 /// Codex replaces no placeholders, but takes variables by name in places of their own.
-fn by_variable_name(entry: &mut serde_json::Map<String, Value>) -> Result<(), String> {
+fn write_variables_by_name(entry: &mut serde_json::Map<String, Value>) -> Result<(), String> {
     let variable = |value: &Value, before: &str| {
         let name = value.as_str()?.strip_prefix(before)?.strip_prefix("${")?.strip_suffix('}')?;
         (!name.contains(['$', '{'])).then(|| name.to_owned())

@@ -7,14 +7,19 @@
 use crate::document::{Key, Node};
 use crate::expand::Syntax;
 
-use super::program::{Dialect, Phase, Program, Unit, project, user};
-use super::reading::Reading;
+use super::file_reader::FileReader;
+use super::program::{Dialect, Program, TimeUnit, TimeoutKind, project, user};
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.with(Syntax::SECRETS),
-    own_fields: |map, entry| {
+    read_extra_fields: |map, entry| {
         if let Some(limit) = map.get("connectionTimeout") {
-            entry.limit("connectionTimeout", limit, Phase::Connect, Unit::Milliseconds);
+            entry.read_timeout(
+                "connectionTimeout",
+                limit,
+                TimeoutKind::Connect,
+                TimeUnit::Milliseconds,
+            );
         }
     },
     files: &[
@@ -30,11 +35,11 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("continue", "Continue")
 };
 
-fn read(root: &Node, reading: &mut Reading<'_>) {
+fn read(root: &Node, reader: &mut FileReader<'_>) {
     if let Some(servers) = root.get("mcpServers") {
         match servers.as_list() {
-            Some(_) => reading.named_servers(servers, "mcpServers"),
-            None => reading.servers(servers, "mcpServers"),
+            Some(_) => reader.read_server_list(servers, "mcpServers"),
+            None => reader.read_servers(servers, "mcpServers"),
         }
     }
     let older = root.pointer(&["experimental", "modelContextProtocolServers"]);
@@ -42,7 +47,8 @@ fn read(root: &Node, reading: &mut Reading<'_>) {
         if let Some(transport) = entry.get("transport") {
             let command = transport.get("command").and_then(Node::as_str).unwrap_or("server");
             let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-            reading.server(&Key { text: format!("{name}-{index}"), line: entry.line }, transport);
+            reader
+                .read_server(&Key { text: format!("{name}-{index}"), line: entry.line }, transport);
         }
     }
 }

@@ -5,25 +5,25 @@
 
 use crate::expand::Syntax;
 use crate::problem::Problem;
-use crate::server::Written;
+use crate::server::WrittenText;
 use crate::source::Level;
 
-use super::export::Style;
+use super::export::ExportStyle;
 use super::mcp_json;
 use super::program::{Dialect, Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.with(Syntax::DOLLAR),
-    own_fields: |map, entry| {
+    read_extra_fields: |map, entry| {
         if let Some(id) = map.get("oauthClientId").and_then(|node| node.as_str()) {
-            let id = Written { text: id.to_owned(), syntax: entry.dialect.syntax };
+            let id = WrittenText { text: id.to_owned(), syntax: entry.dialect.syntax };
             entry.fields.oauth.get_or_insert_default().client_id = Some(id);
         }
     },
     finish: |_, definitions| {
         for definition in definitions.iter_mut().filter(|own| own.source.level == Level::Project) {
             // Not hidden: both files came with the project, and trust in one says nothing of the other.
-            if definition.folder.join(mcp_json::DOTTED).exists() {
+            if definition.folder.join(mcp_json::DOT_MCP_JSON).exists() {
                 let message = "Copilot CLI itself reads \".mcp.json\" here and not this file";
                 let problem =
                     Problem::warning("not-read", message).in_file(&definition.source.path);
@@ -33,15 +33,15 @@ pub(super) const PROGRAM: Program = Program {
         }
     },
     files: &[project(".github/mcp.json"), user("${COPILOT_HOME:-~/.copilot}/mcp-config.json")],
-    export: Some(&Style {
-        kinds: Some(["local", "http", "sse"]),
+    export: Some(&ExportStyle {
+        type_words: Some(["local", "http", "sse"]),
         filters: [Some("tools"), None],
         variable: |name, default| default.is_none().then(|| format!("${{{name}}}")),
         adjust: |entry| {
             entry.entry("tools").or_insert_with(|| serde_json::json!(["*"]));
             Ok(())
         },
-        ..Style::STANDARD
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("copilot", "Copilot CLI")
 };

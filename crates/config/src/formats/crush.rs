@@ -7,7 +7,7 @@ use super::program::{Dialect, Program, project, user, user_on};
 use crate::expand::Syntax;
 
 const KEY: &[&str] = &["mcp"];
-const SCRIPT: &str =
+const SCRIPT_NOTICE: &str =
     "Crush runs this script for its settings; Wharf does not run it, so servers in it are not seen";
 
 pub(super) const PROGRAM: Program = Program {
@@ -17,10 +17,10 @@ pub(super) const PROGRAM: Program = Program {
     files: &[
         project(".crush.json").servers(KEY),
         project("crush.json").servers(KEY),
-        project(".crushrc").out_of_reach(SCRIPT),
-        project("crushrc").out_of_reach(SCRIPT),
+        project(".crushrc").out_of_reach(SCRIPT_NOTICE),
+        project("crushrc").out_of_reach(SCRIPT_NOTICE),
         user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crush.json").servers(KEY),
-        user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crushrc").out_of_reach(SCRIPT),
+        user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crushrc").out_of_reach(SCRIPT_NOTICE),
         user_on(
             "${CRUSH_GLOBAL_DATA:-{data}/crush}/crush.json",
             "${CRUSH_GLOBAL_DATA:-{data}/crush}/crush.json",

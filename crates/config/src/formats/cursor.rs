@@ -3,13 +3,13 @@
 //! From its documentation and other integrators. Remote entries need no `type`; a client that was
 //! registered beforehand stands in `auth`.
 
-use super::export::{self, Style};
+use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
     priority: 50,
     dialect: Dialect::EDITOR,
     files: &[project(".cursor/mcp.json"), user("~/.cursor/mcp.json")],
-    export: Some(&Style { variable: export::env_colon, ..Style::STANDARD }),
+    export: Some(&ExportStyle { variable: export::env_colon_variable, ..ExportStyle::STANDARD }),
     ..Program::new("cursor", "Cursor")
 };

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use crate::manage::{Portable, pairs};
 use crate::server::TransportKind;
 
-use super::program::Unit;
+use super::program::TimeUnit;
 
 /// The words of a program, where programs differ over the same things.
-pub(crate) struct Style {
+pub(crate) struct ExportStyle {
     /// The word for each kind under `type`: stdio, http, sse. None: no such field.
-    pub(crate) kinds: Option<[&'static str; 3]>,
+    pub(crate) type_words: Option<[&'static str; 3]>,
     /// The key of the address: http, sse.
     pub(crate) url: [&'static str; 2],
     /// The key of the variables.
@@ -22,7 +22,7 @@ pub(crate) struct Style {
     /// Whether an entry may name its folder.
     pub(crate) has_cwd: bool,
     /// The keys and unit of the limits: both, connecting, calls.
-    pub(crate) limits: ([Option<&'static str>; 3], Unit),
+    pub(crate) limits: ([Option<&'static str>; 3], TimeUnit),
     /// The keys of the tool filters: to offer, to leave out.
     pub(crate) filters: [Option<&'static str>; 2],
     /// Which kinds cannot be written there at all, and why.
@@ -37,16 +37,16 @@ pub(crate) struct Style {
     pub(crate) project_file: Option<&'static str>,
 }
 
-impl Style {
+impl ExportStyle {
     /// `mcpServers` as most programs read it.
     pub(crate) const STANDARD: Self = Self {
-        kinds: None,
+        type_words: None,
         url: ["url", "url"],
         env: "env",
         headers: "headers",
         command_is_list: false,
         has_cwd: false,
-        limits: ([None; 3], Unit::Milliseconds),
+        limits: ([None; 3], TimeUnit::Milliseconds),
         filters: [None; 2],
         refuses: |_| None,
         variable: |_, _| None,
@@ -56,19 +56,19 @@ impl Style {
     };
 
     /// Writes an entry, or says why it cannot be.
-    pub(crate) fn entry(&self, portable: &Portable) -> Result<Value, String> {
+    pub(crate) fn write_entry(&self, portable: &Portable) -> Result<Value, String> {
         if let Some(why) = (self.refuses)(portable.kind) {
             return Err(why.to_owned());
         }
         let mut entry = Map::new();
-        if let Some(kinds) = self.kinds {
-            entry.insert("type".to_owned(), kinds[portable.kind as usize].into());
+        if let Some(type_words) = self.type_words {
+            entry.insert("type".to_owned(), type_words[portable.kind as usize].into());
         }
         match portable.kind {
-            TransportKind::Stdio => self.launch(portable, &mut entry)?,
-            TransportKind::Http | TransportKind::Sse => self.endpoint(portable, &mut entry),
+            TransportKind::Stdio => self.write_launch(portable, &mut entry)?,
+            TransportKind::Http | TransportKind::Sse => self.write_endpoint(portable, &mut entry),
         }
-        self.limits(portable, &mut entry);
+        self.write_limits(portable, &mut entry);
         if let (Some(key), Some(tools)) = (self.filters[0], &portable.include_tools) {
             entry.insert(key.to_owned(), json!(tools));
         }
@@ -79,7 +79,11 @@ impl Style {
         Ok(Value::Object(entry))
     }
 
-    fn launch(&self, portable: &Portable, entry: &mut Map<String, Value>) -> Result<(), String> {
+    fn write_launch(
+        &self,
+        portable: &Portable,
+        entry: &mut Map<String, Value>,
+    ) -> Result<(), String> {
         let command = portable.command.clone().unwrap_or_default();
         if self.command_is_list {
             let words: Vec<&String> = std::iter::once(&command).chain(&portable.args).collect();
@@ -115,7 +119,7 @@ impl Style {
         Ok(())
     }
 
-    fn endpoint(&self, portable: &Portable, entry: &mut Map<String, Value>) {
+    fn write_endpoint(&self, portable: &Portable, entry: &mut Map<String, Value>) {
         let key = self.url[usize::from(portable.kind == TransportKind::Sse)];
         entry.insert(key.to_owned(), portable.url.clone().unwrap_or_default().into());
         if !portable.headers.is_empty() {
@@ -123,15 +127,15 @@ impl Style {
         }
     }
 
-    fn limits(&self, portable: &Portable, entry: &mut Map<String, Value>) {
+    fn write_limits(&self, portable: &Portable, entry: &mut Map<String, Value>) {
         let (keys, unit) = self.limits;
         let limits = portable.timeouts;
         for (key, limit) in keys.into_iter().zip([limits.both, limits.connect, limits.call]) {
             if let (Some(key), Some(milliseconds)) = (key, limit) {
                 let number = match unit {
-                    Unit::Milliseconds => json!(milliseconds),
-                    Unit::Seconds if milliseconds % 1_000 == 0 => json!(milliseconds / 1_000),
-                    Unit::Seconds => {
+                    TimeUnit::Milliseconds => json!(milliseconds),
+                    TimeUnit::Seconds if milliseconds % 1_000 == 0 => json!(milliseconds / 1_000),
+                    TimeUnit::Seconds => {
                         json!(std::time::Duration::from_millis(milliseconds).as_secs_f64())
                     }
                 };
@@ -143,7 +147,7 @@ impl Style {
 
 /// Writes `${VAR}` and `${VAR:-default}`.
 #[expect(clippy::unnecessary_wraps, reason = "other programs cannot write every variable")]
-pub(crate) fn braced(name: &str, default: Option<&str>) -> Option<String> {
+pub(crate) fn braced_variable(name: &str, default: Option<&str>) -> Option<String> {
     Some(match default {
         Some(default) => format!("${{{name}:-{default}}}"),
         None => format!("${{{name}}}"),
@@ -151,6 +155,6 @@ pub(crate) fn braced(name: &str, default: Option<&str>) -> Option<String> {
 }
 
 /// Writes `${env:VAR}`, which has no defaults.
-pub(crate) fn env_colon(name: &str, default: Option<&str>) -> Option<String> {
+pub(crate) fn env_colon_variable(name: &str, default: Option<&str>) -> Option<String> {
     default.is_none().then(|| format!("${{env:{name}}}"))
 }

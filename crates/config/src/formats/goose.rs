@@ -6,19 +6,19 @@
 use crate::document::{Key, Map, Node};
 use crate::problem::Problem;
 
+use super::file_reader::FileReader;
 use super::program::{Dialect, Program, project, user_on};
-use super::reading::Reading;
 
-const NO_SERVERS: [&str; 4] = ["builtin", "platform", "frontend", "inline_python"];
+const NON_SERVER_TYPES: [&str; 4] = ["builtin", "platform", "frontend", "inline_python"];
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.in_seconds(),
-    own_fields: |map, entry| {
+    read_extra_fields: |map, entry| {
         let names = map.get("env_keys").and_then(Node::as_list).unwrap_or_default();
         for node in names {
             let Some(name) = node.as_str() else { continue };
             entry.policy().pass_env.push(name.to_owned());
-            if entry.env.filled_variable(name).is_none() {
+            if entry.env.nonempty_variable(name).is_none() {
                 let message =
                     format!("Goose keeps \"{name}\" in its keyring, which Wharf does not read");
                 let problem = Problem::warning("out-of-reach", message).on_line(node.line);
@@ -40,18 +40,18 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("goose", "Goose")
 };
 
-fn read(root: &Node, reading: &mut Reading<'_>) {
+fn read(root: &Node, reader: &mut FileReader<'_>) {
     let Some(extensions) = root.get("extensions") else { return };
     let Some(map) = extensions.as_map() else {
-        reading.servers(extensions, "extensions");
+        reader.read_servers(extensions, "extensions");
         return;
     };
     let is_server = |(_, node): &(&Key, &Node)| {
         let kind = node.get("type").and_then(Node::as_str).unwrap_or_default();
         let bundled = node.get("bundled").and_then(Node::as_bool) == Some(true);
-        !NO_SERVERS.contains(&kind) && !bundled
+        !NON_SERVER_TYPES.contains(&kind) && !bundled
     };
     for (key, node) in Map::iter(map).filter(is_server) {
-        reading.server(key, node);
+        reader.read_server(key, node);
     }
 }

@@ -5,7 +5,7 @@ use super::program::{Dialect, Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.in_seconds(),
-    own_fields: codex::own_fields,
+    read_extra_fields: codex::read_extra_fields,
     files: &[
         project(".grok/config.toml").servers(&["mcp_servers"]),
         user("~/.grok/config.toml").servers(&["mcp_servers"]),

@@ -3,13 +3,13 @@
 //! Limits are in seconds, `timeout` that of a call; `tools` holds what to offer and what to leave
 //! out. On Windows newer versions keep the file among the local application data.
 
-use super::program::{Dialect, Phase, Program, user, user_on};
+use super::program::{Dialect, Program, TimeoutKind, user, user_on};
 
 const KEY: &[&str] = &["mcp_servers"];
 
 pub(super) const PROGRAM: Program = Program {
-    dialect: Dialect { timeout_is: Phase::Call, ..Dialect::STANDARD }.in_seconds(),
-    own_fields: |map, entry| {
+    dialect: Dialect { timeout_kind: TimeoutKind::Call, ..Dialect::STANDARD }.in_seconds(),
+    read_extra_fields: |map, entry| {
         let names = |key| {
             let node = map.get("tools")?.get(key)?;
             let one = node.as_str().map(|name| vec![name.to_owned()]);

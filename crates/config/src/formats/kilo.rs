@@ -4,13 +4,13 @@
 
 use crate::document::Node;
 
+use super::file_reader::FileReader;
 use super::opencode;
 use super::program::{Program, project, user};
-use super::reading::Reading;
 
 pub(super) const PROGRAM: Program = Program {
     dialect: opencode::DIALECT,
-    finish: opencode::leave_tools_out,
+    finish: opencode::apply_tool_switches,
     files: &[
         project("kilo.jsonc").read_by(read),
         project("kilo.json").read_by(read),
@@ -25,11 +25,11 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("kilo", "Kilo Code")
 };
 
-fn read(root: &Node, reading: &mut Reading<'_>) {
-    opencode::read(root, reading);
+fn read(root: &Node, reader: &mut FileReader<'_>) {
+    opencode::read(root, reader);
     if let Some(older) = root.get("mcpServers") {
         // The extension came from Roo Code, which counts in seconds.
-        reading.dialect = reading.dialect.in_seconds();
-        reading.servers(older, "mcpServers");
+        reader.dialect = reader.dialect.in_seconds();
+        reader.read_servers(older, "mcpServers");
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! From another integrator and its issue tracker.
 
-use super::export::Style;
+use super::export::ExportStyle;
 use super::program::{Program, user};
 
 pub(super) const PROGRAM: Program = Program {
     files: &[user("~/.lmstudio/mcp.json"), user("~/.cache/lm-studio/mcp.json")],
-    export: Some(&Style::STANDARD),
+    export: Some(&ExportStyle::STANDARD),
     ..Program::new("lmstudio", "LM Studio")
 };

@@ -4,8 +4,8 @@ use super::program::{Program, user};
 
 pub(super) const PROGRAM: Program = Program {
     files: &[
-        user("{xdg}/mcp/mcp_servers.json").loose(),
-        user("~/.config/mcp/mcp_servers.json").loose(),
+        user("{xdg}/mcp/mcp_servers.json").any_key_or_root(),
+        user("~/.config/mcp/mcp_servers.json").any_key_or_root(),
     ],
     ..Program::new("mcp-cli", "mcp-cli")
 };

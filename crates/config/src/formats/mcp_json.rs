@@ -6,28 +6,32 @@
 use std::collections::HashSet;
 
 use super::claude;
-use super::export::{self, Style};
+use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, project};
-use super::state;
+use super::program_files;
 
 /// Relative to the project.
-pub(super) const DOTTED: &str = ".mcp.json";
+pub(super) const DOT_MCP_JSON: &str = ".mcp.json";
 
 pub(super) const PROGRAM: Program = Program {
     priority: 5,
     dialect: Dialect::STANDARD,
     finish: |scan, definitions| {
         let off: HashSet<String> = claude::switched_off_in_mcp_json(scan).into_iter().collect();
-        let dotted = definitions.iter_mut().filter(|own| own.source.path.ends_with(DOTTED));
-        for definition in dotted {
+        let in_dot_mcp_json =
+            definitions.iter_mut().filter(|own| own.source.path.ends_with(DOT_MCP_JSON));
+        for definition in in_dot_mcp_json {
             if off.contains(definition.name.as_str()) {
-                state::switch_off(definition, "listed in Claude Code's \"disabledMcpjsonServers\"");
+                program_files::switch_off(
+                    definition,
+                    "listed in Claude Code's \"disabledMcpjsonServers\"",
+                );
             }
         }
     },
     files: &[
-        project("mcp.json").loose().also_read_by(&["oh-my-pi", "pisces", "xcsh"]),
-        project(DOTTED).loose().also_read_by(&[
+        project("mcp.json").any_key_or_root().also_read_by(&["oh-my-pi", "pisces", "xcsh"]),
+        project(DOT_MCP_JSON).any_key_or_root().also_read_by(&[
             "Claude Code",
             "Copilot CLI",
             "Warp",
@@ -38,11 +42,11 @@ pub(super) const PROGRAM: Program = Program {
             "Pi",
         ]),
     ],
-    export: Some(&Style {
-        kinds: Some(["stdio", "http", "sse"]),
-        variable: export::braced,
-        project_file: Some(DOTTED),
-        ..Style::STANDARD
+    export: Some(&ExportStyle {
+        type_words: Some(["stdio", "http", "sse"]),
+        variable: export::braced_variable,
+        project_file: Some(DOT_MCP_JSON),
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("mcp-json", "mcp.json")
 };

@@ -7,8 +7,8 @@ use crate::document::{Key, Map, Node, Value};
 use crate::expand::Syntax;
 use crate::server::TransportKind;
 
+use super::file_reader::FileReader;
 use super::program::{Dialect, Program, user};
-use super::reading::Reading;
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect { url: TransportKind::Sse, ..Dialect::STANDARD }.with(Syntax::ENV_COLON),
@@ -16,15 +16,15 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("mcphost", "MCPHost")
 };
 
-fn read(root: &Node, reading: &mut Reading<'_>) {
+fn read(root: &Node, reader: &mut FileReader<'_>) {
     let Some(servers) = root.get("mcpServers") else { return };
     let Some(map) = servers.as_map() else {
-        reading.servers(servers, "mcpServers");
+        reader.read_servers(servers, "mcpServers");
         return;
     };
     let is_builtin = |node: &Node| node.get("type").and_then(Node::as_str) == Some("builtin");
     for (key, node) in map.iter().filter(|(_, node)| !is_builtin(node)) {
-        reading.server(key, &with_headers_by_name(node));
+        reader.read_server(key, &with_headers_by_name(node));
     }
 }
 

@@ -5,14 +5,14 @@
 
 use crate::document::{Map, Node};
 use crate::expand::Syntax;
-use crate::server::Written;
+use crate::server::WrittenText;
 
-use super::entry::Entry;
+use super::entry_reader::EntryReader;
 use super::program::{Dialect, Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.with(Syntax::POWERSHELL),
-    own_fields: |map, entry| {
+    read_extra_fields: |map, entry| {
         if let (None, Some(node)) = (&entry.fields.url, map.get("base_url")) {
             entry.fields.url = entry.written("base_url", node);
         }
@@ -23,7 +23,7 @@ pub(super) const PROGRAM: Program = Program {
         if let Some(uri) = redirect.and_then(Node::as_str) {
             entry.fields.oauth.get_or_insert_default().redirect_uri = Some(uri.to_owned());
         }
-        bearer_token(map, entry);
+        add_bearer_token_header(map, entry);
     },
     files: &[
         project("config/mcporter.json"),
@@ -34,14 +34,14 @@ pub(super) const PROGRAM: Program = Program {
 };
 
 /// Adds the header for a token that stands in the entry or in a variable.
-pub(super) fn bearer_token(map: &Map, entry: &mut Entry<'_>) {
+pub(super) fn add_bearer_token_header(map: &Map, entry: &mut EntryReader<'_>) {
     let get = |keys: [&str; 2]| keys.iter().find_map(|key| map.get(key)).and_then(Node::as_str);
     let token = get(["bearerToken", "bearer_token"]);
     let token = token.map(|token| (token.to_owned(), entry.dialect.syntax));
     let variable = get(["bearerTokenEnv", "bearer_token_env"])
         .map(|name| (format!("${{{name}}}"), Syntax::BRACED | Syntax::NAMED));
     if let Some((token, syntax)) = token.or(variable) {
-        let value = Written { text: format!("Bearer {token}"), syntax };
+        let value = WrittenText { text: format!("Bearer {token}"), syntax };
         entry.fields.headers.push(("Authorization".to_owned(), value));
     }
 }

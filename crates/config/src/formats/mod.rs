@@ -1,16 +1,16 @@
 //! The programs that keep MCP servers in files, one per module, highest priority first.
 //!
 //! A program is a table of files plus the few things it does differently. What many share is
-//! written once: `program` (the table), `reading` (server maps), `entry` and `scalars` (fields),
-//! `plugin` (folders that bring servers along), `state` (lists of switched-off servers).
+//! written once: `program` (the table), `file_reader` (server maps), `entry_reader` and `scalars` (fields),
+//! `plugin` (folders that bring servers along), `program_files` (lists of switched-off servers).
 
-mod entry;
+mod entry_reader;
 mod export;
+mod file_reader;
 mod plugin;
 mod program;
-mod reading;
+mod program_files;
 mod scalars;
-mod state;
 
 mod abacus;
 mod agent_plugins;
@@ -66,9 +66,9 @@ mod windsurf;
 mod xcsh;
 mod zed;
 
-pub(crate) use export::{Style, braced};
-pub(crate) use program::{ConfigFile, Place, Program, Shape};
-pub(crate) use reading::Reading;
+pub(crate) use export::{ExportStyle, braced_variable};
+pub(crate) use file_reader::FileReader;
+pub(crate) use program::{ConfigFile, FileShape, PathTemplate, Program};
 
 /// All programs. The order decides between equal priorities.
 pub(crate) static PROGRAMS: [&Program; 55] = [
@@ -136,7 +136,7 @@ pub(crate) static VARIABLE: ConfigFile = program::variable("");
 pub(crate) static ONE_OFF_PROGRAM: &Program = &wharf::ONE_OFF_PROGRAM;
 
 /// A file that somebody named, of whatever program.
-pub(crate) static ANY_FILE: ConfigFile = program::user("").loose();
+pub(crate) static ANY_FILE: ConfigFile = program::user("").any_key_or_root();
 
 /// Finds a program by its short name.
 pub(crate) fn program(id: &str) -> Option<&'static Program> {
@@ -144,7 +144,7 @@ pub(crate) fn program(id: &str) -> Option<&'static Program> {
 }
 
 /// Finds a program by its short name, or by its name as one word: `claude-code`, `vs-code`.
-pub(crate) fn program_called(word: &str) -> Option<&'static Program> {
+pub(crate) fn program_by_name(word: &str) -> Option<&'static Program> {
     let is_name = |program: &&Program| program.name.to_ascii_lowercase().replace(' ', "-") == word;
     program(word).or_else(|| PROGRAMS.iter().copied().find(is_name))
 }

@@ -10,7 +10,7 @@ use crate::server::Definition;
 use crate::source::Level;
 
 use super::program::{Dialect, Program, project, user};
-use super::state::{self, StateFile};
+use super::program_files::{self, ProgramFile};
 
 /// How the family reads an entry.
 pub(super) const DIALECT: Dialect = Dialect { quoted_scalars: true, ..Dialect::NATIVE };
@@ -32,21 +32,22 @@ pub(super) const PROGRAM: Program = Program {
 
 /// Applies the lists beside the map: a person's list counts for all files, a project's for its own.
 pub(super) fn apply_lists(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
-    let files = state::files(scan, definitions);
+    let files = program_files::read_for_definitions(scan, definitions);
     let lists = |key| {
-        let named = files.iter().filter_map(|file| Some((file, state::names(file.root.get(key)?))));
+        let named =
+            files.iter().filter_map(|file| Some((file, program_files::names(file.root.get(key)?))));
         named.collect::<Vec<_>>()
     };
     let (off, on) = (lists("disabledServers"), lists("enabledServers"));
     for definition in definitions {
-        let is_in = |lists: &[(&StateFile, BTreeSet<String>)]| {
+        let is_in = |lists: &[(&ProgramFile, BTreeSet<String>)]| {
             lists.iter().any(|(file, names)| {
                 let counts = file.level == Level::User || file.path == definition.source.path;
                 counts && names.contains(definition.name.as_str())
             })
         };
         if is_in(&off) {
-            state::switch_off(definition, "listed in \"disabledServers\"");
+            program_files::switch_off(definition, "listed in \"disabledServers\"");
         } else if is_in(&on) {
             definition.off = None;
         }

@@ -11,13 +11,13 @@ use crate::document::{Key, Map, Node};
 use crate::expand::Syntax;
 use crate::server::Definition;
 
-use super::export::Style;
-use super::program::{Dialect, Program, Unit, notice_on, project, user, user_on, variable};
-use super::reading::Reading;
-use super::state;
+use super::export::ExportStyle;
+use super::file_reader::FileReader;
+use super::program::{Dialect, Program, TimeUnit, notice_on, project, user, user_on, variable};
+use super::program_files;
 
 /// No real name has more.
-const MOST_UNDERSCORES: usize = 32;
+const MAX_UNDERSCORES: usize = 32;
 
 /// How opencode and its forks read an entry.
 pub(super) const DIALECT: Dialect = Dialect::STANDARD.with(Syntax::CURLY);
@@ -25,7 +25,7 @@ pub(super) const DIALECT: Dialect = Dialect::STANDARD.with(Syntax::CURLY);
 pub(super) const PROGRAM: Program = Program {
     priority: 55,
     dialect: DIALECT,
-    finish: leave_tools_out,
+    finish: apply_tool_switches,
     files: &[
         variable("OPENCODE_CONFIG_CONTENT").read_by(read),
         user("${OPENCODE_CONFIG}").read_by(read),
@@ -58,30 +58,30 @@ pub(super) const PROGRAM: Program = Program {
             "opencode is managed by this device; its managed servers are not read",
         ),
     ],
-    export: Some(&Style {
-        kinds: Some(["local", "remote", "remote"]),
+    export: Some(&ExportStyle {
+        type_words: Some(["local", "remote", "remote"]),
         env: "environment",
         command_is_list: true,
-        limits: ([Some("timeout"), None, None], Unit::Milliseconds),
+        limits: ([Some("timeout"), None, None], TimeUnit::Milliseconds),
         keys: &["mcp"],
         variable: |name, default| default.is_none().then(|| format!("{{env:{name}}}")),
-        ..Style::STANDARD
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("opencode", "opencode")
 };
 
 /// Reads either version of the file.
-pub(super) fn read(root: &Node, reading: &mut Reading<'_>) {
+pub(super) fn read(root: &Node, reader: &mut FileReader<'_>) {
     let Some(servers) = root.get("mcp") else { return };
     match servers.get("servers").filter(|node| is_map_of_servers(node)) {
-        Some(second_version) => reading.servers(second_version, "mcp.servers"),
-        None => reading.servers(servers, "mcp"),
+        Some(second_version) => reader.read_servers(second_version, "mcp.servers"),
+        None => reader.read_servers(servers, "mcp"),
     }
 }
 
 /// Leaves out the tools that the `tools` map of any of the files switches off.
-pub(super) fn leave_tools_out(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
-    let files = state::files(scan, definitions);
+pub(super) fn apply_tool_switches(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
+    let files = program_files::read_for_definitions(scan, definitions);
     let mut by_name: HashMap<String, Vec<&mut Definition>> = HashMap::new();
     for definition in definitions {
         by_name.entry(definition.name.as_str().to_owned()).or_default().push(definition);
@@ -90,7 +90,7 @@ pub(super) fn leave_tools_out(scan: &mut Scan<'_>, definitions: &mut [Definition
         let switches = file.root.get("tools").and_then(Node::as_map);
         let off = |(_, on): &(&Key, &Node)| on.as_bool() == Some(false);
         for (glob, _) in switches.into_iter().flat_map(Map::iter).filter(off) {
-            for (name, tool) in readings(&glob.text) {
+            for (name, tool) in server_and_tool_splits(&glob.text) {
                 let named = by_name.get_mut(name).into_iter().flatten();
                 for definition in named.filter(|own| file.counts_for(own)) {
                     definition.fields.policy.exclude_tools.push(tool.to_owned());
@@ -101,9 +101,9 @@ pub(super) fn leave_tools_out(scan: &mut Scan<'_>, definitions: &mut [Definition
 }
 
 /// Splits `server_tool` at every underscore, since names may have some; `server*` is all of it.
-fn readings(glob: &str) -> impl Iterator<Item = (&str, &str)> {
+fn server_and_tool_splits(glob: &str) -> impl Iterator<Item = (&str, &str)> {
     let whole = glob.strip_suffix('*').map(|name| (name, "*"));
-    let split = glob.match_indices('_').take(MOST_UNDERSCORES);
+    let split = glob.match_indices('_').take(MAX_UNDERSCORES);
     let split = split.map(|(at, _)| (&glob[..at], &glob[at + 1..]));
     whole.into_iter().chain(split.filter(|(_, tool)| !tool.is_empty()))
 }

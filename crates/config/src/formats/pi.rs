@@ -9,7 +9,7 @@ use super::program::{Dialect, Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.with(Syntax::POWERSHELL),
-    own_fields: mcporter::bearer_token,
+    read_extra_fields: mcporter::add_bearer_token_header,
     files: &[project(".pi/mcp.json"), user("~/.pi/agent/mcp.json")],
     ..Program::new("pi", "Pi")
 };

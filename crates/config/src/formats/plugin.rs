@@ -9,27 +9,27 @@ use std::sync::Arc;
 use crate::document;
 use crate::expand::Syntax;
 
-use super::reading::Reading;
+use super::file_reader::FileReader;
 
 /// Goes on reading as that plugin.
-pub(super) fn enter(reading: &mut Reading<'_>, folder: &Path, name: &str) {
-    reading.plugin = Some(Arc::new(folder.to_owned()));
-    reading.name_prefix = format!("{name}:");
-    reading.dialect = reading.dialect.with(Syntax::PLUGIN);
+pub(super) fn apply_to_reader(reader: &mut FileReader<'_>, folder: &Path, name: &str) {
+    reader.plugin = Some(Arc::new(folder.to_owned()));
+    reader.name_prefix = format!("{name}:");
+    reader.dialect = reader.dialect.with(Syntax::PLUGIN);
 }
 
 /// Reads a file of servers that a manifest names.
-pub(super) fn servers_in(file: &str, folder: &Path, line: u32, reading: &mut Reading<'_>) {
-    let Some(path) = inside(folder, file) else {
+pub(super) fn read_servers_file(file: &str, folder: &Path, line: u32, reader: &mut FileReader<'_>) {
+    let Some(path) = join_inside(folder, file) else {
         let message =
             "\"mcpServers\" names a file outside of the plugin's folder; not read".to_owned();
-        reading.error("outside-plugin", line, (message, "move the file into the plugin's folder"));
+        reader.error("outside-plugin", line, (message, "move the file into the plugin's folder"));
         return;
     };
-    match reading.further_file(&path) {
+    match reader.read_further_file(&path) {
         Ok(Some(text)) => match document::parse(&text, crate::discover::notation_of(&path)) {
-            Ok(parsed) => reading.servers_or_whole(&parsed.root),
-            Err(error) => reading.error(
+            Ok(parsed) => reader.read_servers_or_root(&parsed.root),
+            Err(error) => reader.error(
                 "syntax",
                 line,
                 (
@@ -41,7 +41,7 @@ pub(super) fn servers_in(file: &str, folder: &Path, line: u32, reading: &mut Rea
                 ),
             ),
         },
-        Ok(None) => reading.error(
+        Ok(None) => reader.error(
             "not-found",
             line,
             (
@@ -49,16 +49,16 @@ pub(super) fn servers_in(file: &str, folder: &Path, line: u32, reading: &mut Rea
                 "correct \"mcpServers\", or update the plugin",
             ),
         ),
-        Err(problem) => reading.problems.push(*problem),
+        Err(problem) => reader.problems.push(*problem),
     }
 }
 
 /// Returns the name that a manifest gives.
-pub(super) fn name_in(manifest: &Path, reading: &mut Reading<'_>) -> Option<String> {
-    let text = match reading.further_file(manifest) {
+pub(super) fn read_manifest_name(manifest: &Path, reader: &mut FileReader<'_>) -> Option<String> {
+    let text = match reader.read_further_file(manifest) {
         Ok(text) => text?,
         Err(problem) => {
-            reading.problems.push(*problem);
+            reader.problems.push(*problem);
             return None;
         }
     };
@@ -72,7 +72,7 @@ pub(super) fn folder_name(folder: &Path) -> String {
 }
 
 /// Reads a folder name such as `1.10.2` as a version.
-pub(super) fn version(folder: &Path) -> Option<Vec<u64>> {
+pub(super) fn parse_version(folder: &Path) -> Option<Vec<u64>> {
     let name = folder_name(folder);
     let name = name.strip_prefix('v').unwrap_or(&name);
     let numbers = name.split(['-', '+']).next().unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn version(folder: &Path) -> Option<Vec<u64>> {
 }
 
 /// Joins a relative path that stays inside a folder, also when links are followed.
-fn inside(folder: &Path, relative: &str) -> Option<PathBuf> {
+fn join_inside(folder: &Path, relative: &str) -> Option<PathBuf> {
     let relative = Path::new(relative);
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let path = folder.join(relative);

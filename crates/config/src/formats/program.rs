@@ -3,11 +3,11 @@
 use crate::document::{Map, Node};
 use crate::expand::Syntax;
 use crate::server::{Definition, TransportKind};
-use crate::source::{Level, Standing};
+use crate::source::{FilePrecedence, Level};
 
-use super::entry::Entry;
-use super::export::Style;
-use super::reading::Reading;
+use super::entry_reader::EntryReader;
+use super::export::ExportStyle;
+use super::file_reader::FileReader;
 use crate::discover::Scan;
 
 /// A program that keeps MCP servers in files.
@@ -25,11 +25,11 @@ pub(crate) struct Program {
     /// Whether the servers of a project replace the person's, and do not only come first.
     pub(crate) project_replaces_user: bool,
     /// Whether others look at its files after it is done with them.
-    pub(crate) is_looked_at_again: bool,
+    pub(crate) keeps_documents: bool,
     /// Reads the fields of an entry that only this program has.
-    pub(crate) own_fields: fn(&Map, &mut Entry<'_>),
+    pub(crate) read_extra_fields: fn(&Map, &mut EntryReader<'_>),
     /// How it wants entries written, if servers can be copied to it.
-    pub(crate) export: Option<&'static Style>,
+    pub(crate) export: Option<&'static ExportStyle>,
     /// Looks at everything once its files are read: lists of switched-off servers, state files.
     pub(crate) finish: fn(&mut Scan<'_>, &mut [Definition]),
 }
@@ -44,8 +44,8 @@ impl Program {
             files: &[],
             dialect: Dialect::STANDARD,
             project_replaces_user: false,
-            is_looked_at_again: false,
-            own_fields: |_, _| {},
+            keeps_documents: false,
+            read_extra_fields: |_, _| {},
             finish: |_, _| {},
             export: None,
         }
@@ -55,9 +55,9 @@ impl Program {
 /// A file in which a program keeps servers.
 pub(crate) struct ConfigFile {
     pub(crate) level: Level,
-    pub(crate) standing: Standing,
-    pub(crate) place: Place,
-    pub(crate) shape: Shape,
+    pub(crate) precedence: FilePrecedence,
+    pub(crate) template: PathTemplate,
+    pub(crate) shape: FileShape,
     /// Other programs that read it too.
     pub(crate) also_read_by: &'static [&'static str],
 }
@@ -75,42 +75,42 @@ pub(crate) const fn user_on(
 ) -> ConfigFile {
     ConfigFile {
         level: Level::User,
-        standing: Standing::User,
-        place: Place { linux, macos, windows },
-        shape: Shape::Servers(&["mcpServers"]),
+        precedence: FilePrecedence::User,
+        template: PathTemplate { linux, macos, windows },
+        shape: FileShape::Servers(&["mcpServers"]),
         also_read_by: &[],
     }
 }
 
 /// A file of a project, relative to its folder.
 pub(crate) const fn project(place: &'static str) -> ConfigFile {
-    ConfigFile { level: Level::Project, standing: Standing::Project, ..user(place) }
+    ConfigFile { level: Level::Project, precedence: FilePrecedence::Project, ..user(place) }
 }
 
 impl ConfigFile {
     /// The servers are under these keys.
     pub(crate) const fn servers(self, keys: &'static [&'static str]) -> Self {
-        self.shaped(Shape::Servers(keys))
+        self.with_shape(FileShape::Servers(keys))
     }
 
     /// The servers are found by this function.
-    pub(crate) const fn read_by(self, read: fn(&Node, &mut Reading<'_>)) -> Self {
-        self.shaped(Shape::Custom(read))
+    pub(crate) const fn read_by(self, read: fn(&Node, &mut FileReader<'_>)) -> Self {
+        self.with_shape(FileShape::Custom(read))
     }
 
     /// The servers may also be the whole file, as in files that many programs share.
-    pub(crate) const fn loose(self) -> Self {
-        self.shaped(Shape::Loose)
+    pub(crate) const fn any_key_or_root(self) -> Self {
+        self.with_shape(FileShape::AnyKeyOrRoot)
     }
 
     /// It is a script or a database: only its presence is told.
     pub(crate) const fn out_of_reach(self, text: &'static str) -> Self {
-        self.shaped(Shape::Notice(text))
+        self.with_shape(FileShape::Notice(text))
     }
 
     /// It overrides the program's other files.
     pub(crate) const fn first(mut self) -> Self {
-        self.standing = Standing::First;
+        self.precedence = FilePrecedence::First;
         self
     }
 
@@ -120,29 +120,29 @@ impl ConfigFile {
         self
     }
 
-    const fn shaped(mut self, shape: Shape) -> Self {
+    const fn with_shape(mut self, shape: FileShape) -> Self {
         self.shape = shape;
         self
     }
 }
 
-/// Where a file lies, by system. See `discover/place.rs` for what may stand in it.
-pub(crate) struct Place {
+/// Where a file lies, by system. See `discover/path_template.rs` for what may stand in it.
+pub(crate) struct PathTemplate {
     pub(crate) linux: &'static str,
     pub(crate) macos: &'static str,
     pub(crate) windows: &'static str,
 }
 
 /// Where in a file the servers are.
-pub(crate) enum Shape {
+pub(crate) enum FileShape {
     /// A map under these keys.
     Servers(&'static [&'static str]),
     /// Under `mcpServers`, `servers` or `mcp_servers`, or the whole file.
-    Loose,
+    AnyKeyOrRoot,
     /// Out of reach: say so where the file is there.
     Notice(&'static str),
     /// Anything else.
-    Custom(fn(&Node, &mut Reading<'_>)),
+    Custom(fn(&Node, &mut FileReader<'_>)),
 }
 
 /// How a program reads an entry, where programs differ over the same words.
@@ -151,9 +151,9 @@ pub(crate) struct Dialect {
     /// Its placeholders.
     pub(crate) syntax: Syntax,
     /// What a number in `timeout` counts.
-    pub(crate) unit: Unit,
+    pub(crate) unit: TimeUnit,
     /// What `timeout` limits.
-    pub(crate) timeout_is: Phase,
+    pub(crate) timeout_kind: TimeoutKind,
     /// The range that `timeout` is kept in, in its own unit.
     pub(crate) timeout_range: Option<(f64, f64)>,
     /// What `url` means without a `type`.
@@ -168,14 +168,14 @@ pub(crate) struct Dialect {
 
 /// What a number counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum TimeUnit {
     Milliseconds,
     Seconds,
 }
 
 /// Which limit is meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum TimeoutKind {
     Both,
     Connect,
     Call,
@@ -185,8 +185,8 @@ impl Dialect {
     /// `mcpServers` as most programs read it.
     pub(crate) const STANDARD: Self = Self {
         syntax: Syntax::BRACED,
-        unit: Unit::Milliseconds,
-        timeout_is: Phase::Both,
+        unit: TimeUnit::Milliseconds,
+        timeout_kind: TimeoutKind::Both,
         timeout_range: None,
         url: TransportKind::Http,
         needs_type: false,
@@ -208,7 +208,7 @@ impl Dialect {
 
     /// Counts `timeout` in seconds.
     pub(crate) const fn in_seconds(mut self) -> Self {
-        self.unit = Unit::Seconds;
+        self.unit = TimeUnit::Seconds;
         self
     }
 }
@@ -218,7 +218,7 @@ pub(crate) const fn variable(name: &'static str) -> ConfigFile {
     let file = user(name);
     ConfigFile { level: Level::Env, ..file }
         .first()
-        .read_by(|root, reading| reading.servers_or_whole(root))
+        .read_by(|root, reader| reader.read_servers_or_root(root))
 }
 
 /// A file that Wharf can see but not read: its presence is a notice.

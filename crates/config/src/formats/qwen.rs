@@ -6,7 +6,7 @@ use super::program::{Program, project, user};
 pub(super) const PROGRAM: Program = Program {
     priority: 60,
     dialect: gemini::DIALECT,
-    own_fields: gemini::own_fields,
+    read_extra_fields: gemini::read_extra_fields,
     finish: gemini::apply_lists,
     files: &[project(".qwen/settings.json"), user("~/.qwen/settings.json")],
     export: Some(&gemini::STYLE),

@@ -2,26 +2,26 @@
 
 use crate::document::{Node, Value};
 use crate::env::Platform;
-use crate::server::Written;
+use crate::server::WrittenText;
 use crate::time::parse_duration;
 
-use super::entry::Entry;
-use super::program::{Phase, Unit};
+use super::entry_reader::EntryReader;
+use super::program::{TimeUnit, TimeoutKind};
 
 /// A day; longer limits are accidents or no limits at all.
-const LONGEST_MS: f64 = 86_400_000.0;
+const MAX_TIMEOUT_MS: f64 = 86_400_000.0;
 
-impl Entry<'_> {
+impl EntryReader<'_> {
     /// Reads a text.
     pub(crate) fn text(&mut self, word: &str, node: &Node) -> Option<String> {
         match &node.value {
             Value::String(text) => Some(text.clone()),
             Value::Number(digits) => {
-                self.unquoted(word, node);
+                self.warn_unquoted(word, node);
                 Some(digits.clone())
             }
             Value::Bool(truth) => {
-                self.unquoted(word, node);
+                self.warn_unquoted(word, node);
                 Some(truth.to_string())
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
@@ -33,9 +33,9 @@ impl Entry<'_> {
     }
 
     /// Reads a text that may have placeholders and in which white space around it is an accident.
-    pub(crate) fn written(&mut self, word: &str, node: &Node) -> Option<Written> {
+    pub(crate) fn written(&mut self, word: &str, node: &Node) -> Option<WrittenText> {
         let syntax = self.dialect.syntax;
-        self.trimmed(word, node).map(|text| Written { text, syntax })
+        self.trimmed(word, node).map(|text| WrittenText { text, syntax })
     }
 
     /// Reads a text without the white space around it.
@@ -45,17 +45,17 @@ impl Entry<'_> {
         if trimmed.len() == text.len() {
             return Some(text);
         }
-        self.stray_space(word, node, "left out");
+        self.warn_stray_space(word, node, "left out");
         Some(trimmed.to_owned())
     }
 
-    fn stray_space(&mut self, word: &str, node: &Node, what: &str) {
+    fn warn_stray_space(&mut self, word: &str, node: &Node, what: &str) {
         let message = format!("\"{word}\" begins or ends with white space; {what}");
         self.warn("stray-space", node.line, word, (message, "remove it in the file"));
     }
 
     /// Splits a command line into words. On Windows a backslash is part of a path.
-    pub(super) fn words(&self, line: &str) -> Option<Vec<String>> {
+    pub(super) fn split_words(&self, line: &str) -> Option<Vec<String>> {
         match self.env.platform {
             Platform::Windows => shlex::split(&line.replace('\\', "\\\\")),
             Platform::Linux | Platform::MacOs => shlex::split(line),
@@ -63,16 +63,16 @@ impl Entry<'_> {
     }
 
     /// Reads arguments: a list of texts, or one text with spaces.
-    pub(super) fn arguments(&mut self, word: &str, node: &Node) -> Vec<Written> {
+    pub(super) fn arguments(&mut self, word: &str, node: &Node) -> Vec<WrittenText> {
         let syntax = self.dialect.syntax;
         if let Some(line) = node.as_str() {
             let hint = format!("write \"{word}\": [\"…\", \"…\"]");
             let message = format!("\"{word}\" must be a list, not a string; read as words");
             self.warn("wrong-type", node.line, word, (message, hint));
-            let words = self.words(line).unwrap_or_else(|| vec![line.to_owned()]);
-            return words.into_iter().map(|text| Written { text, syntax }).collect();
+            let words = self.split_words(line).unwrap_or_else(|| vec![line.to_owned()]);
+            return words.into_iter().map(|text| WrittenText { text, syntax }).collect();
         }
-        self.texts(word, node).into_iter().map(|text| Written { text, syntax }).collect()
+        self.texts(word, node).into_iter().map(|text| WrittenText { text, syntax }).collect()
     }
 
     /// Reads a list of texts.
@@ -88,7 +88,12 @@ impl Entry<'_> {
     }
 
     /// Reads names and values, such as variables or headers.
-    pub(crate) fn pairs(&mut self, word: &str, ours: &str, node: &Node) -> Vec<(String, Written)> {
+    pub(crate) fn pairs(
+        &mut self,
+        word: &str,
+        ours: &str,
+        node: &Node,
+    ) -> Vec<(String, WrittenText)> {
         // Values of native entries are resolved when connecting; all other texts are not.
         let syntax = self.dialect.syntax;
         if let Some(map) = node.as_map() {
@@ -106,9 +111,9 @@ impl Entry<'_> {
                     _ => self.text(&field, value)?,
                 };
                 if text.trim().len() != text.len() {
-                    self.stray_space(&field, value, "kept");
+                    self.warn_stray_space(&field, value, "kept");
                 }
-                Some((key.text.clone(), Written { text, syntax }))
+                Some((key.text.clone(), WrittenText { text, syntax }))
             });
             return pairs.collect();
         }
@@ -117,7 +122,7 @@ impl Entry<'_> {
             // `Name: value` is usual for headers, and the value may well have a `=` in it.
             let colon = line?.split_once(':').filter(|_| ours == "headers");
             let (name, text) = colon.or_else(|| line?.split_once('='))?;
-            Some((name.trim().to_owned(), Written { text: text.trim().to_owned(), syntax }))
+            Some((name.trim().to_owned(), WrittenText { text: text.trim().to_owned(), syntax }))
         };
         match lines.map(split).collect::<Option<Vec<_>>>() {
             Some(pairs) if node.as_list().is_some() => {
@@ -139,7 +144,7 @@ impl Entry<'_> {
 
     /// Reads a text whose absence does not make the entry useless; anything else is reported and
     /// ignored.
-    pub(super) fn word(&mut self, word: &str, node: &Node) -> Option<String> {
+    pub(super) fn optional_text(&mut self, word: &str, node: &Node) -> Option<String> {
         let text = node.as_str().map(str::to_owned);
         if text.is_none() {
             let message = format!("\"{word}\" must be a string, not {}; ignored", node.kind());
@@ -179,22 +184,30 @@ impl Entry<'_> {
     }
 
     /// Reads a limit; anything that is none is reported and ignored.
-    pub(super) fn limit(&mut self, word: &str, node: &Node, phase: Phase, unit: Unit) {
+    pub(super) fn read_timeout(
+        &mut self,
+        word: &str,
+        node: &Node,
+        kind: TimeoutKind,
+        unit: TimeUnit,
+    ) {
         let number = match node.as_str() {
             Some(text) if self.dialect.quoted_scalars => text.trim().parse().ok(),
             _ => node.as_f64(),
         };
         let number = number.filter(|number| number.is_finite() && *number >= 0.0);
         let milliseconds = match (number, node.as_str()) {
-            (Some(number), _) => Some(self.in_range(word, node, number) * factor(unit)),
+            (Some(number), _) => {
+                Some(self.clamp_to_range(word, node, number) * milliseconds_per(unit))
+            }
             (None, Some(text)) => parse_duration(text).map(|limit| limit.as_secs_f64() * 1_000.0),
             (None, None) => None,
         };
-        let Some(milliseconds) = milliseconds.filter(|limit| *limit <= LONGEST_MS) else {
+        let Some(milliseconds) = milliseconds.filter(|limit| *limit <= MAX_TIMEOUT_MS) else {
             let message = format!("\"{word}\" is no usable time limit; ignored");
             let hint = match unit {
-                Unit::Milliseconds => "write milliseconds, such as 30000",
-                Unit::Seconds => "write seconds, such as 30",
+                TimeUnit::Milliseconds => "write milliseconds, such as 30000",
+                TimeUnit::Seconds => "write seconds, such as 30",
             };
             self.warn("wrong-type", node.line, word, (message, hint));
             return;
@@ -205,15 +218,15 @@ impl Entry<'_> {
             reason = "between zero and a day"
         )]
         let milliseconds = Some(milliseconds.round() as u64);
-        match phase {
-            Phase::Both => self.fields.timeouts.both = milliseconds,
-            Phase::Connect => self.fields.timeouts.connect = milliseconds,
-            Phase::Call => self.fields.timeouts.call = milliseconds,
+        match kind {
+            TimeoutKind::Both => self.fields.timeouts.both = milliseconds,
+            TimeoutKind::Connect => self.fields.timeouts.connect = milliseconds,
+            TimeoutKind::Call => self.fields.timeouts.call = milliseconds,
         }
     }
 
     /// Keeps `timeout` in the range its program keeps it in; people paste milliseconds.
-    fn in_range(&mut self, word: &str, node: &Node, number: f64) -> f64 {
+    fn clamp_to_range(&mut self, word: &str, node: &Node, number: f64) -> f64 {
         match self.dialect.timeout_range.filter(|_| word == "timeout") {
             Some((least, most)) if !(least..=most).contains(&number) => {
                 let kept = number.clamp(least, most);
@@ -231,16 +244,16 @@ impl Entry<'_> {
         }
     }
 
-    fn unquoted(&mut self, word: &str, node: &Node) {
+    fn warn_unquoted(&mut self, word: &str, node: &Node) {
         let message = format!("\"{word}\" must be a string, not {}; read as text", node.kind());
         self.warn("wrong-type", node.line, word, (message, "put the value in quotes"));
     }
 }
 
-fn factor(unit: Unit) -> f64 {
+fn milliseconds_per(unit: TimeUnit) -> f64 {
     match unit {
-        Unit::Milliseconds => 1.0,
-        Unit::Seconds => 1_000.0,
+        TimeUnit::Milliseconds => 1.0,
+        TimeUnit::Seconds => 1_000.0,
     }
 }
 

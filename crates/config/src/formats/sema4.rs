@@ -3,6 +3,6 @@
 use super::program::{Program, user};
 
 pub(super) const PROGRAM: Program = Program {
-    files: &[user("~/.sema4ai/sema4ai-studio/mcp_servers.json").loose()],
+    files: &[user("~/.sema4ai/sema4ai-studio/mcp_servers.json").any_key_or_root()],
     ..Program::new("sema4", "Sema4.ai Studio")
 };

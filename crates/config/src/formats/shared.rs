@@ -7,13 +7,13 @@ use super::program::{Program, project, user};
 pub(super) const PROGRAM: Program = Program {
     priority: 10,
     files: &[
-        project("mcp_config.json").loose(),
-        project(".agents/.mcp.json").loose().also_read_by(&["Warp"]),
-        user("{xdg}/mcp/mcp.json").loose(),
-        user("~/.config/mcp/mcp.json").loose(),
-        user("~/.agents/mcp.json").loose(),
-        user("~/.agents/mcp/mcp.json").loose(),
-        user("~/.agents/.mcp.json").loose().also_read_by(&["Warp"]),
+        project("mcp_config.json").any_key_or_root(),
+        project(".agents/.mcp.json").any_key_or_root().also_read_by(&["Warp"]),
+        user("{xdg}/mcp/mcp.json").any_key_or_root(),
+        user("~/.config/mcp/mcp.json").any_key_or_root(),
+        user("~/.agents/mcp.json").any_key_or_root(),
+        user("~/.agents/mcp/mcp.json").any_key_or_root(),
+        user("~/.agents/.mcp.json").any_key_or_root().also_read_by(&["Warp"]),
     ],
     ..Program::new("shared", "shared files")
 };

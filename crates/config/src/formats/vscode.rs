@@ -4,7 +4,7 @@
 //! `mcp.servers`, a dev container brings its own. `inputs` are asked for by VS Code itself, so a
 //! `${input:…}` is a warning that names it. Which servers are off is kept in a database.
 
-use super::export::{self, Style};
+use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, project, user};
 use crate::expand::Syntax;
 
@@ -15,7 +15,7 @@ const IN_CONTAINER: &[&str] = &["customizations", "vscode", "mcp", "servers"];
 pub(super) const PROGRAM: Program = Program {
     priority: 20,
     dialect: Dialect::EDITOR.with(Syntax::INPUT),
-    own_fields: |map, entry| {
+    read_extra_fields: |map, entry| {
         if let Some(node) = map.get("sandboxEnabled").filter(|node| node.as_bool() == Some(true)) {
             entry.out_of_reach("sandboxEnabled", node, "VS Code runs it in a sandbox");
         }
@@ -38,12 +38,12 @@ pub(super) const PROGRAM: Program = Program {
         user("~/.vscode-server/data/User/mcp.json").servers(SERVERS),
         user("~/.vscode-server/data/Machine/mcp.json").servers(SERVERS),
     ],
-    export: Some(&Style {
-        kinds: Some(["stdio", "http", "sse"]),
+    export: Some(&ExportStyle {
+        type_words: Some(["stdio", "http", "sse"]),
         has_cwd: true,
         keys: SERVERS,
-        variable: export::env_colon,
-        ..Style::STANDARD
+        variable: export::env_colon_variable,
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("vscode", "VS Code")
 };

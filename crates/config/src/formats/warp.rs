@@ -5,6 +5,9 @@
 use super::program::{Program, project, user};
 
 pub(super) const PROGRAM: Program = Program {
-    files: &[project(".warp/.mcp.json").loose(), user("~/.warp/.mcp.json").loose()],
+    files: &[
+        project(".warp/.mcp.json").any_key_or_root(),
+        user("~/.warp/.mcp.json").any_key_or_root(),
+    ],
     ..Program::new("warp", "Warp")
 };

@@ -10,7 +10,7 @@ pub(crate) const NAME: &str = "Wharf";
 pub(super) const PROGRAM: Program = Program {
     priority: 100,
     dialect: Dialect::NATIVE,
-    is_looked_at_again: true,
+    keeps_documents: true,
     files: &[project(".wharf/mcp.json"), user("${WHARF_HOME:-~/.wharf}/mcp.json")],
     ..Program::new("wharf", NAME)
 };

@@ -5,7 +5,7 @@
 
 use crate::expand::Syntax;
 
-use super::export::{self, Style};
+use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, user};
 
 pub(super) const PROGRAM: Program = Program {
@@ -16,11 +16,11 @@ pub(super) const PROGRAM: Program = Program {
         user("~/.codeium/windsurf-next/mcp_config.json"),
         user("~/.codeium/mcp_config.json"),
     ],
-    export: Some(&Style {
+    export: Some(&ExportStyle {
         url: ["serverUrl", "serverUrl"],
         filters: [None, Some("disabledTools")],
-        variable: export::env_colon,
-        ..Style::STANDARD
+        variable: export::env_colon_variable,
+        ..ExportStyle::STANDARD
     }),
     ..Program::new("windsurf", "Windsurf")
 };

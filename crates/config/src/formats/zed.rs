@@ -5,9 +5,9 @@
 
 use crate::document::{Key, Map, Node};
 
-use super::export::Style;
+use super::export::ExportStyle;
+use super::file_reader::FileReader;
 use super::program::{Dialect, Program, project, user_on};
-use super::reading::Reading;
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::STANDARD.in_seconds(),
@@ -20,14 +20,14 @@ pub(super) const PROGRAM: Program = Program {
         )
         .read_by(read),
     ],
-    export: Some(&Style { keys: &["context_servers"], ..Style::STANDARD }),
+    export: Some(&ExportStyle { keys: &["context_servers"], ..ExportStyle::STANDARD }),
     ..Program::new("zed", "Zed")
 };
 
-fn read(root: &Node, reading: &mut Reading<'_>) {
+fn read(root: &Node, reader: &mut FileReader<'_>) {
     let Some(servers) = root.get("context_servers") else { return };
     let Some(map) = servers.as_map() else {
-        reading.servers(servers, "context_servers");
+        reader.read_servers(servers, "context_servers");
         return;
     };
     let is_extension = |(_, node): &(&Key, &Node)| {
@@ -37,11 +37,11 @@ fn read(root: &Node, reading: &mut Reading<'_>) {
     };
     let (extensions, own): (Vec<_>, Vec<_>) = Map::iter(map).partition(is_extension);
     for (key, node) in own {
-        reading.server(key, node);
+        reader.read_server(key, node);
     }
     for (key, node) in extensions {
         let name = crate::text::clip(&key.text, 100);
-        reading.out_of_reach(
+        reader.out_of_reach(
             node.line,
             format!("\"{name}\" comes from a Zed extension, which alone knows how to start it"),
         );

@@ -60,6 +60,6 @@ fn plant_in_group(group: &mut Node) {
 }
 
 /// Fails if the secret can be seen.
-pub(super) fn check_hidden(shown: &str, what: &str) {
+pub(super) fn assert_hidden(shown: &str, what: &str) {
     assert!(!is_in(shown), "{what} shows a secret: {shown}");
 }

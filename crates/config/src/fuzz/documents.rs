@@ -27,7 +27,7 @@ pub(super) fn yaml(bytes: &[u8]) {
 
 /// Reads a text and checks everything that is promised about the result.
 fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
-    let lines = Lines::of(text);
+    let lines = LineRange::of(text);
     match document::parse(text, notation) {
         Ok(parsed) => {
             lines.check_node(&parsed.root, 0);
@@ -51,11 +51,11 @@ fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
 }
 
 /// The lines of a text.
-pub(super) struct Lines {
+pub(super) struct LineRange {
     last: u32,
 }
 
-impl Lines {
+impl LineRange {
     pub(super) fn of(text: &str) -> Self {
         let last = 1 + text.replace("\r\n", "\n").matches(['\n', '\r']).count();
         Self { last: u32::try_from(last).unwrap_or(u32::MAX) }

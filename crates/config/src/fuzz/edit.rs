@@ -3,14 +3,14 @@
 use serde_json::{Value as Json, json};
 
 use crate::document::{self, Map, Node, Notation, Value};
-use crate::edit::{Change, EditError, NOT_SHOWN, apply, diff, mask};
+use crate::edit::{CONTENT_NOT_SHOWN, Change, EditError, apply, diff, redact};
 
 use super::canary::{self, CANARY};
-use super::choice::Choice;
 use super::documents::is_same;
+use super::seeded_choice::SeededChoice;
 
 /// In a file of so many levels no change is too deep, in any notation.
-const ROOMY: usize = 70;
+const SAFE_DEPTH: usize = 70;
 
 /// How many changes are tried on one text.
 const CHANGES: usize = 4;
@@ -46,11 +46,11 @@ fn edit(bytes: &[u8], notation: Notation) {
     if canary::is_in(&text) {
         return;
     }
-    let mut choice = Choice::of(bytes);
+    let mut choice = SeededChoice::of(bytes);
     let Ok(parsed) = document::parse(&text, notation) else {
         let refused = apply(&text, notation, &[Change::Remove { path: vec!["a".to_owned()] }]);
         assert!(matches!(refused, Err(EditError::Syntax(_))), "a broken text was changed");
-        assert_eq!(mask(&text, notation), NOT_SHOWN);
+        assert_eq!(redact(&text, notation), CONTENT_NOT_SHOWN);
         return;
     };
     let file = File { text: &text, notation, root: &parsed.root };
@@ -61,7 +61,7 @@ fn edit(bytes: &[u8], notation: Notation) {
         file.check(&any_change(path, &text, &mut choice));
     }
     let above = any_path(&paths, &text, &mut choice);
-    file.check_mask(above, &mut choice);
+    file.check_redaction(above, &mut choice);
 }
 
 struct File<'a> {
@@ -84,7 +84,7 @@ impl File<'_> {
     fn is_deep(&self, change: &Change) -> bool {
         let below = self.root.as_map().into_iter().flat_map(Map::iter);
         let deepest = below.map(|(_, value)| depth(value)).max().unwrap_or_default();
-        deepest.max(path_of(change).len()) > ROOMY
+        deepest.max(path_of(change).len()) > SAFE_DEPTH
     }
 
     /// Makes a change and checks everything that is promised about the result.
@@ -127,22 +127,22 @@ impl File<'_> {
     }
 
     /// Puts a secret below some keys, and checks that neither the text nor a diff shows it.
-    fn check_mask(&self, above: Vec<String>, choice: &mut Choice) {
+    fn check_redaction(&self, above: Vec<String>, choice: &mut SeededChoice) {
         let group = if choice.below(2) == 0 { "env" } else { "headers" };
         let path = [above, vec![group.to_owned(), "KEY".to_owned()]].concat();
         let set = |value: &str| Change::Set { path: path.clone(), value: value.into() };
         let Some(one) = self.apply(self.text, &set(CANARY)) else { return };
         let Some(other) = self.apply(&one, &set(&CANARY.repeat(2))) else { return };
         for (before, after) in [(self.text, &*one), (&*one, self.text), (&*one, &*other)] {
-            canary::check_hidden(&mask(after, self.notation), "a masked text");
+            canary::assert_hidden(&redact(after, self.notation), "a masked text");
             let shown = diff(before, after, self.notation, "file");
-            canary::check_hidden(&shown, "a diff");
+            canary::assert_hidden(&shown, "a diff");
             assert!(!shown.is_empty(), "the diff does not tell of a secret");
         }
     }
 }
 
-fn any_path(paths: &[Vec<String>], text: &str, choice: &mut Choice) -> Vec<String> {
+fn any_path(paths: &[Vec<String>], text: &str, choice: &mut SeededChoice) -> Vec<String> {
     let mut path = choice.pick(paths).cloned().unwrap_or_default();
     let further = match choice.below(4) {
         0 | 1 if !path.is_empty() => 0,
@@ -158,7 +158,7 @@ fn any_path(paths: &[Vec<String>], text: &str, choice: &mut Choice) -> Vec<Strin
     path
 }
 
-fn any_change(path: Vec<String>, text: &str, choice: &mut Choice) -> Change {
+fn any_change(path: Vec<String>, text: &str, choice: &mut SeededChoice) -> Change {
     let part = choice.part_of(text);
     match choice.below(8) {
         0 | 1 => Change::Remove { path },
@@ -168,7 +168,7 @@ fn any_change(path: Vec<String>, text: &str, choice: &mut Choice) -> Change {
     }
 }
 
-fn any_value(part: String, choice: &mut Choice) -> Json {
+fn any_value(part: String, choice: &mut SeededChoice) -> Json {
     match choice.below(8) {
         0 => Json::Null,
         1 => json!(5),

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::env::{Env, Platform};
-use crate::expand::{self, Piece, Placeholder, Scope, Syntax};
+use crate::expand::{self, ExpandContext, Piece, Placeholder, Syntax};
 use crate::named_files::NamedFiles;
-use crate::server::Written;
+use crate::server::WrittenText;
 use crate::source::Level;
 
 use super::FOLDER;
@@ -29,7 +29,7 @@ pub(super) fn expand(bytes: &[u8]) {
         .with_variable("COMMAND", "!$(date)");
     let folder = Path::new(FOLDER);
     let files = NamedFiles::default();
-    let scope = Scope {
+    let context = ExpandContext {
         env: &env,
         folder,
         file_folder: folder,
@@ -39,14 +39,14 @@ pub(super) fn expand(bytes: &[u8]) {
     };
     let each = Syntax::all().iter();
     for syntax in each.chain([Syntax::empty(), Syntax::all()]) {
-        check(&Written { text: text.clone().into_owned(), syntax }, scope);
+        check(&WrittenText { text: text.clone().into_owned(), syntax }, context);
     }
 }
 
-fn check(written: &Written, scope: Scope<'_>) {
+fn check(written: &WrittenText, context: ExpandContext<'_>) {
     let mut whole = String::new();
     let (mut placeholders, mut asks_for_the_secret, mut was_text) = (0, false, false);
-    for piece in expand::pieces(written, scope) {
+    for piece in expand::pieces(written, context) {
         let is_text = matches!(piece, Piece::Text(_));
         let part = match piece {
             Piece::Text(text) => text,
@@ -63,8 +63,8 @@ fn check(written: &Written, scope: Scope<'_>) {
         whole.push_str(part);
     }
     assert_eq!(whole, written.text, "the pieces are not the text");
-    assert_eq!(expand::has_placeholder(written, scope), placeholders > 0);
-    let expanded = expand::expand(written, scope);
+    assert_eq!(expand::has_placeholder(written, context), placeholders > 0);
+    let expanded = expand::expand(written, context);
     assert_eq!(expanded.uses.len(), placeholders, "each placeholder is told");
     assert!(placeholders > 0 || expanded.text == written.text, "plain text was changed");
     // The other variables only mention it, so it can come from nowhere else.

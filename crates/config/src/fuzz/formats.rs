@@ -1,45 +1,45 @@
 //! Any text as each file of each program, from its reader to the listing.
 
-use crate::catalog::{Server, State};
-use crate::discover::Found;
+use crate::catalog::{DefinitionState, Server};
+use crate::discover::Discovery;
 use crate::document::{Node, Notation};
-use crate::formats::Shape;
-use crate::merge::{self, Rules};
+use crate::formats::FileShape;
+use crate::merge::{self, MergeOptions};
 use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::switches::Switches;
 use crate::text::is_unsafe;
 use crate::trust::Trust;
-use crate::view::ServerView;
+use crate::view::CatalogServerView;
 
 use super::canary;
-use super::documents::Lines;
-use super::readers::{MACHINE, READERS, Reader, planted};
+use super::documents::LineRange;
+use super::program_readers::{EMPTY_MACHINE, PROGRAM_READERS, ProgramReader, parse_with_canary};
 
 /// No message of a problem, and no hint, is longer.
-const LONGEST_MESSAGE: usize = 500;
+const MAX_MESSAGE_LENGTH: usize = 500;
 
 /// Reads a text as every file that could hold it.
 pub(super) fn formats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for notation in [Notation::Json, Notation::Toml, Notation::Yaml] {
-        let Some(parsed) = planted(&text, notation) else { continue };
-        for reader in READERS.iter().filter(|reader| reader.notation() == notation) {
+        let Some(parsed) = parse_with_canary(&text, notation) else { continue };
+        for reader in PROGRAM_READERS.iter().filter(|reader| reader.notation() == notation) {
             let found = reader.read(&parsed);
             check_names(reader, &parsed.root, &found);
-            check_found(found, &Lines::of(&text));
+            check_found(found, &LineRange::of(&text));
         }
     }
 }
 
 /// Checks that each entry of a plain map is there, under the name that it has in the file.
-fn check_names(reader: &Reader, root: &Node, found: &Found) {
+fn check_names(reader: &ProgramReader, root: &Node, found: &Discovery) {
     let servers = match &reader.file.shape {
-        Shape::Servers(keys) => root.pointer(keys),
-        Shape::Loose => {
+        FileShape::Servers(keys) => root.pointer(keys),
+        FileShape::AnyKeyOrRoot => {
             ["mcpServers", "servers", "mcp_servers"].iter().find_map(|key| root.get(key))
         }
-        Shape::Custom(_) | Shape::Notice(_) => None,
+        FileShape::Custom(_) | FileShape::Notice(_) => None,
     };
     if let Some(map) = servers.and_then(Node::as_map) {
         let written = map.iter().map(|(key, _)| (key.text.as_str(), key.line));
@@ -48,51 +48,53 @@ fn check_names(reader: &Reader, root: &Node, found: &Found) {
     }
 }
 
-fn check_found(found: Found, lines: &Lines) {
+fn check_found(found: Discovery, lines: &LineRange) {
     found.problems.iter().for_each(|problem| check_problem(problem, lines));
-    canary::check_hidden(&format!("{:?}", found.definitions), "a definition");
-    let judged = found.definitions.into_iter().map(|own| (own, Trust::Given)).collect();
+    canary::assert_hidden(&format!("{:?}", found.definitions), "a definition");
+    let judged = found.definitions.into_iter().map(|own| (own, Trust::Accepted)).collect();
     let switches = Switches::default();
     let files = NamedFiles::default();
-    let rules = Rules {
+    let merge_options = MergeOptions {
         files: &files,
-        env: &MACHINE,
+        env: &EMPTY_MACHINE,
         switches: &switches,
         keep_duplicates: false,
         native_web_search: true,
     };
-    for server in merge::merge(judged, &rules) {
+    for server in merge::merge(judged, &merge_options) {
         check_server(&server, lines);
     }
 }
 
-fn check_server(server: &Server, lines: &Lines) {
+fn check_server(server: &Server, lines: &LineRange) {
     lines.check(server.definition.line);
     for problem in &server.problems {
         check_problem(problem, lines);
         assert_eq!(problem.server.as_deref(), Some(server.definition.name.as_str()));
     }
     match server.state {
-        State::Invalid => assert!(server.has_errors(), "an invalid server does not say why"),
-        State::Enabled | State::Duplicate | State::Native => {
+        DefinitionState::Invalid => {
+            assert!(server.has_errors(), "an invalid server does not say why")
+        }
+        DefinitionState::Enabled | DefinitionState::Duplicate | DefinitionState::Native => {
             assert!(!server.has_errors() && server.spec.is_some(), "used despite an error");
         }
-        State::Disabled => assert!(server.reason.is_some(), "off without a reason"),
-        State::Untrusted | State::Shadowed => {}
+        DefinitionState::Disabled => assert!(server.reason.is_some(), "off without a reason"),
+        DefinitionState::Untrusted | DefinitionState::Shadowed => {}
     }
-    canary::check_hidden(&format!("{server:?}"), "a server");
-    let listed = serde_json::to_string(&ServerView::of(server));
-    canary::check_hidden(&listed.unwrap_or_default(), "a listing");
-    drop(ServerView::revealed(server, &MACHINE));
+    canary::assert_hidden(&format!("{server:?}"), "a server");
+    let listed = serde_json::to_string(&CatalogServerView::of(server));
+    canary::assert_hidden(&listed.unwrap_or_default(), "a listing");
+    drop(CatalogServerView::revealed(server, &EMPTY_MACHINE));
 }
 
-fn check_problem(problem: &Problem, lines: &Lines) {
+fn check_problem(problem: &Problem, lines: &LineRange) {
     if let Some(line) = problem.line {
         lines.check(line);
     }
     for text in [Some(&problem.message), problem.hint.as_ref()].into_iter().flatten() {
-        assert!(text.chars().count() <= LONGEST_MESSAGE, "too long to be read: {text}");
+        assert!(text.chars().count() <= MAX_MESSAGE_LENGTH, "too long to be read: {text}");
         assert!(!text.contains(is_unsafe), "{text:?} could harm a terminal");
-        canary::check_hidden(text, "a problem");
+        canary::assert_hidden(text, "a problem");
     }
 }

@@ -2,29 +2,29 @@
 //!
 //! They are plain functions, so that `tests` can run all of them for a second on every change; the
 //! folder `fuzz` at the root runs the same ones for hours with libFuzzer, which sets `cfg(fuzzing)`.
-//! To add one, write it in a file here and name it in [`BODIES`] and in `fuzz/Cargo.toml`.
+//! To add one, write it in a file here and name it in [`FUZZ_TARGETS`] and in `fuzz/Cargo.toml`.
 
 mod canary;
-mod choice;
 mod documents;
 mod edit;
 mod expand;
 mod formats;
-mod readers;
+mod program_readers;
+mod seeded_choice;
 #[cfg(test)]
 mod tests;
 mod trust;
 
 /// All targets.
-pub const BODIES: &[Body] = &[
-    Body::new("json", documents::json, &JSON),
-    Body::new("toml", documents::toml, &TOML),
-    Body::new("yaml", documents::yaml, &YAML),
-    Body::new("formats", formats::formats, &ALL),
-    Body::new("expand", expand::expand, &TEXT),
-    Body::new("edit_json", edit::json, &JSON),
-    Body::new("edit_toml", edit::toml, &TOML),
-    Body::new("trust", trust::trust, &ALL),
+pub const FUZZ_TARGETS: &[ConfigFuzzTarget] = &[
+    ConfigFuzzTarget::new("json", documents::json, &JSON),
+    ConfigFuzzTarget::new("toml", documents::toml, &TOML),
+    ConfigFuzzTarget::new("yaml", documents::yaml, &YAML),
+    ConfigFuzzTarget::new("formats", formats::formats, &ALL),
+    ConfigFuzzTarget::new("expand", expand::expand, &TEXT),
+    ConfigFuzzTarget::new("edit_json", edit::json, &JSON),
+    ConfigFuzzTarget::new("edit_toml", edit::toml, &TOML),
+    ConfigFuzzTarget::new("trust", trust::trust, &ALL),
 ];
 
 /// Samples, and the endings of the golden files that go with them.
@@ -52,7 +52,7 @@ pub const FOLDER: &str = "/nowhere/project";
 
 /// One target.
 #[derive(Debug, Clone, Copy)]
-pub struct Body {
+pub struct ConfigFuzzTarget {
     /// The name of the target.
     pub name: &'static str,
     /// Runs it once.
@@ -63,7 +63,7 @@ pub struct Body {
     pub golden: &'static [&'static str],
 }
 
-impl Body {
+impl ConfigFuzzTarget {
     const fn new(name: &'static str, run: fn(&[u8]), (samples, golden): &'static Corpus) -> Self {
         Self { name, run, samples, golden }
     }
@@ -75,9 +75,9 @@ impl Body {
 ///
 /// If a promise is broken, or there is no target of that name.
 pub fn run(name: &str, bytes: &[u8]) {
-    let body = BODIES.iter().find(|body| body.name == name);
-    assert!(body.is_some(), "no fuzz target is called {name:?}");
-    if let Some(body) = body {
-        (body.run)(bytes);
+    let target = FUZZ_TARGETS.iter().find(|target| target.name == name);
+    assert!(target.is_some(), "no fuzz target is called {name:?}");
+    if let Some(target) = target {
+        (target.run)(bytes);
     }
 }

@@ -7,7 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::{BODIES, Body, FOLDER};
+use super::{ConfigFuzzTarget, FOLDER, FUZZ_TARGETS};
 
 /// Even a slow machine that does other things as well reads a few kilobytes faster.
 const TOO_SLOW: Duration = Duration::from_secs(10);
@@ -42,29 +42,31 @@ const VALUES: &[&str] = &[
 ];
 
 #[test]
-fn every_target_keeps_its_promises() {
+fn every_target_holds_its_invariants_on_mutated_samples() {
     let seconds = number_from_env("WHARF_FUZZ_SECONDS").unwrap_or(1);
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let first_seed =
         number_from_env("WHARF_FUZZ_SEED").unwrap_or(u64::from(clock.subsec_nanos()) << 20);
     let only = from_env("WHARF_FUZZ_TARGET");
-    for body in BODIES.iter().filter(|body| only.as_ref().is_none_or(|name| name == body.name)) {
-        let corpus = corpus(body);
+    for target in
+        FUZZ_TARGETS.iter().filter(|target| only.as_ref().is_none_or(|name| name == target.name))
+    {
+        let corpus = corpus(target);
         let end = Instant::now() + Duration::from_secs(seconds);
         let mut seed = first_seed;
         while Instant::now() < end {
-            run_case(body, &corpus, seed);
+            run_case(target, &corpus, seed);
             seed += 1;
         }
-        println!("{}: {} cases", body.name, seed - first_seed);
+        println!("{}: {} cases", target.name, seed - first_seed);
     }
 }
 
 #[test]
-fn every_sample_keeps_the_promises_as_it_is() {
-    for body in BODIES {
-        for sample in corpus(body) {
-            (body.run)(sample.as_bytes());
+fn every_target_holds_its_invariants_on_every_sample() {
+    for target in FUZZ_TARGETS {
+        for sample in corpus(target) {
+            (target.run)(sample.as_bytes());
         }
     }
 }
@@ -73,14 +75,14 @@ fn every_sample_keeps_the_promises_as_it_is() {
 fn every_target_can_be_run_by_libfuzzer() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/Cargo.toml");
     let manifest = std::fs::read_to_string(path).unwrap();
-    for body in BODIES {
-        assert!(manifest.contains(&format!("{{ name = \"{}\"", body.name)), "{}", body.name);
+    for target in FUZZ_TARGETS {
+        assert!(manifest.contains(&format!("{{ name = \"{}\"", target.name)), "{}", target.name);
     }
 }
 
 /// Returns the samples of a target and the golden files it wants.
-fn corpus(body: &Body) -> Vec<String> {
-    let mut corpus: Vec<String> = body.samples.iter().map(|&sample| sample.to_owned()).collect();
+fn corpus(target: &ConfigFuzzTarget) -> Vec<String> {
+    let mut corpus: Vec<String> = target.samples.iter().map(|&sample| sample.to_owned()).collect();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/cases");
     let mut cases: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|case| case.unwrap().path()).collect();
@@ -90,7 +92,7 @@ fn corpus(body: &Body) -> Vec<String> {
         for (places, content) in
             text.split("\n=== ").skip(1).filter_map(|file| file.split_once('\n'))
         {
-            if body.golden.iter().any(|ending| places.ends_with(ending)) {
+            if target.golden.iter().any(|ending| places.ends_with(ending)) {
                 corpus.push(format!("{content}\n"));
             }
         }
@@ -98,11 +100,11 @@ fn corpus(body: &Body) -> Vec<String> {
     corpus
 }
 
-fn run_case(body: &Body, corpus: &[String], seed: u64) {
+fn run_case(target: &ConfigFuzzTarget, corpus: &[String], seed: u64) {
     let input = mutate(corpus, &mut Random::new(seed));
     let start = Instant::now();
-    let result = catch_unwind(AssertUnwindSafe(|| (body.run)(&input)));
-    let (name, duration, shown) = (body.name, start.elapsed(), input.escape_ascii());
+    let result = catch_unwind(AssertUnwindSafe(|| (target.run)(&input)));
+    let (name, duration, shown) = (target.name, start.elapsed(), input.escape_ascii());
     assert!(result.is_ok(), "{name} fails with WHARF_FUZZ_SEED={seed}: {shown}");
     assert!(duration < TOO_SLOW, "{name} takes {duration:?} with WHARF_FUZZ_SEED={seed}: {shown}");
 }

@@ -7,17 +7,18 @@ use crate::source::Level;
 use crate::trust::{Trust, TrustStore, TrustSubject};
 
 use super::canary;
-use super::choice::Choice;
-use super::readers::{MACHINE, READERS, Reader, planted};
+use super::program_readers::{EMPTY_MACHINE, PROGRAM_READERS, ProgramReader, parse_with_canary};
+use super::seeded_choice::SeededChoice;
 
 /// Agrees to every entry of a text, as a file of some program, and to nothing else.
 pub(super) fn trust(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let mut choice = Choice::of(bytes);
+    let mut choice = SeededChoice::of(bytes);
     for notation in [Notation::Json, Notation::Toml, Notation::Yaml] {
-        let Some(parsed) = planted(&text, notation) else { continue };
-        let fits = |own: &&Reader| own.file.level == Level::Project && own.notation() == notation;
-        let readers: Vec<&Reader> = READERS.iter().filter(fits).collect();
+        let Some(parsed) = parse_with_canary(&text, notation) else { continue };
+        let fits =
+            |own: &&ProgramReader| own.file.level == Level::Project && own.notation() == notation;
+        let readers: Vec<&ProgramReader> = PROGRAM_READERS.iter().filter(fits).collect();
         let found = choice.pick(&readers).map(|reader| reader.read(&parsed));
         for definition in found.into_iter().flat_map(|found| found.definitions) {
             check(&definition, &mut choice);
@@ -25,27 +26,27 @@ pub(super) fn trust(bytes: &[u8]) {
     }
 }
 
-fn check(definition: &Definition, choice: &mut Choice) {
+fn check(definition: &Definition, choice: &mut SeededChoice) {
     let (mut store, files) = (TrustStore::default(), NamedFiles::default());
-    assert_eq!(store.check(definition, &MACHINE, &files), Trust::Unknown);
-    store.accept(&TrustSubject::of(definition, &MACHINE));
+    assert_eq!(store.check(definition, &EMPTY_MACHINE, &files), Trust::Unknown);
+    store.accept(&TrustSubject::of(definition, &EMPTY_MACHINE));
     // What looks like the variables of a server may be one that is called "env".
     let name = definition.name.as_str().rsplit(':').next().unwrap_or_default();
     if !canary::is_group(name) {
-        canary::check_hidden(&format!("{store:?}"), "the record of trust");
+        canary::assert_hidden(&format!("{store:?}"), "the record of trust");
     }
-    assert_eq!(store.check(definition, &MACHINE, &files), Trust::Given);
+    assert_eq!(store.check(definition, &EMPTY_MACHINE, &files), Trust::Accepted);
     let Some(raw) = &definition.raw else { return };
     let mut places = Vec::new();
     collect(raw, &mut Vec::new(), &mut places);
     let Some(place) = choice.pick(&places) else { return };
-    for change in [extend, disguise] {
+    for change in [change_value, replace_by_text] {
         let mut changed = definition.clone();
         let value = changed.raw.as_mut().and_then(|raw| value_at(raw, place));
         if !value.is_some_and(change) {
             continue;
         }
-        let Trust::Changed(differences) = store.check(&changed, &MACHINE, &files) else {
+        let Trust::Changed(differences) = store.check(&changed, &EMPTY_MACHINE, &files) else {
             panic!("a change at {place:?} is not seen");
         };
         assert!(!differences.is_empty(), "a change at {place:?} is not told");
@@ -53,7 +54,7 @@ fn check(definition: &Definition, choice: &mut Choice) {
 }
 
 /// Makes a value another one of its kind.
-fn extend(value: &mut Value) -> bool {
+fn change_value(value: &mut Value) -> bool {
     match value {
         Value::String(text) => text.insert(0, 'x'),
         Value::Number(digits) => digits.push('1'),
@@ -65,7 +66,7 @@ fn extend(value: &mut Value) -> bool {
 }
 
 /// Makes a value a text that looks like it, where a record might mark the kinds.
-fn disguise(value: &mut Value) -> bool {
+fn replace_by_text(value: &mut Value) -> bool {
     let text = match value {
         Value::String(_) => return false,
         Value::Number(digits) => format!("={digits}"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::{LoadOptions, State, load};
+use crate::catalog::{DefinitionState, LoadOptions, load};
 use crate::credentials::Credentials;
 use crate::document::{Node, Notation, parse};
 use crate::edit::Change;
@@ -11,11 +11,12 @@ use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{NewServerName, ServerSpec, Transport};
-use crate::spec::{self, Specified};
+use crate::spec::{self, SpecResult};
 use crate::store;
 
 use super::{
-    Done, ManageError, Scope, change, lock, native_entry, native_file, native_keys, trust_own,
+    ChangeSummary, ConfigScope, ManageError, edit_file, lock, native_entry, native_file,
+    native_keys, trust_entries,
 };
 
 /// A server to add.
@@ -28,13 +29,13 @@ pub struct AddRequest {
     /// A token that goes to the credential store.
     pub token: Option<Secret>,
     /// The file.
-    pub scope: Scope,
+    pub scope: ConfigScope,
     /// Whether an entry of this name is replaced.
     pub replace: bool,
 }
 
 /// Adds a server, or replaces it. What the person adds to a project is trusted.
-pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
+pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError> {
     let AddRequest { name, mut entry, token, scope, replace } = request;
     let name: NewServerName = name.parse()?;
     let name = name.as_str();
@@ -57,22 +58,22 @@ pub fn add(env: &Env, request: AddRequest) -> Result<Done, ManageError> {
         stored = Some(id);
     }
     let set = Change::Set { path: native_keys(name), value: entry };
-    if let Err(error) = change(&path, &[set]) {
+    if let Err(error) = edit_file(&path, &[set]) {
         if let Some(id) = stored {
             // Should this fail as well, the first error still says more.
-            drop(forget(env, &id));
+            drop(remove_credential(env, &id));
         }
         return Err(error);
     }
     if let Some(old) = existing.as_ref().and_then(credential_of) {
-        forget(env, old)?;
+        remove_credential(env, old)?;
     }
-    if scope == Scope::Project {
-        trust_own(env, &path, &[name])?;
+    if scope == ConfigScope::Project {
+        trust_entries(env, &path, &[name])?;
     }
     let verb = if existing.is_some() { "Replaced" } else { "Added" };
-    let message = format!("{verb} server \"{name}\" in {}", env.short(&path));
-    Ok(Done { name: name.to_owned(), path: Some(path), message })
+    let message = format!("{verb} server \"{name}\" in {}", env.display_path(&path));
+    Ok(ChangeSummary { name: name.to_owned(), path: Some(path), message })
 }
 
 /// Reads the entry as it will be read from the file, and refuses what would not load.
@@ -86,14 +87,16 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, Man
     let catalog = load(&alone, LoadOptions::default())?;
     let Some(server) = catalog.servers.into_iter().next() else { return Ok(None) };
     let closer = match server.state {
-        State::Invalid => Specified::default(),
+        DefinitionState::Invalid => SpecResult::default(),
         // It was not looked at closely, but has to work when it is switched on.
-        State::Disabled => spec::specify(&server.definition, env, &NamedFiles::default()),
+        DefinitionState::Disabled => {
+            spec::build_spec(&server.definition, env, &NamedFiles::default())
+        }
         _ => return Ok(server.spec.map(|spec| *spec)),
     };
     match server.problems.iter().chain(&closer.problems).find(|problem| problem.is_error()) {
         Some(Problem { message, hint, .. }) => Err(invalid(message, hint.clone())),
-        None if server.state == State::Invalid => Err(invalid("it cannot be used", None)),
+        None if server.state == DefinitionState::Invalid => Err(invalid("it cannot be used", None)),
         None => Ok(closer.spec),
     }
 }
@@ -117,7 +120,7 @@ pub(super) fn credential_of(entry: &Node) -> Option<&str> {
 }
 
 /// Forgets a token whose entry is gone. The caller holds the lock.
-pub(super) fn forget(env: &Env, id: &str) -> Result<(), ManageError> {
+pub(super) fn remove_credential(env: &Env, id: &str) -> Result<(), ManageError> {
     let mut credentials = Credentials::load(env)?;
     if credentials.remove(id) {
         credentials.save()?;

@@ -50,7 +50,7 @@ pub enum ManageError {
     },
     /// It belongs to another program.
     #[error("Server \"{name}\" is defined in {} ({provider})", .path.display())]
-    Elsewhere {
+    OtherProgram {
         /// The name.
         name: String,
         /// The file.
@@ -63,7 +63,7 @@ pub enum ManageError {
     TokenWithoutUrl,
     /// Its token cannot be noted in the file of another program.
     #[error("Server \"{name}\" is defined in {} ({provider}), which cannot refer to a stored token", .path.display())]
-    TokenElsewhere {
+    OtherProgramToken {
         /// The name.
         name: String,
         /// The file.
@@ -122,7 +122,7 @@ pub enum ManageError {
     #[error("there is no home folder for Wharf's files")]
     NoHome,
     /// A file is not what it should be.
-    #[error("{}", located(.0))]
+    #[error("{}", with_location(.0))]
     Problem(Box<Problem>),
     /// Nothing could be found at all.
     #[error(transparent)]
@@ -143,7 +143,7 @@ pub enum ManageError {
     },
 }
 
-fn located(problem: &Problem) -> String {
+fn with_location(problem: &Problem) -> String {
     let path = problem.path.as_deref().map(|path| format!("{}: ", path.display()));
     let line = problem.line.map(|line| format!("line {line}: "));
     format!("{}{}{}", path.unwrap_or_default(), line.unwrap_or_default(), problem.message)

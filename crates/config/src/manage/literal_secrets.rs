@@ -4,10 +4,10 @@
 use serde::Serialize;
 
 use crate::env::Env;
-use crate::expand::{Scope, Syntax, has_placeholder};
+use crate::expand::{ExpandContext, Syntax, has_placeholder};
 use crate::named_files::NamedFiles;
-use crate::secret::{Secret, mask_args, names_a_secret, redact_url};
-use crate::server::{Definition, Written};
+use crate::secret::{Secret, names_a_secret, redact_args, redact_url};
+use crate::server::{Definition, WrittenText};
 use crate::server_url::ServerUrl;
 
 use super::portable::Portable;
@@ -44,7 +44,7 @@ pub(super) fn literal_secrets(definition: &Definition, env: &Env) -> Vec<Literal
         field,
         can_be_stored,
     };
-    let is_literal = |written: &Written| is_literal(written, definition, env);
+    let is_literal = |written: &WrittenText| is_literal(written, definition, env);
     let mut secrets = Vec::new();
     let url = fields.url.as_ref().filter(|url| is_literal(url));
     let resource = url.and_then(|url| resource_of(&url.text));
@@ -58,13 +58,13 @@ pub(super) fn literal_secrets(definition: &Definition, env: &Env) -> Vec<Literal
         }
     }
     let texts: Vec<&str> = fields.args.iter().map(|arg| arg.text.as_str()).collect();
-    let shown = mask_args(texts.iter().copied());
+    let shown = redact_args(texts.iter().copied());
     for (index, arg) in fields.args.iter().enumerate().filter(|(_, arg)| is_literal(arg)) {
         if shown[index] != arg.text || is_token(&arg.text) {
             secrets.push(found(format!("args[{index}]"), false));
         }
     }
-    if url.is_some_and(|url| redact_url(&url.text).contains(crate::secret::MASK)) {
+    if url.is_some_and(|url| redact_url(&url.text).contains(crate::secret::REDACTED)) {
         secrets.push(found("url".to_owned(), false));
     }
     secrets
@@ -99,12 +99,12 @@ fn bearer<'a>(name: &str, value: &'a str) -> Option<&'a str> {
 }
 
 /// Tells whether a text stands for itself.
-fn is_literal(written: &Written, definition: &Definition, env: &Env) -> bool {
+fn is_literal(written: &WrittenText, definition: &Definition, env: &Env) -> bool {
     let files = NamedFiles::default();
     let is_resolved = written.syntax.contains(Syntax::RESOLVED)
-        && (written.text.starts_with('!') || env.filled_variable(&written.text).is_some());
-    let scope = Scope::of(definition, env, &files);
-    !written.text.is_empty() && !is_resolved && !has_placeholder(written, scope)
+        && (written.text.starts_with('!') || env.nonempty_variable(&written.text).is_some());
+    let context = ExpandContext::of(definition, env, &files);
+    !written.text.is_empty() && !is_resolved && !has_placeholder(written, context)
 }
 
 fn is_token(text: &str) -> bool {

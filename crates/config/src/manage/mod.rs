@@ -22,7 +22,7 @@ use crate::edit::{self, Change};
 use crate::env::Env;
 use crate::server::Definition;
 use crate::source::Level;
-use crate::store::{self, Lock};
+use crate::store::{self, WriteLock};
 use crate::trust::{TrustStore, TrustSubject};
 
 pub use add::{AddRequest, add, entry_from_json};
@@ -34,12 +34,13 @@ pub use remove::remove;
 pub use switch::{Switch, switch};
 pub use token::{has_entry, set_token};
 pub use transfer::{
-    Note, SkipReason, Skipped, Transfer, TransferRequest, export, export_targets, import,
+    SkipReason, SkippedServer, Transfer, TransferNote, TransferRequest, export, export_targets,
+    import,
 };
 
 /// Which of Wharf's own files is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ConfigScope {
     /// The project's.
     Project,
     /// The person's.
@@ -48,7 +49,7 @@ pub enum Scope {
 
 /// A change that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct ChangeSummary {
     /// The server.
     pub name: String,
     /// The file that was changed, if one was.
@@ -67,26 +68,26 @@ pub fn project_folder(env: &Env) -> Option<PathBuf> {
 }
 
 /// Returns the scope for somebody who named none: the project, where there is one.
-pub fn default_scope(env: &Env) -> Scope {
-    if project_folder(env).is_some() { Scope::Project } else { Scope::User }
+pub fn default_scope(env: &Env) -> ConfigScope {
+    if project_folder(env).is_some() { ConfigScope::Project } else { ConfigScope::User }
 }
 
 /// Returns Wharf's own file of a scope.
-pub fn native_file(env: &Env, scope: Scope) -> Result<PathBuf, ManageError> {
+pub fn native_file(env: &Env, scope: ConfigScope) -> Result<PathBuf, ManageError> {
     match scope {
-        Scope::Project => {
+        ConfigScope::Project => {
             let folder = project_folder(env).ok_or(ManageError::NoProject)?;
             let path = folder.join(".wharf").join("mcp.json");
-            stay_inside(&folder, &path)?;
+            ensure_inside(&folder, &path)?;
             Ok(path)
         }
-        Scope::User => Ok(env.wharf_home().ok_or(ManageError::NoHome)?.join("mcp.json")),
+        ConfigScope::User => Ok(env.wharf_home().ok_or(ManageError::NoHome)?.join("mcp.json")),
     }
 }
 
 /// Links are followed, but those of a project came with it: one that leads out of it could make
 /// the person write to a file of their own.
-fn stay_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
+fn ensure_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
     let Ok(real_folder) = folder.canonicalize() else { return Ok(()) };
     for part in path.ancestors().take_while(|part| *part != folder) {
         let is_link = part.symlink_metadata().is_ok_and(|about| about.is_symlink());
@@ -99,23 +100,23 @@ fn stay_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
 }
 
 /// The same for the file that a definition was found in.
-fn stay_in_project(definition: &Definition) -> Result<(), ManageError> {
+fn ensure_in_project(definition: &Definition) -> Result<(), ManageError> {
     match definition.source.level {
-        Level::Project => stay_inside(&definition.folder, &definition.source.path),
+        Level::Project => ensure_inside(&definition.folder, &definition.source.path),
         Level::Env | Level::User | Level::Builtin => Ok(()),
     }
 }
 
 /// Takes the lock under which files are changed.
-pub fn lock(env: &Env) -> Result<Lock, ManageError> {
+pub fn lock(env: &Env) -> Result<WriteLock, ManageError> {
     let home = env.wharf_home().ok_or(ManageError::NoHome)?;
-    Ok(Lock::acquire(&home.join("run"), store::LOCK_WAIT)?)
+    Ok(WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?)
 }
 
 /// Reads a file, makes changes in its text and writes it. The caller holds the lock.
-fn change(path: &Path, changes: &[Change]) -> Result<(), ManageError> {
+fn edit_file(path: &Path, changes: &[Change]) -> Result<(), ManageError> {
     let before = store::read(path)?.unwrap_or_default();
-    let after = edited(path, &before, changes)?;
+    let after = edit_text(path, &before, changes)?;
     if after != before {
         store::write(path, &after)?;
     }
@@ -123,15 +124,15 @@ fn change(path: &Path, changes: &[Change]) -> Result<(), ManageError> {
 }
 
 /// Returns the text of a file with changes made in it.
-fn edited(path: &Path, before: &str, changes: &[Change]) -> Result<String, ManageError> {
+fn edit_text(path: &Path, before: &str, changes: &[Change]) -> Result<String, ManageError> {
     let notation = crate::discover::notation_of(path);
     edit::apply(before, notation, changes)
         .map_err(|source| ManageError::Edit { path: path.to_owned(), source })
 }
 
 /// Agrees to what the person has just put into the project's file themselves.
-fn trust_own(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> {
-    let catalog = look(env, LoadOptions::default())?;
+fn trust_entries(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> {
+    let catalog = load_for_editing(env, LoadOptions::default())?;
     let (mut trust, problem) = TrustStore::load(env);
     if let Some(problem) = problem {
         return Err(ManageError::Problem(Box::new(problem)));
@@ -146,7 +147,7 @@ fn trust_own(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> 
 }
 
 /// Looks at everything that can be changed, as it is now.
-fn look(env: &Env, options: LoadOptions) -> Result<Catalog, ManageError> {
+fn load_for_editing(env: &Env, options: LoadOptions) -> Result<Catalog, ManageError> {
     Ok(load(env, LoadOptions { for_editing: true, ..options })?)
 }
 
@@ -155,10 +156,10 @@ fn not_found(env: &Env, name: &str, catalog: &Catalog) -> ManageError {
     let unreadable = |scope| {
         let path = native_file(env, scope).ok()?;
         let text = store::read(&path).map_err(ManageError::from);
-        text.and_then(|text| edited(&path, &text.unwrap_or_default(), &[])).err()
+        text.and_then(|text| edit_text(&path, &text.unwrap_or_default(), &[])).err()
     };
     let nearest = || catalog.nearest_name(name).map(str::to_owned);
-    [Scope::Project, Scope::User]
+    [ConfigScope::Project, ConfigScope::User]
         .into_iter()
         .find_map(unreadable)
         .unwrap_or_else(|| ManageError::NotFound { name: name.to_owned(), nearest: nearest() })

@@ -5,9 +5,9 @@
 //! sends a placeholder as a token would be worse than none.
 
 use crate::env::Env;
-use crate::expand::{self, Missing, Piece, Placeholder, Scope};
+use crate::expand::{self, ExpandContext, MissingReason, Piece, Placeholder};
 use crate::named_files::NamedFiles;
-use crate::server::{Definition, OAuth, Timeouts, TransportKind, Written};
+use crate::server::{Definition, OAuth, Timeouts, TransportKind, WrittenText};
 use crate::spec;
 
 /// A definition with its texts in the words of another program.
@@ -49,8 +49,8 @@ pub(crate) fn translate(
     env: &Env,
     write_variable: WriteVariable,
 ) -> Result<Portable, String> {
-    let kind = spec::check(definition).map_err(|invalid| invalid.to_string())?;
-    let words = Words { definition, env, write_variable };
+    let kind = spec::check_transport(definition).map_err(|invalid| invalid.to_string())?;
+    let translator = Translator { definition, env, write_variable };
     let fields = &definition.fields;
     if fields.headers_helper.is_some() {
         return Err("its headers come from a program".to_owned());
@@ -58,14 +58,17 @@ pub(crate) fn translate(
     if fields.env_file.is_some() {
         return Err("its variables come from a file (\"envFile\")".to_owned());
     }
-    let one = |text: &Option<Written>| text.as_ref().map(|text| words.text(text)).transpose();
-    let all = |pairs: &[(String, Written)]| {
-        let value = |(name, text): &(String, Written)| Ok((name.clone(), words.value(name, text)?));
+    let one =
+        |text: &Option<WrittenText>| text.as_ref().map(|text| translator.text(text)).transpose();
+    let all = |pairs: &[(String, WrittenText)]| {
+        let value = |(name, text): &(String, WrittenText)| {
+            Ok((name.clone(), translator.value(name, text)?))
+        };
         pairs.iter().map(value).collect::<Result<Vec<_>, String>>()
     };
     let mut args = Vec::new();
     for arg in &fields.args {
-        args.push(words.text(arg)?);
+        args.push(translator.text(arg)?);
     }
     let is_stdio = kind == TransportKind::Stdio;
     Ok(Portable {
@@ -85,32 +88,32 @@ pub(crate) fn translate(
     })
 }
 
-struct Words<'a> {
+struct Translator<'a> {
     definition: &'a Definition,
     env: &'a Env,
     write_variable: WriteVariable,
 }
 
-impl Words<'_> {
+impl Translator<'_> {
     /// Translates an environment or header value, which in our own files may be more than a text.
-    fn value(&self, name: &str, written: &Written) -> Result<String, String> {
+    fn value(&self, name: &str, written: &WrittenText) -> Result<String, String> {
         let resolved = written.syntax.contains(expand::Syntax::RESOLVED);
         if resolved && written.text.starts_with('!') {
             return Err(format!("\"{name}\" comes from a command"));
         }
-        let is_name = resolved && self.env.filled_variable(&written.text).is_some();
+        let is_name = resolved && self.env.nonempty_variable(&written.text).is_some();
         if is_name {
             let variable = (self.write_variable)(&written.text, None);
-            return variable.ok_or_else(|| Self::refusal(&written.text));
+            return variable.ok_or_else(|| Self::unsupported_variable(&written.text));
         }
         self.text(written)
     }
 
-    fn text(&self, written: &Written) -> Result<String, String> {
+    fn text(&self, written: &WrittenText) -> Result<String, String> {
         let files = NamedFiles::default();
-        let scope = Scope::of(self.definition, self.env, &files);
+        let context = ExpandContext::of(self.definition, self.env, &files);
         let mut translated = String::new();
-        for piece in expand::pieces(written, scope) {
+        for piece in expand::pieces(written, context) {
             match piece {
                 Piece::Text(text) => translated.push_str(text),
                 Piece::Placeholder(_, placeholder) => {
@@ -123,12 +126,11 @@ impl Words<'_> {
 
     fn placeholder(&self, placeholder: &Placeholder<'_>) -> Result<String, String> {
         match placeholder {
-            Placeholder::Variable { name, default } => {
-                (self.write_variable)(name, *default).ok_or_else(|| Self::refusal(name))
-            }
-            Placeholder::Fact { value, .. } => Ok(value.clone()),
+            Placeholder::Variable { name, default } => (self.write_variable)(name, *default)
+                .ok_or_else(|| Self::unsupported_variable(name)),
+            Placeholder::Predefined { value, .. } => Ok(value.clone()),
             Placeholder::File(path) => Err(format!("a value comes from the file {path}")),
-            Placeholder::Unknown { name, why: Missing::Input } => {
+            Placeholder::Unknown { name, why: MissingReason::Input } => {
                 Err(format!("it needs the answer to input \"{name}\""))
             }
             Placeholder::Unknown { name, .. } => {
@@ -137,7 +139,7 @@ impl Words<'_> {
         }
     }
 
-    fn refusal(variable: &str) -> String {
+    fn unsupported_variable(variable: &str) -> String {
         format!("it uses the variable {variable}, which cannot be written there")
     }
 }

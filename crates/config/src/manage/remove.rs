@@ -7,25 +7,25 @@ use crate::source::Level;
 use crate::store;
 use crate::trust::TrustStore;
 
-use super::add::{credential_of, forget};
+use super::add::{credential_of, remove_credential};
 use super::{
-    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
-    not_found, stay_in_project,
+    ChangeSummary, ConfigScope, ManageError, edit_file, ensure_in_project, load_for_editing, lock,
+    native_entry, native_file, native_keys, not_found,
 };
 
 /// Removes a server. Without a scope it is the one that counts now.
 pub fn remove(
     env: &Env,
     name: &str,
-    scope: Option<Scope>,
+    scope: Option<ConfigScope>,
     options: LoadOptions,
-) -> Result<Done, ManageError> {
+) -> Result<ChangeSummary, ManageError> {
     let _lock = lock(env)?;
-    let catalog = look(env, options)?;
+    let catalog = load_for_editing(env, options)?;
     let wanted = |level: Level| match scope {
         None => true,
-        Some(Scope::Project) => level == Level::Project,
-        Some(Scope::User) => level == Level::User,
+        Some(ConfigScope::Project) => level == Level::Project,
+        Some(ConfigScope::User) => level == Level::User,
     };
     let own = catalog.candidates(name).find(|own| {
         own.definition.source.provider == "wharf" && wanted(own.definition.source.level)
@@ -35,7 +35,7 @@ pub fn remove(
         let current = load(env, options)?;
         let other = current.winner(name).or_else(|| catalog.winner(name));
         return Err(match other.map(|other| &other.definition.source) {
-            Some(source) if source.provider != "wharf" => ManageError::Elsewhere {
+            Some(source) if source.provider != "wharf" => ManageError::OtherProgram {
                 name: name.to_owned(),
                 path: source.path.clone(),
                 provider: source.provider_name,
@@ -46,34 +46,34 @@ pub fn remove(
             None => not_found(env, name, &catalog),
         });
     };
-    stay_in_project(&own.definition)?;
+    ensure_in_project(&own.definition)?;
     let path = own.definition.source.path.clone();
     let text = store::read(&path)?.unwrap_or_default();
     let credential =
         native_entry(&text, name).and_then(|entry| credential_of(&entry).map(str::to_owned));
-    change(&path, &[Change::Remove { path: native_keys(name) }])?;
+    edit_file(&path, &[Change::Remove { path: native_keys(name) }])?;
     if let Some(credential) = credential {
-        forget(env, &credential)?;
+        remove_credential(env, &credential)?;
     }
     if own.definition.source.level == Level::Project {
-        forget_trust(env, name, &catalog)?;
+        revoke_trust(env, name, &catalog)?;
     }
-    let mut message = format!("Removed server \"{name}\" from {}", env.short(&path));
+    let mut message = format!("Removed server \"{name}\" from {}", env.display_path(&path));
     let below = catalog.candidates(name).find(|other| !std::ptr::eq(*other, own));
     match below {
         Some(next) => {
             let next = &next.definition.source;
-            let from = env.short(&next.path);
+            let from = env.display_path(&next.path);
             let program = next.provider_name;
             message = format!("{message}; the one in {from} ({program}) counts now");
         }
-        None => forget_switches(env, name)?,
+        None => remove_switches(env, name)?,
     }
-    Ok(Done { name: name.to_owned(), path: Some(path), message })
+    Ok(ChangeSummary { name: name.to_owned(), path: Some(path), message })
 }
 
 /// Forgets the agreement to a server that is gone, unless another file of the project has one.
-fn forget_trust(env: &Env, name: &str, catalog: &Catalog) -> Result<(), ManageError> {
+fn revoke_trust(env: &Env, name: &str, catalog: &Catalog) -> Result<(), ManageError> {
     let in_project = |own: &&Server| own.definition.source.level == Level::Project;
     let (mut trust, problem) = TrustStore::load(env);
     let is_last = catalog.candidates(name).filter(in_project).count() == 1;
@@ -84,13 +84,13 @@ fn forget_trust(env: &Env, name: &str, catalog: &Catalog) -> Result<(), ManageEr
 }
 
 /// Takes a name that no longer exists out of the lists of the person's file.
-fn forget_switches(env: &Env, name: &str) -> Result<(), ManageError> {
-    let path = native_file(env, Scope::User)?;
+fn remove_switches(env: &Env, name: &str) -> Result<(), ManageError> {
+    let path = native_file(env, ConfigScope::User)?;
     let Some(text) = store::read(&path)? else { return Ok(()) };
     let lists = ["disabledServers", "enabledServers"].into_iter();
     let named = lists.filter(|list| text.contains(list));
     let changes: Vec<Change> = named
         .map(|list| Change::Exclude { path: vec![list.to_owned()], item: name.to_owned() })
         .collect();
-    change(&path, &changes)
+    edit_file(&path, &changes)
 }

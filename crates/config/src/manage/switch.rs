@@ -13,8 +13,8 @@ use crate::source::Level;
 use crate::store;
 
 use super::{
-    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
-    not_found, stay_in_project, trust_own,
+    ChangeSummary, ConfigScope, ManageError, edit_file, ensure_in_project, load_for_editing, lock,
+    native_entry, native_file, native_keys, not_found, trust_entries,
 };
 
 /// Which way.
@@ -32,7 +32,7 @@ pub fn switch(
     name: &str,
     to: Switch,
     options: LoadOptions,
-) -> Result<Done, ManageError> {
+) -> Result<ChangeSummary, ManageError> {
     let _lock = lock(env)?;
     // Trust that is given for one run must not be written down as given for good.
     let options = LoadOptions { trust_project: false, ..options };
@@ -40,15 +40,15 @@ pub fn switch(
     // a setting that leaves files out.
     let mut catalog = load(env, options)?;
     if catalog.candidates(name).next().is_none() {
-        catalog = look(env, options)?;
+        catalog = load_for_editing(env, options)?;
     }
-    let lists = Lists { path: native_file(env, Scope::User)?, name };
+    let lists = SwitchLists { path: native_file(env, ConfigScope::User)?, name };
     let named = catalog.winner(name).or_else(|| catalog.candidates(name).next());
     let Some(server) = named else {
         if to == Switch::On && lists.has("disabledServers")? {
             lists.change(&[lists.exclude("disabledServers")])?;
             let message = format!("\"{name}\" is no longer switched off, but no file defines it");
-            return Ok(Done { name: name.to_owned(), path: Some(lists.path), message });
+            return Ok(ChangeSummary { name: name.to_owned(), path: Some(lists.path), message });
         }
         return Err(not_found(env, name, &catalog));
     };
@@ -63,23 +63,25 @@ pub fn switch(
         Switch::Off => "disabled",
     };
     let message = match &changed {
-        Some(path) => format!("Server \"{name}\" is now {word} (recorded in {})", env.short(path)),
+        Some(path) => {
+            format!("Server \"{name}\" is now {word} (recorded in {})", env.display_path(path))
+        }
         None => format!("Server \"{name}\" is already {word}"),
     };
-    Ok(Done { name: name.to_owned(), path: changed, message })
+    Ok(ChangeSummary { name: name.to_owned(), path: changed, message })
 }
 
 fn switch_off(
     env: &Env,
     server: &Server,
     is_own: bool,
-    lists: &Lists<'_>,
+    lists: &SwitchLists<'_>,
 ) -> Result<Option<PathBuf>, ManageError> {
     if server.reason.is_some() && (is_own || lists.has("disabledServers")?) {
         return Ok(None);
     }
     if is_own {
-        return in_entry(env, server, Switch::Off).map(Some);
+        return switch_entry(env, server, Switch::Off).map(Some);
     }
     lists.change(&[lists.include("disabledServers"), lists.exclude("enabledServers")])?;
     Ok(Some(lists.path.clone()))
@@ -89,7 +91,7 @@ fn switch_on(
     env: &Env,
     server: &Server,
     is_own: bool,
-    lists: &Lists<'_>,
+    lists: &SwitchLists<'_>,
 ) -> Result<Option<PathBuf>, ManageError> {
     let mut changed = None;
     if lists.has("disabledServers")? {
@@ -98,7 +100,7 @@ fn switch_on(
     }
     if server.definition.off.is_some() {
         if is_own {
-            return in_entry(env, server, Switch::On).map(Some);
+            return switch_entry(env, server, Switch::On).map(Some);
         }
         if !lists.has("enabledServers")? {
             lists.change(&[lists.include("enabledServers")])?;
@@ -109,11 +111,11 @@ fn switch_on(
 }
 
 /// Switches an entry of our own by the word that it already uses.
-fn in_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageError> {
+fn switch_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageError> {
     let definition = &server.definition;
     let name = definition.name.as_str();
     let path = &definition.source.path;
-    stay_in_project(definition)?;
+    ensure_in_project(definition)?;
     let text = store::read(path)?.unwrap_or_default();
     let uses_disabled =
         native_entry(&text, name).is_some_and(|entry| entry.get("disabled").is_some());
@@ -123,21 +125,21 @@ fn in_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageErr
     };
     let mut keys = native_keys(name);
     keys.push(word.to_owned());
-    change(path, &[Change::Set { path: keys, value: value.into() }])?;
+    edit_file(path, &[Change::Set { path: keys, value: value.into() }])?;
     // The person changed it themselves, so what they had agreed to they still agree to.
-    if definition.source.level == Level::Project && server.trust.is_enough() {
-        trust_own(env, path, &[name])?;
+    if definition.source.level == Level::Project && server.trust.allows_use() {
+        trust_entries(env, path, &[name])?;
     }
     Ok(path.clone())
 }
 
 /// The lists of names in the person's own file.
-struct Lists<'a> {
+struct SwitchLists<'a> {
     path: PathBuf,
     name: &'a str,
 }
 
-impl Lists<'_> {
+impl SwitchLists<'_> {
     fn has(&self, list: &str) -> Result<bool, ManageError> {
         let text = store::read(&self.path)?.unwrap_or_default();
         let root = parse(&text, Notation::Json).ok().map(|parsed| parsed.root);
@@ -154,6 +156,6 @@ impl Lists<'_> {
     }
 
     fn change(&self, changes: &[Change]) -> Result<(), ManageError> {
-        change(&self.path, changes)
+        edit_file(&self.path, changes)
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::catalog::{LoadOptions, Server, State};
+use crate::catalog::{DefinitionState, LoadOptions, Server};
 use crate::credentials::Credentials;
 use crate::edit::Change;
 use crate::env::Env;
@@ -16,8 +16,8 @@ use crate::store;
 
 use super::add::{credential_of, resource_of};
 use super::{
-    Done, ManageError, Scope, change, lock, look, native_entry, native_file, native_keys,
-    stay_in_project, trust_own,
+    ChangeSummary, ConfigScope, ManageError, edit_file, ensure_in_project, load_for_editing, lock,
+    native_entry, native_file, native_keys, trust_entries,
 };
 
 /// Stores a token for a server, or replaces the one it has.
@@ -27,13 +27,13 @@ use super::{
 pub fn set_token(
     env: &Env,
     name: &str,
-    scope: Option<Scope>,
+    scope: Option<ConfigScope>,
     token: &Secret,
-) -> Result<Option<Done>, ManageError> {
-    let catalog = look(env, LoadOptions::default())?;
+) -> Result<Option<ChangeSummary>, ManageError> {
+    let catalog = load_for_editing(env, LoadOptions::default())?;
     let paths: Vec<_> = match scope {
         Some(scope) => vec![native_file(env, scope)?],
-        None => [Scope::Project, Scope::User]
+        None => [ConfigScope::Project, ConfigScope::User]
             .into_iter()
             .filter_map(|scope| native_file(env, scope).ok())
             .collect(),
@@ -42,7 +42,7 @@ pub fn set_token(
     let Some(server) = catalog.candidates(name).find(is_own) else {
         return match catalog.winner(name).filter(|_| scope.is_none()) {
             Some(other) if other.definition.source.level != Level::Builtin => {
-                Err(ManageError::TokenElsewhere {
+                Err(ManageError::OtherProgramToken {
                     name: name.to_owned(),
                     path: other.definition.source.path.clone(),
                     provider: other.definition.source.provider_name,
@@ -52,11 +52,11 @@ pub fn set_token(
             _ => Ok(None),
         };
     };
-    if server.state == State::Untrusted {
+    if server.state == DefinitionState::Untrusted {
         return Err(ManageError::Untrusted { name: name.to_owned() });
     }
     let definition = &server.definition;
-    stay_in_project(definition)?;
+    ensure_in_project(definition)?;
     let resource = resource(server, env)?;
     let path = definition.source.path.clone();
     let _lock = lock(env)?;
@@ -71,19 +71,19 @@ pub fn set_token(
         let mut keys = native_keys(name);
         keys.push("auth".to_owned());
         let auth = json!({ "type": "bearer", "credentialId": id });
-        change(&path, &[Change::Set { path: keys, value: auth }])?;
+        edit_file(&path, &[Change::Set { path: keys, value: auth }])?;
         if definition.source.level == Level::Project {
-            trust_own(env, &path, &[name])?;
+            trust_entries(env, &path, &[name])?;
         }
     }
     let verb = if has_one { "Replaced" } else { "Stored" };
     let message = format!("{verb} the token of server \"{name}\"");
-    Ok(Some(Done { name: name.to_owned(), path: Some(path), message }))
+    Ok(Some(ChangeSummary { name: name.to_owned(), path: Some(path), message }))
 }
 
 /// Tells whether any file defines a server of this name.
 pub fn has_entry(env: &Env, name: &str) -> Result<bool, ManageError> {
-    let catalog = look(env, LoadOptions::default())?;
+    let catalog = load_for_editing(env, LoadOptions::default())?;
     let mut candidates = catalog.candidates(name);
     Ok(candidates.any(|server| server.definition.source.level != Level::Builtin))
 }
@@ -95,7 +95,7 @@ fn resource(server: &Server, env: &Env) -> Result<String, ManageError> {
     let closer = server
         .spec
         .is_none()
-        .then(|| spec::specify(definition, env, &NamedFiles::default()).spec)
+        .then(|| spec::build_spec(definition, env, &NamedFiles::default()).spec)
         .flatten();
     let spec = server.spec.as_deref().or(closer.as_ref());
     match spec.map(|spec| &spec.transport) {

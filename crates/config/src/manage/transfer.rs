@@ -6,23 +6,24 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::catalog::{Catalog, LoadOptions, Server, State, load};
+use crate::catalog::{Catalog, DefinitionState, LoadOptions, Server, load};
 use crate::credentials::Credentials;
 use crate::discover::{self, notation_of, paths};
 use crate::document;
 use crate::edit::{self, Change};
 use crate::env::Env;
-use crate::formats::{self, Program, Shape, Style, braced};
+use crate::formats::{self, ExportStyle, FileShape, Program, braced_variable};
 use crate::problem::Problem;
 use crate::server::Definition;
-use crate::source::{Level, Standing};
-use crate::store::{self, Lock};
+use crate::source::{FilePrecedence, Level};
+use crate::store::{self, WriteLock};
 
-use super::add::forget;
+use super::add::remove_credential;
 use super::literal_secrets::{LiteralSecret, TakenToken, literal_secrets, take_token};
 use super::portable::translate;
 use super::{
-    ManageError, Scope, edited, lock, native, native_file, project_folder, stay_inside, trust_own,
+    ConfigScope, ManageError, edit_text, ensure_inside, lock, native, native_file, project_folder,
+    trust_entries,
 };
 
 /// What to copy.
@@ -33,7 +34,7 @@ pub struct TransferRequest {
     /// The servers to copy; empty means all.
     pub names: Vec<String>,
     /// For an import the scope of our file, for an export that of theirs.
-    pub scope: Scope,
+    pub scope: ConfigScope,
     /// Whether entries of the same name are replaced.
     pub replace: bool,
     /// Only say what would happen.
@@ -48,7 +49,7 @@ pub struct TransferRequest {
 #[derive(Debug, Serialize)]
 pub struct Transfer {
     /// The file.
-    #[serde(serialize_with = "crate::source::lossy")]
+    #[serde(serialize_with = "crate::source::serialize_path")]
     pub path: PathBuf,
     /// Where the file was kept as it was before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,10 +62,10 @@ pub struct Transfer {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unchanged: Vec<String>,
     /// Servers that were not copied.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedServer>,
     /// What could not be written for a server that was copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<Note>,
+    pub notes: Vec<TransferNote>,
     /// Secrets that stand literally in what was copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<LiteralSecret>,
@@ -77,11 +78,11 @@ pub struct Transfer {
 
 /// A server that was not copied.
 #[derive(Debug, Serialize)]
-pub struct Skipped {
+pub struct SkippedServer {
     /// The server.
     pub name: String,
     /// Why not.
-    #[serde(serialize_with = "in_words")]
+    #[serde(serialize_with = "serialize_reason")]
     pub why: SkipReason,
 }
 
@@ -106,13 +107,16 @@ impl From<String> for SkipReason {
     }
 }
 
-fn in_words<S: serde::Serializer>(why: &SkipReason, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_reason<S: serde::Serializer>(
+    why: &SkipReason,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_str(why)
 }
 
 /// Something that a copy does not have.
 #[derive(Debug, Serialize)]
-pub struct Note {
+pub struct TransferNote {
     /// The server.
     pub name: String,
     /// What was left out.
@@ -121,13 +125,14 @@ pub struct Note {
 
 /// Copies servers of another program, or of a file, into one of Wharf's own files.
 pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
-    let catalog = see(env, request)?;
-    let found = origin(env, request, &catalog)?;
-    let mut batch = Batch::new(env, native_file(env, request.scope)?, &["mcpServers"], request)?;
+    let catalog = load_without_run_trust(env, request)?;
+    let found = definitions_to_import(env, request, &catalog)?;
+    let mut batch =
+        TransferBatch::new(env, native_file(env, request.scope)?, &["mcpServers"], request)?;
     let mut seen = BTreeSet::new();
     for (definition, is_trusted) in found {
         let name = definition.name.as_str();
-        if !batch.wants(name) || seen.contains(name) {
+        if !batch.includes(name) || seen.contains(name) {
             continue;
         }
         seen.insert(name.to_owned());
@@ -135,12 +140,12 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
         let entry = if is_trusted {
             let name = name.parse::<crate::NewServerName>();
             name.map_err(|error| SkipReason::Other(error.to_string())).and_then(|_| {
-                let mut portable = translate(&definition, env, braced)?;
+                let mut portable = translate(&definition, env, braced_variable)?;
                 if request.store_tokens {
                     taken = take_token(&mut portable);
                 }
-                keep_meaning(&portable.env, env)?;
-                keep_meaning(&portable.headers, env)?;
+                check_literal_values(&portable.env, env)?;
+                check_literal_values(&portable.headers, env)?;
                 let mut entry = native::entry(&portable);
                 if taken.is_some() {
                     entry["auth"] = json!({ "type": "bearer", "credentialId": "new" });
@@ -154,28 +159,28 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             batch.note_secrets(&definition, env, taken);
         }
     }
-    batch.miss_the_rest(&seen);
+    batch.skip_missing(&seen);
     let transfer = batch.finish(env)?;
-    if request.scope == Scope::Project && !request.dry_run {
+    if request.scope == ConfigScope::Project && !request.dry_run {
         let names: Vec<&str> =
             transfer.added.iter().chain(&transfer.changed).map(String::as_str).collect();
-        trust_own(env, &transfer.path, &names)?;
+        trust_entries(env, &transfer.path, &names)?;
     }
     Ok(transfer)
 }
 
 /// Copies the servers that Wharf would connect into another program's file.
 pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
-    let catalog = see(env, request)?;
+    let catalog = load_without_run_trust(env, request)?;
     let unknown = || unknown_program(&request.program, export_targets().map(|(id, _)| id));
-    let program = formats::program_called(&request.program).ok_or_else(unknown)?;
+    let program = formats::program_by_name(&request.program).ok_or_else(unknown)?;
     let style = program.export.ok_or_else(unknown)?;
     let path = target_file(env, program, style, request.scope)?;
-    let mut batch = Batch::new(env, path, style.keys, request)?;
+    let mut batch = TransferBatch::new(env, path, style.keys, request)?;
     let mut seen = BTreeSet::new();
     for server in catalog.winners() {
         let name = server.definition.name.as_str();
-        if !batch.wants(name) {
+        if !batch.includes(name) {
             continue;
         }
         seen.insert(name.to_owned());
@@ -187,17 +192,17 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             _ if server.definition.source.path == batch.path => {
                 Err("it is there already".to_owned().into())
             }
-            State::Enabled | State::Native => {
+            DefinitionState::Enabled | DefinitionState::Native => {
                 exported(server, env, style).map_err(SkipReason::from)
             }
-            State::Untrusted => Err(SkipReason::Untrusted),
-            State::Duplicate => {
+            DefinitionState::Untrusted => Err(SkipReason::Untrusted),
+            DefinitionState::Duplicate => {
                 Err("the same server is there under another name".to_owned().into())
             }
             // `winners` has none of these.
-            State::Shadowed => continue,
-            State::Disabled => Err("it is disabled".to_owned().into()),
-            State::Invalid => Err("it is invalid".to_owned().into()),
+            DefinitionState::Shadowed => continue,
+            DefinitionState::Disabled => Err("it is disabled".to_owned().into()),
+            DefinitionState::Invalid => Err("it is invalid".to_owned().into()),
         };
         if batch.put(name, entry) {
             batch.note_losses(server, style);
@@ -206,7 +211,7 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
     }
     // Other programs know nothing of Wharf's store.
     batch.secrets.iter_mut().for_each(|secret| secret.can_be_stored = false);
-    batch.miss_the_rest(&seen);
+    batch.skip_missing(&seen);
     batch.finish(env)
 }
 
@@ -219,21 +224,21 @@ pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// A copy stays, so trust that is given for one run does not count for it.
-fn see(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
+fn load_without_run_trust(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
     Ok(load(env, LoadOptions { trust_project: false, ..request.options })?)
 }
 
-fn exported(server: &Server, env: &Env, style: &Style) -> Result<serde_json::Value, String> {
+fn exported(server: &Server, env: &Env, style: &ExportStyle) -> Result<serde_json::Value, String> {
     if server.definition.fields.auth.is_some() {
         return Err("its sign-in is in Wharf's credential store and is not copied".to_owned());
     }
-    style.entry(&translate(&server.definition, env, style.variable)?)
+    style.write_entry(&translate(&server.definition, env, style.variable)?)
 }
 
 /// Our own files take a value that names a set variable, or begins with `!`, for more than a text.
-fn keep_meaning(pairs: &[(String, String)], env: &Env) -> Result<(), String> {
+fn check_literal_values(pairs: &[(String, String)], env: &Env) -> Result<(), String> {
     for (name, value) in pairs {
-        if value.starts_with('!') || env.filled_variable(value).is_some() {
+        if value.starts_with('!') || env.nonempty_variable(value).is_some() {
             return Err(format!(
                 "the value of \"{name}\" would mean something else in Wharf's file; put it into a variable"
             ));
@@ -246,46 +251,47 @@ fn keep_meaning(pairs: &[(String, String)], env: &Env) -> Result<(), String> {
 fn target_file(
     env: &Env,
     program: &'static Program,
-    style: &Style,
-    scope: Scope,
+    style: &ExportStyle,
+    scope: ConfigScope,
 ) -> Result<PathBuf, ManageError> {
     let (level, word) = match scope {
-        Scope::Project => (Level::Project, "project"),
-        Scope::User => (Level::User, "user"),
+        ConfigScope::Project => (Level::Project, "project"),
+        ConfigScope::User => (Level::User, "user"),
     };
     let none = || ManageError::NoSuchFile { program: program.name, scope: word };
     let folder = match scope {
-        Scope::Project => project_folder(env).ok_or(ManageError::NoProject)?,
-        Scope::User => env.cwd.clone(),
+        ConfigScope::Project => project_folder(env).ok_or(ManageError::NoProject)?,
+        ConfigScope::User => env.cwd.clone(),
     };
-    if let (Scope::Project, Some(file)) = (scope, style.project_file) {
+    if let (ConfigScope::Project, Some(file)) = (scope, style.project_file) {
         let path = folder.join(file);
-        stay_inside(&folder, &path)?;
+        ensure_inside(&folder, &path)?;
         return Ok(path);
     }
     let own = program.files.iter().filter(|file| {
         file.level == level
-            && file.standing != Standing::First
-            && !matches!(file.shape, Shape::Notice(_))
+            && file.precedence != FilePrecedence::First
+            && !matches!(file.shape, FileShape::Notice(_))
     });
-    let candidates: Vec<PathBuf> = own.flat_map(|file| paths(&file.place, env, &folder)).collect();
+    let candidates: Vec<PathBuf> =
+        own.flat_map(|file| paths(&file.template, env, &folder)).collect();
     let there = candidates.iter().find(|path| path.exists());
     let path = there.or(candidates.first()).cloned().ok_or_else(none)?;
-    if scope == Scope::Project {
-        stay_inside(&folder, &path)?;
+    if scope == ConfigScope::Project {
+        ensure_inside(&folder, &path)?;
     }
     Ok(path)
 }
 
 /// Returns the definitions to import, and whether each may be: those of a program, or of a file.
-fn origin(
+fn definitions_to_import(
     env: &Env,
     request: &TransferRequest,
     catalog: &Catalog,
 ) -> Result<Vec<(Definition, bool)>, ManageError> {
     let known = formats::PROGRAMS.iter().filter(|program| !program.files.is_empty());
     let path = env.path_from(&request.program, &env.cwd);
-    let program = formats::program_called(&request.program);
+    let program = formats::program_by_name(&request.program);
     let program = program.filter(|own| known.clone().any(|program| program.id == own.id));
     let is_known_file = catalog.files.iter().any(|file| file.path == path);
     if program.is_some() || is_known_file {
@@ -294,7 +300,7 @@ fn origin(
             program.map_or(source.path == path, |program| source.provider == program.id)
         };
         let found = catalog.servers.iter().filter(wanted);
-        return Ok(found.map(|own| (own.definition.clone(), own.trust.is_enough())).collect());
+        return Ok(found.map(|own| (own.definition.clone(), own.trust.allows_use())).collect());
     }
     // A file that no program keeps: the person named it, so it is theirs.
     match discover::read_file(env, &path) {
@@ -302,7 +308,7 @@ fn origin(
             Some(problem) => Err(ManageError::Problem(Box::new(problem))),
             None => Ok(found.definitions.into_iter().map(|own| (own, true)).collect()),
         },
-        None if looks_like_a_file(&request.program) => Err(ManageError::MissingFile { path }),
+        None if looks_like_path(&request.program) => Err(ManageError::MissingFile { path }),
         None => Err(unknown_program(&request.program, known.map(|program| program.id))),
     }
 }
@@ -313,13 +319,13 @@ fn unknown_program(name: &str, known: impl Iterator<Item = &'static str>) -> Man
     ManageError::UnknownProgram { name: name.to_owned(), nearest, known }
 }
 
-fn looks_like_a_file(text: &str) -> bool {
+fn looks_like_path(text: &str) -> bool {
     text.contains(std::path::is_separator) || Path::new(text).extension().is_some()
 }
 
 /// The changes to one file while they are collected.
-struct Batch<'a> {
-    _lock: Option<Lock>,
+struct TransferBatch<'a> {
+    _lock: Option<WriteLock>,
     /// The file as it is.
     before: String,
     path: PathBuf,
@@ -330,14 +336,14 @@ struct Batch<'a> {
     added: Vec<String>,
     changed: Vec<String>,
     unchanged: Vec<String>,
-    skipped: Vec<Skipped>,
-    notes: Vec<Note>,
+    skipped: Vec<SkippedServer>,
+    notes: Vec<TransferNote>,
     secrets: Vec<LiteralSecret>,
     /// Tokens for the credential store, each with its server and the place of its change.
     tokens: Vec<(String, usize, TakenToken)>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> TransferBatch<'a> {
     fn new(
         env: &Env,
         path: PathBuf,
@@ -371,7 +377,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    fn wants(&self, name: &str) -> bool {
+    fn includes(&self, name: &str) -> bool {
         self.request.names.is_empty() || self.request.names.iter().any(|wanted| wanted == name)
     }
 
@@ -379,7 +385,7 @@ impl<'a> Batch<'a> {
     fn put(&mut self, name: &str, entry: Result<serde_json::Value, SkipReason>) -> bool {
         let exists = self.existing.iter().any(|(own, _)| own == name);
         let entry = match entry {
-            Ok(value) if exists && self.holds(name, &value) => {
+            Ok(value) if exists && self.has_same_entry(name, &value) => {
                 self.unchanged.push(name.to_owned());
                 return false;
             }
@@ -395,19 +401,19 @@ impl<'a> Batch<'a> {
                 true
             }
             Err(why) => {
-                self.skipped.push(Skipped { name: name.to_owned(), why });
+                self.skipped.push(SkippedServer { name: name.to_owned(), why });
                 false
             }
         }
     }
 
     /// Tells whether the file has this very entry.
-    fn holds(&self, name: &str, entry: &serde_json::Value) -> bool {
+    fn has_same_entry(&self, name: &str, entry: &serde_json::Value) -> bool {
         self.existing.iter().any(|(own, value)| own == name && value == entry)
     }
 
     /// Notes limits of the server that the other program cannot be told about.
-    fn note_losses(&mut self, server: &Server, style: &Style) {
+    fn note_losses(&mut self, server: &Server, style: &ExportStyle) {
         let policy = &server.definition.fields.policy;
         let lost = [
             (policy.include_tools.is_some() && style.filters[0].is_none(), "includeTools"),
@@ -416,7 +422,7 @@ impl<'a> Batch<'a> {
         for (_, field) in lost.into_iter().filter(|(is_lost, _)| *is_lost) {
             let name = server.definition.name.as_str().to_owned();
             let text = format!("\"{field}\" is not copied: all its tools will be offered there");
-            self.notes.push(Note { name, text });
+            self.notes.push(TransferNote { name, text });
         }
     }
 
@@ -449,10 +455,10 @@ impl<'a> Batch<'a> {
         Ok(ids)
     }
 
-    fn miss_the_rest(&mut self, seen: &BTreeSet<String>) {
+    fn skip_missing(&mut self, seen: &BTreeSet<String>) {
         for name in self.request.names.iter().filter(|name| !seen.contains(*name)) {
             let why = SkipReason::Other("no such server".to_owned());
-            self.skipped.push(Skipped { name: name.clone(), why });
+            self.skipped.push(SkippedServer { name: name.clone(), why });
         }
     }
 
@@ -465,7 +471,7 @@ impl<'a> Batch<'a> {
             Err(error) => {
                 for id in ids {
                     // Should this fail as well, the first error still says more.
-                    drop(forget(env, &id));
+                    drop(remove_credential(env, &id));
                 }
                 Err(error)
             }
@@ -473,7 +479,7 @@ impl<'a> Batch<'a> {
     }
 
     fn write(self, stored: Vec<String>) -> Result<Transfer, ManageError> {
-        let after = edited(&self.path, &self.before, &self.changes)?;
+        let after = edit_text(&self.path, &self.before, &self.changes)?;
         let label = self.path.to_string_lossy();
         let diff = edit::diff(&self.before, &after, notation_of(&self.path), &label);
         let mut backup = None;

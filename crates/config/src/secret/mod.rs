@@ -3,17 +3,17 @@
 //! Secret are environment and header values, everything that was expanded or resolved, the user
 //! and query parts of a URL, and what follows a flag such as `--token`.
 
-mod mask;
 mod name;
+mod redact;
 
 use std::fmt;
 
 pub use crate::server_url::{redact_url, secrets_of_url};
-pub use mask::{mask_args, mask_command};
 pub use name::names_a_secret;
+pub use redact::{redact_args, redact_command};
 
 /// What is shown in place of a secret.
-pub const MASK: &str = "•••";
+pub const REDACTED: &str = "•••";
 
 /// A text that no log, error or listing may contain.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -33,7 +33,7 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(MASK)
+        f.write_str(REDACTED)
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_never_shows_itself() {
-        assert_eq!(format!("{:?}", Secret::new("hunter2")), MASK);
+    fn the_debug_output_of_a_secret_is_redacted() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), REDACTED);
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_whether_it_is_that_of_a_secret() {
+    fn names_of_secrets_are_recognized() {
         let secret = [
             "--token",
             "API_KEY",

@@ -10,6 +10,6 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub use parse::{ForbiddenCharacter, Place, ServerUrl, UrlError};
+pub use parse::{ForbiddenCharacter, ServerLocation, ServerUrl, ServerUrlError};
 pub(crate) use render::{check_written, render_written};
 pub use render::{redact_url, secrets_of_url};

@@ -9,14 +9,14 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use url::{Host, SyntaxViolation, Url};
 
 use super::render::render_written;
-use crate::secret::{MASK, Secret};
-use crate::server::Written;
+use crate::secret::{REDACTED, Secret};
+use crate::server::WrittenText;
 
 /// What a server on a socket is called in requests.
 const SOCKET_HOST: &str = "localhost";
 
 /// What would be read as something else in the path of a socket.
-const NOT_IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').add(b'?');
+const SOCKET_PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').add(b'?');
 
 /// The address of a server after expansion. It shows itself without user, password and query.
 ///
@@ -25,19 +25,19 @@ const NOT_IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').add(b'?')
 ///
 /// let url: ServerUrl = "https://me:secret@Bücher.example:443/mcp?key=1".parse()?;
 /// assert_eq!(url.to_string(), "https://•••@xn--bcher-kva.example:443/mcp?•••");
-/// # Ok::<(), wharf_config::UrlError>(())
+/// # Ok::<(), wharf_config::ServerUrlError>(())
 /// ```
 #[derive(Clone)]
 pub struct ServerUrl {
-    place: Place,
+    location: ServerLocation,
     /// The port, if the text names it; the parser forgets one that is the default.
-    given_port: Option<u16>,
+    explicit_port: Option<u16>,
 }
 
 /// Where a server is.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Place {
+pub enum ServerLocation {
     /// `http` or `https`, always with a host.
     Network(Url),
     /// A Unix socket.
@@ -59,7 +59,7 @@ pub enum Place {
 /// Why a text is not the address of a server. The text is not repeated; it may hold a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum UrlError {
+pub enum ServerUrlError {
     /// A backslash, white space or a control character: programs disagree about what these mean.
     #[error("\"url\" must not contain {0}")]
     Character(ForbiddenCharacter),
@@ -101,7 +101,7 @@ impl fmt::Display for ForbiddenCharacter {
     }
 }
 
-impl UrlError {
+impl ServerUrlError {
     /// Says what to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -120,21 +120,21 @@ impl UrlError {
 }
 
 /// Refuses the characters that programs read differently.
-pub(crate) fn check_characters(text: &str) -> Result<(), UrlError> {
+pub(crate) fn check_characters(text: &str) -> Result<(), ServerUrlError> {
     let forbidden = |c: char| match c {
         '\\' => Some(ForbiddenCharacter::Backslash),
         c if c.is_whitespace() => Some(ForbiddenCharacter::WhiteSpace),
         c if crate::text::is_unsafe(c) => Some(ForbiddenCharacter::Control),
         _ => None,
     };
-    text.chars().find_map(forbidden).map_or(Ok(()), |found| Err(UrlError::Character(found)))
+    text.chars().find_map(forbidden).map_or(Ok(()), |found| Err(ServerUrlError::Character(found)))
 }
 
 impl std::str::FromStr for ServerUrl {
-    type Err = UrlError;
+    type Err = ServerUrlError;
 
     /// Reads an address; white space around it does not count.
-    fn from_str(text: &str) -> Result<Self, UrlError> {
+    fn from_str(text: &str) -> Result<Self, ServerUrlError> {
         let text = text.trim();
         check_characters(text)?;
         let lacks_slashes = Cell::new(false);
@@ -144,20 +144,20 @@ impl std::str::FromStr for ServerUrl {
         };
         let parsed = Url::options().syntax_violation_callback(Some(&note)).parse(text);
         let url = parsed.map_err(|error| match error {
-            url::ParseError::RelativeUrlWithoutBase => UrlError::Scheme,
-            url::ParseError::EmptyHost => UrlError::NoHost,
-            error => UrlError::Invalid(error),
+            url::ParseError::RelativeUrlWithoutBase => ServerUrlError::Scheme,
+            url::ParseError::EmptyHost => ServerUrlError::NoHost,
+            error => ServerUrlError::Invalid(error),
         })?;
         match url.scheme() {
             // The parser takes `https:///a/b` for the host `a`; not everybody does.
-            "http" | "https" if lacks_slashes.get() => Err(UrlError::NoHost),
+            "http" | "https" if lacks_slashes.get() => Err(ServerUrlError::NoHost),
             "http" | "https" => {
-                let given_port = url.port().or_else(|| given_default_port(text, &url));
-                Ok(Self { place: Place::Network(url), given_port })
+                let explicit_port = url.port().or_else(|| explicit_default_port(text, &url));
+                Ok(Self { location: ServerLocation::Network(url), explicit_port })
             }
-            "unix" => Ok(Self { place: socket(&url)?, given_port: None }),
-            "ws" | "wss" => Err(UrlError::WebSocket),
-            _ => Err(UrlError::Scheme),
+            "unix" => Ok(Self { location: parse_socket(&url)?, explicit_port: None }),
+            "ws" | "wss" => Err(ServerUrlError::WebSocket),
+            _ => Err(ServerUrlError::Scheme),
         }
     }
 }
@@ -166,47 +166,48 @@ impl std::str::FromStr for ServerUrl {
 ///
 /// The parser drops a default port. Under the other of the two schemes the same text has the same
 /// parts, but another default.
-fn given_default_port(text: &str, url: &Url) -> Option<u16> {
+fn explicit_default_port(text: &str, url: &Url) -> Option<u16> {
     let other = if url.scheme() == "https" { "http" } else { "https" };
     let rest = text.get(url.scheme().len()..)?;
     Url::parse(&format!("{other}{rest}")).ok()?.port()
 }
 
 /// Reads `unix:///run/a.sock#/mcp`: the fragment is what is asked for.
-fn socket(url: &Url) -> Result<Place, UrlError> {
+fn parse_socket(url: &Url) -> Result<ServerLocation, ServerUrlError> {
     let has_host = url.host_str().is_some_and(|host| !host.is_empty());
     let has_no_file = url.cannot_be_a_base() || matches!(url.path(), "" | "/");
     if has_host || has_no_file || url.query().is_some() {
-        return Err(UrlError::SocketPath);
+        return Err(ServerUrlError::SocketPath);
     }
     let path = percent_decode_str(url.path()).decode_utf8();
-    let path = path.map_err(|_| UrlError::SocketPath)?;
-    let mut request = Url::parse(&format!("http://{SOCKET_HOST}/")).map_err(UrlError::Invalid)?;
+    let path = path.map_err(|_| ServerUrlError::SocketPath)?;
+    let mut request =
+        Url::parse(&format!("http://{SOCKET_HOST}/")).map_err(ServerUrlError::Invalid)?;
     if let Some(fragment) = url.fragment() {
         request = request
             .join(&format!("/{}", fragment.trim_start_matches('/')))
-            .map_err(UrlError::Invalid)?;
+            .map_err(ServerUrlError::Invalid)?;
     }
-    Ok(Place::Socket { path: PathBuf::from(&*path), request })
+    Ok(ServerLocation::Socket { path: PathBuf::from(&*path), request })
 }
 
 impl ServerUrl {
     /// Keeps an address in which a placeholder has no value.
-    pub(crate) fn incomplete(text: &str, written: &Written) -> Self {
+    pub(crate) fn incomplete(text: &str, written: &WrittenText) -> Self {
         let (text, shown) = (Secret::new(text), render_written(written));
-        Self { place: Place::Incomplete { text, shown }, given_port: None }
+        Self { location: ServerLocation::Incomplete { text, shown }, explicit_port: None }
     }
 
     /// Returns where it leads, for whoever contacts it.
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn location(&self) -> &ServerLocation {
+        &self.location
     }
 
     /// Returns what a credential is bound to: the address without user and, for a network address,
     /// without fragment; none if there is nothing to contact.
     pub fn resource(&self) -> Option<String> {
-        match &self.place {
-            Place::Network(url) => {
+        match &self.location {
+            ServerLocation::Network(url) => {
                 let mut url = url.clone();
                 // Neither can fail for an address with a host.
                 let _ = url.set_username("");
@@ -214,31 +215,31 @@ impl ServerUrl {
                 url.set_fragment(None);
                 Some(url.into())
             }
-            Place::Socket { path, request } => Some(socket_text(path, request)),
-            Place::Incomplete { .. } => None,
+            ServerLocation::Socket { path, request } => Some(format_socket(path, request)),
+            ServerLocation::Incomplete { .. } => None,
         }
     }
 
     /// Returns the whole address with its secrets, in the one way in which addresses are compared.
     pub fn expose(&self) -> String {
-        match &self.place {
-            Place::Network(url) => url.as_str().to_owned(),
-            Place::Socket { path, request } => socket_text(path, request),
-            Place::Incomplete { text, .. } => text.expose().to_owned(),
+        match &self.location {
+            ServerLocation::Network(url) => url.as_str().to_owned(),
+            ServerLocation::Socket { path, request } => format_socket(path, request),
+            ServerLocation::Incomplete { text, .. } => text.expose().to_owned(),
         }
     }
 
     /// Returns the host as it is contacted: internationalized names in punycode.
     pub fn host(&self) -> Option<&str> {
-        match &self.place {
-            Place::Network(url) => url.host_str(),
-            Place::Socket { .. } | Place::Incomplete { .. } => None,
+        match &self.location {
+            ServerLocation::Network(url) => url.host_str(),
+            ServerLocation::Socket { .. } | ServerLocation::Incomplete { .. } => None,
         }
     }
 
     /// Tells whether others on the network could read what is sent: plain http to another machine.
-    pub fn is_open_to_others(&self) -> bool {
-        let Place::Network(url) = &self.place else { return false };
+    pub fn is_unencrypted_remote(&self) -> bool {
+        let ServerLocation::Network(url) = &self.location else { return false };
         let is_loopback = match url.host() {
             Some(Host::Domain(name)) => {
                 let name = name.trim_end_matches('.');
@@ -253,30 +254,32 @@ impl ServerUrl {
 
     /// Returns the first value of a field of the query.
     pub fn query_value(&self, name: &str) -> Option<String> {
-        let (Place::Network(url) | Place::Socket { request: url, .. }) = &self.place else {
+        let (ServerLocation::Network(url) | ServerLocation::Socket { request: url, .. }) =
+            &self.location
+        else {
             return None;
         };
         url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    pub(super) fn given_port(&self) -> Option<u16> {
-        self.given_port
+    pub(super) fn explicit_port(&self) -> Option<u16> {
+        self.explicit_port
     }
 }
 
-fn socket_text(path: &Path, request: &Url) -> String {
-    format!("unix://{}#{}", encoded(path), &request[url::Position::BeforePath..])
+fn format_socket(path: &Path, request: &Url) -> String {
+    format!("unix://{}#{}", encode_socket_path(path), &request[url::Position::BeforePath..])
 }
 
 /// Writes the path of a socket as it stands in an address.
-pub(super) fn encoded(path: &Path) -> String {
-    utf8_percent_encode(&path.to_string_lossy(), NOT_IN_PATH).to_string()
+pub(super) fn encode_socket_path(path: &Path) -> String {
+    utf8_percent_encode(&path.to_string_lossy(), SOCKET_PATH_ESCAPES).to_string()
 }
 
 /// Two addresses are the same if they lead to the same place, however they are written.
 impl PartialEq for ServerUrl {
     fn eq(&self, other: &Self) -> bool {
-        self.place == other.place
+        self.location == other.location
     }
 }
 
@@ -284,19 +287,19 @@ impl Eq for ServerUrl {}
 
 impl Hash for ServerUrl {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.place.hash(state);
+        self.location.hash(state);
     }
 }
 
 /// Shows nothing: variables may have put secrets anywhere.
 impl fmt::Debug for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(MASK)
+        f.write_str(REDACTED)
     }
 }
 
 /// Shows no secret.
-impl fmt::Debug for Place {
+impl fmt::Debug for ServerLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Network(_) => "Network",

@@ -8,12 +8,14 @@ use std::fmt;
 
 use url::{Position, Url};
 
-use super::parse::{Place, ServerUrl, UrlError, check_characters, encoded};
+use super::parse::{
+    ServerLocation, ServerUrl, ServerUrlError, check_characters, encode_socket_path,
+};
 use crate::env::{Env, Platform};
-use crate::expand::{Piece, Placeholder, Scope, Syntax, pieces};
+use crate::expand::{ExpandContext, Piece, Placeholder, Syntax, pieces};
 use crate::named_files::NamedFiles;
-use crate::secret::MASK;
-use crate::server::Written;
+use crate::secret::REDACTED;
+use crate::server::WrittenText;
 use crate::source::Level;
 
 /// What counts as a placeholder in a text whose program is not known: the forms that no secret has.
@@ -24,34 +26,36 @@ const BRACES: Syntax = Syntax::BRACED
     .union(Syntax::INPUT);
 
 /// With more parts than this an address is not worth a closer look.
-const MOST_PIECES: usize = 64;
+const MAX_PIECES: usize = 64;
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place() {
-            Place::Network(url) => f.write_str(&redacted(url, self.given_port(), url.path(), &[])),
-            Place::Socket { path, request } => {
-                let query = if request.query().is_some() { "?•••" } else { "" };
-                write!(f, "unix://{}#{}{query}", encoded(path), request.path())
+        match self.location() {
+            ServerLocation::Network(url) => {
+                f.write_str(&render_redacted(url, self.explicit_port(), url.path(), &[]))
             }
-            Place::Incomplete { shown, .. } => f.write_str(shown),
+            ServerLocation::Socket { path, request } => {
+                let query = if request.query().is_some() { "?•••" } else { "" };
+                write!(f, "unix://{}#{}{query}", encode_socket_path(path), request.path())
+            }
+            ServerLocation::Incomplete { shown, .. } => f.write_str(shown),
         }
     }
 }
 
 /// Shows the `url` of an entry: from its parse, or as written where placeholders are in it.
-pub(crate) fn render_written(written: &Written) -> String {
+pub(crate) fn render_written(written: &WrittenText) -> String {
     with_pieces(written, |pieces| match pieces {
         [Piece::Text(text)] => match text.parse::<ServerUrl>() {
             Ok(url) => url.to_string(),
-            Err(_) => literal(text).to_owned(),
+            Err(_) => redact_unparsed(text).to_owned(),
         },
         pieces => render_pieces(pieces),
     })
 }
 
 /// Checks the `url` of an entry as far as that is possible before its placeholders are replaced.
-pub(crate) fn check_written(written: &Written) -> Result<(), UrlError> {
+pub(crate) fn check_written(written: &WrittenText) -> Result<(), ServerUrlError> {
     with_pieces(written, |pieces| match pieces {
         [Piece::Text(text)] => text.parse::<ServerUrl>().map(|_| ()),
         pieces => {
@@ -72,13 +76,13 @@ pub(crate) fn check_written(written: &Written) -> Result<(), UrlError> {
 /// Hides the secrets of an address in a text that is not the `url` of a server: an argument, a line
 /// of a file. A text without secrets is returned as it is.
 pub fn redact_url(text: &str) -> String {
-    let written = Written { text: text.to_owned(), syntax: BRACES };
+    let written = WrittenText { text: text.to_owned(), syntax: BRACES };
     with_pieces(&written, |pieces| match pieces {
         [] => String::new(),
         [Piece::Text(_)] => redact_literal(text),
-        pieces if pieces.len() > MOST_PIECES => as_written(pieces),
+        pieces if pieces.len() > MAX_PIECES => render_unparsed(pieces),
         pieces => {
-            let (words, _) = stand_ins(pieces);
+            let (words, _) = substitutes(pieces);
             let plain = pieces.iter().zip(&words).map(|(piece, word)| match piece {
                 Piece::Text(text) => text,
                 Piece::Placeholder(..) => word.as_str(),
@@ -92,7 +96,7 @@ pub fn redact_url(text: &str) -> String {
 /// Returns what is secret in an address, as it is written there and as it is meant.
 pub fn secrets_of_url(text: &str) -> Vec<String> {
     let Ok(url) = Url::parse(text.trim()) else {
-        return if may_hide_an_address(text) { vec![text.to_owned()] } else { Vec::new() };
+        return if may_contain_address(text) { vec![text.to_owned()] } else { Vec::new() };
     };
     let mut secrets = vec![url.username().to_owned()];
     secrets.extend(url.password().map(str::to_owned));
@@ -118,7 +122,7 @@ pub fn secrets_of_url(text: &str) -> Vec<String> {
 fn redact_literal(text: &str) -> String {
     let url = match Url::parse(text) {
         Ok(url) if check_characters(text).is_ok() => url,
-        _ if may_hide_an_address(text) => return MASK.to_owned(),
+        _ if may_contain_address(text) => return REDACTED.to_owned(),
         _ => return text.to_owned(),
     };
     if url.cannot_be_a_base() {
@@ -130,31 +134,31 @@ fn redact_literal(text: &str) -> String {
     let has_secret_fragment = url.fragment().is_some_and(|it| it.contains(['=', '?']));
     let has_user = !url.username().is_empty() || url.password().is_some();
     if has_user || url.query().is_some() || has_secret_fragment {
-        redacted(&url, url.port(), url.path(), &[])
+        render_redacted(&url, url.port(), url.path(), &[])
     } else {
         text.to_owned()
     }
 }
 
 /// Tells whether a text that the parser refuses may be an address with a secret all the same.
-fn may_hide_an_address(text: &str) -> bool {
+fn may_contain_address(text: &str) -> bool {
     text.contains("//") && text.contains(['@', '?'])
 }
 
 /// Shows a text that the parser refuses, unless it may hold a secret.
-fn literal(text: &str) -> &str {
-    if text.contains(['@', '?', '#', '=', '\\']) { MASK } else { text }
+fn redact_unparsed(text: &str) -> &str {
+    if text.contains(['@', '?', '#', '=', '\\']) { REDACTED } else { text }
 }
 
 /// A placeholder and the word that stands for it while the address is parsed.
-type StandIn<'a> = (String, String, &'a str);
+type Substitute<'a> = (String, String, &'a str);
 
 /// Shows an address with placeholders.
 fn render_pieces(pieces: &[Piece<'_>]) -> String {
-    if pieces.len() > MOST_PIECES {
-        return as_written(pieces);
+    if pieces.len() > MAX_PIECES {
+        return render_unparsed(pieces);
     }
-    let (words, stand_ins) = stand_ins(pieces);
+    let (words, substitutes) = substitutes(pieces);
     let mut text = String::new();
     for (piece, word) in pieces.iter().zip(&words) {
         match piece {
@@ -176,24 +180,24 @@ fn render_pieces(pieces: &[Piece<'_>]) -> String {
             let slashes = if prefix.is_empty() { 2 } else { 0 };
             let is_bare = url.path() == "/" && text.matches('/').count() == slashes;
             let path = if is_bare { "" } else { url.path() };
-            let shown = redacted(&url, url.port(), path, &stand_ins);
+            let shown = render_redacted(&url, url.port(), path, &substitutes);
             shown.strip_prefix(prefix).unwrap_or(&shown).to_owned()
         }
-        _ => as_written(pieces),
+        _ => render_unparsed(pieces),
     }
 }
 
 /// Shows an address that cannot be parsed before its placeholders are replaced.
-fn as_written(pieces: &[Piece<'_>]) -> String {
+fn render_unparsed(pieces: &[Piece<'_>]) -> String {
     let show = |piece: &Piece<'_>| match piece {
-        Piece::Text(text) => literal(text).to_owned(),
+        Piece::Text(text) => redact_unparsed(text).to_owned(),
         Piece::Placeholder(whole, _) => (*whole).to_owned(),
     };
     pieces.iter().map(show).collect()
 }
 
 /// Finds a word for each placeholder that occurs nowhere else; a port needs a number.
-fn stand_ins<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<StandIn<'a>>) {
+fn substitutes<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<Substitute<'a>>) {
     let is_taken = |word: &str| {
         pieces.iter().any(|piece| match piece {
             Piece::Text(text) => text.to_ascii_lowercase().contains(word),
@@ -205,7 +209,7 @@ fn stand_ins<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<StandIn<'a>>) {
         base.push('x');
     }
     let mut port = 60_000_u16;
-    let (mut words, mut stand_ins) = (Vec::new(), Vec::new());
+    let (mut words, mut substitutes) = (Vec::new(), Vec::new());
     for (index, piece) in pieces.iter().enumerate() {
         let Piece::Placeholder(whole, placeholder) = piece else {
             words.push(String::new());
@@ -222,25 +226,25 @@ fn stand_ins<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<StandIn<'a>>) {
         } else {
             format!("{base}{index}x")
         };
-        stand_ins.push((word.clone(), in_secret(whole, placeholder), *whole));
+        substitutes.push((word.clone(), redact_default(whole, placeholder), *whole));
         words.push(word);
     }
-    (words, stand_ins)
+    (words, substitutes)
 }
 
 /// Shows a placeholder where secrets are: its default may be one, unless it could be a host.
-fn in_secret(whole: &str, placeholder: &Placeholder<'_>) -> String {
+fn redact_default(whole: &str, placeholder: &Placeholder<'_>) -> String {
     match placeholder {
         Placeholder::Variable { default: Some(default), .. }
             if !default.is_empty() && !default.contains(['/', '@', '?', '#']) =>
         {
-            whole.replacen(default, MASK, 1)
+            whole.replacen(default, REDACTED, 1)
         }
         // A password may begin with a dollar sign; a variable is in capitals.
         Placeholder::Variable { name, .. }
             if !whole.contains('{') && name.chars().any(|c| c.is_ascii_lowercase()) =>
         {
-            MASK.to_owned()
+            REDACTED.to_owned()
         }
         _ => whole.to_owned(),
     }
@@ -248,11 +252,16 @@ fn in_secret(whole: &str, placeholder: &Placeholder<'_>) -> String {
 
 /// Puts the parts of a parsed address together: what is secret is hidden, and placeholders are back
 /// in their places.
-fn redacted(url: &Url, port: Option<u16>, path: &str, stand_ins: &[StandIn<'_>]) -> String {
+fn render_redacted(
+    url: &Url,
+    port: Option<u16>,
+    path: &str,
+    substitutes: &[Substitute<'_>],
+) -> String {
     let open = |text: &str| {
-        stand_ins.iter().fold(text.to_owned(), |text, (word, _, whole)| text.replace(word, whole))
+        substitutes.iter().fold(text.to_owned(), |text, (word, _, whole)| text.replace(word, whole))
     };
-    let secret = |text: &str| hide(text, stand_ins);
+    let secret = |text: &str| redact_around_placeholders(text, substitutes);
     let mut shown = open(url.scheme());
     shown.push(':');
     if url.has_authority() {
@@ -271,13 +280,13 @@ fn redacted(url: &Url, port: Option<u16>, path: &str, stand_ins: &[StandIn<'_>])
     shown.push_str(&open(path));
     if let Some(query) = url.query() {
         shown.push('?');
-        let has_any = stand_ins.iter().any(|(word, ..)| query.contains(word));
+        let has_any = substitutes.iter().any(|(word, ..)| query.contains(word));
         if has_any {
             let pairs = url.query_pairs();
             let pairs = pairs.map(|(name, value)| format!("{}={}", open(&name), secret(&value)));
             shown.push_str(&pairs.collect::<Vec<_>>().join("&"));
         } else {
-            shown.push_str(MASK);
+            shown.push_str(REDACTED);
         }
     }
     // A fragment is not sent; one with a value in it may be a token.
@@ -290,14 +299,15 @@ fn redacted(url: &Url, port: Option<u16>, path: &str, stand_ins: &[StandIn<'_>])
 }
 
 /// Hides everything but placeholders.
-fn hide(mut text: &str, stand_ins: &[StandIn<'_>]) -> String {
+fn redact_around_placeholders(mut text: &str, substitutes: &[Substitute<'_>]) -> String {
     let mut shown = String::new();
     loop {
-        let places =
-            stand_ins.iter().filter_map(|stand_in| Some((text.find(&stand_in.0)?, stand_in)));
+        let places = substitutes
+            .iter()
+            .filter_map(|substitute| Some((text.find(&substitute.0)?, substitute)));
         let first = places.min_by_key(|(at, _)| *at);
         if !text.is_empty() && first.is_none_or(|(at, _)| at > 0) {
-            shown.push_str(MASK);
+            shown.push_str(REDACTED);
         }
         let Some((at, (word, placeholder, _))) = first else { return shown };
         shown.push_str(placeholder);
@@ -306,11 +316,11 @@ fn hide(mut text: &str, stand_ins: &[StandIn<'_>]) -> String {
 }
 
 /// Takes a text apart without looking at anybody's variables.
-fn with_pieces<T>(written: &Written, then: impl FnOnce(&[Piece<'_>]) -> T) -> T {
+fn with_pieces<T>(written: &WrittenText, then: impl FnOnce(&[Piece<'_>]) -> T) -> T {
     let nowhere = std::path::Path::new("");
     let env = Env::new(Platform::HOST, nowhere);
     let files = NamedFiles::default();
-    let scope = Scope {
+    let context = ExpandContext {
         env: &env,
         folder: nowhere,
         file_folder: nowhere,
@@ -318,6 +328,6 @@ fn with_pieces<T>(written: &Written, then: impl FnOnce(&[Piece<'_>]) -> T) -> T 
         files: &files,
         level: Level::User,
     };
-    let all: Vec<Piece<'_>> = pieces(written, scope).collect();
+    let all: Vec<Piece<'_>> = pieces(written, context).collect();
     then(&all)
 }

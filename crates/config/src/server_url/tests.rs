@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::expand::Syntax;
-use crate::server::Written;
+use crate::server::WrittenText;
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
@@ -30,7 +30,7 @@ fn an_address_is_shown_from_its_parse() {
 }
 
 #[test]
-fn a_port_is_shown_if_it_was_given() {
+fn only_an_explicit_port_is_shown() {
     check("https://a.example:443/mcp", "https://a.example:443/mcp");
     check("http://u@a.example:80", "http://•••@a.example:80/");
     check("http://a.example:443/", "http://a.example:443/");
@@ -40,7 +40,7 @@ fn a_port_is_shown_if_it_was_given() {
 }
 
 #[test]
-fn what_programs_read_differently_is_refused() {
+fn characters_that_programs_read_differently_are_refused() {
     let backslash = "error: \"url\" must not contain a backslash";
     check("http://127.0.0.1:1\\@api.github.example/mcp/", backslash);
     check("http:\\\\a.example", backslash);
@@ -83,7 +83,7 @@ fn an_address_without_a_host_or_a_known_scheme_is_refused() {
 }
 
 #[test]
-fn addresses_are_compared_by_where_they_lead() {
+fn addresses_are_compared_after_parsing() {
     let parse = |text: &str| text.parse::<ServerUrl>().unwrap();
     let same = [
         ("https://a.example", "https://A.example:443/"),
@@ -112,10 +112,10 @@ fn addresses_are_compared_by_where_they_lead() {
 }
 
 #[test]
-fn placeholders_are_shown_as_written_and_secrets_are_not() {
+fn placeholders_are_shown_and_secrets_are_redacted() {
     let check = |text: &str, expected: &str| {
         let syntax = Syntax::BRACED | Syntax::ENV_COLON | Syntax::DOLLAR;
-        let written = Written { text: text.to_owned(), syntax };
+        let written = WrittenText { text: text.to_owned(), syntax };
         assert_eq!(render_written(&written), expected, "{text}");
         assert!(!expected.contains("wharfplaceholder"));
     };
@@ -142,7 +142,7 @@ fn placeholders_are_shown_as_written_and_secrets_are_not() {
 }
 
 #[test]
-fn texts_that_are_no_addresses_of_servers_lose_only_their_secrets() {
+fn only_the_secrets_of_other_addresses_are_redacted() {
     let cases = [
         ("https://H.example/", "https://H.example/"),
         ("https://u:p@h/x?k=1", "https://•••@h/x?•••"),
@@ -164,7 +164,7 @@ fn texts_that_are_no_addresses_of_servers_lose_only_their_secrets() {
 }
 
 #[test]
-fn the_secrets_of_an_address_are_known_as_written_and_as_meant() {
+fn the_secrets_of_an_address_are_found_encoded_and_decoded() {
     let secrets = secrets_of_url("https://me:ti%20ger@a.example/x?k=s%2B1&flag#t=2");
     for secret in ["me", "ti%20ger", "ti ger", "s%2B1", "s+1", "k=s%2B1&flag", "t=2"] {
         assert!(secrets.iter().any(|own| own == secret), "{secret} in {secrets:?}");
@@ -172,14 +172,14 @@ fn the_secrets_of_an_address_are_known_as_written_and_as_meant() {
 }
 
 #[test]
-fn an_address_never_prints_its_secrets() {
+fn the_debug_output_of_an_address_is_redacted() {
     let url: ServerUrl = "https://me:hunter2@a.example/?k=hunter2".parse().unwrap();
-    assert_eq!(format!("{url:?} {:?}", url.place()), "••• Network");
+    assert_eq!(format!("{url:?} {:?}", url.location()), "••• Network");
 }
 
 #[test]
-fn only_plain_http_to_another_machine_can_be_read_by_others() {
-    let is_open = |text: &str| text.parse::<ServerUrl>().unwrap().is_open_to_others();
+fn only_plain_http_to_another_machine_is_unencrypted_remote() {
+    let is_open = |text: &str| text.parse::<ServerUrl>().unwrap().is_unencrypted_remote();
     for text in ["http://example.com/mcp", "HTTP://10.0.0.2:80", "http://a@b.example?x"] {
         assert!(is_open(text), "{text}");
     }

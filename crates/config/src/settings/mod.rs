@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::discover::{is_too_large, project_folders, relative_folders};
+use crate::discover::{is_too_large, project_folders, relative_folder_problems};
 use crate::document::{self, Node, Notation, Value};
 use crate::edit::{self, Change};
 use crate::env::Env;
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::store::{self, StoreError};
 use crate::text;
 
-pub use table::{KEYS, Kind, Setting};
+pub use table::{KEYS, Setting, SettingKind};
 
 /// The settings in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +45,11 @@ impl Settings {
     /// Reads the settings of the person and of the project. What is wrong in them is ignored and
     /// reported.
     pub fn load(env: &Env) -> (Self, Vec<Problem>) {
-        Self::load_from(env, Files::WithProject)
+        Self::load_from(env, SettingsFiles::WithProject)
     }
 
     /// Reads the settings of these files.
-    pub fn load_from(env: &Env, files: Files) -> (Self, Vec<Problem>) {
+    pub fn load_from(env: &Env, files: SettingsFiles) -> (Self, Vec<Problem>) {
         let defaults = KEYS.iter().map(|setting| (setting.key, setting.default_value()));
         let mut settings = Self { values: defaults.collect(), left_out_by_project: Vec::new() };
         let mut problems = Vec::new();
@@ -59,11 +59,11 @@ impl Settings {
             }
         }
         // Who wants nothing of a project does not want its settings, either.
-        if files == Files::WithProject && settings.is_on("discovery.project") {
+        if files == SettingsFiles::WithProject && settings.is_on("discovery.project") {
             settings.read_project(env, &mut problems);
         }
         settings.read_variable(env, &mut problems);
-        problems.extend(relative_folders(env));
+        problems.extend(relative_folder_problems(env));
         (settings, problems)
     }
 
@@ -88,7 +88,7 @@ impl Settings {
 
     fn read_variable(&mut self, env: &Env, problems: &mut Vec<Problem>) {
         let name = "WHARF_STARTUP_TIMEOUT_MS";
-        let Some(text) = env.filled_variable(name) else { return };
+        let Some(text) = env.nonempty_variable(name) else { return };
         if let Ok(limit) = text.trim().parse() {
             self.values.insert("startup.timeout_ms", SettingValue::Number(limit));
         } else {
@@ -119,7 +119,7 @@ impl Settings {
     }
 
     /// Tells whether a setting has this word.
-    pub fn says(&self, key: &str, word: &str) -> bool {
+    pub fn is_set_to(&self, key: &str, word: &str) -> bool {
         matches!(self.get(key), Some(SettingValue::Text(text)) if text == word)
     }
 
@@ -140,9 +140,11 @@ impl Settings {
         problems: &mut Vec<Problem>,
     ) {
         let at = |problem: Problem| problem.in_file(path).on_line(line);
-        let strict = setting.strict.is_some_and(|strict| strict == value.to_string());
+        let strict = setting.project_value.is_some_and(|strict| strict == value.to_string());
         match (&value, self.values.get_mut(setting.key)) {
-            (SettingValue::List(more), Some(SettingValue::List(own))) if setting.adds => {
+            (SettingValue::List(more), Some(SettingValue::List(own)))
+                if setting.project_may_add =>
+            {
                 let known = &mut self.left_out_by_project;
                 let is_new = |word: &&String| !own.contains(word) && !known.contains(word);
                 let new: Vec<String> = more.iter().filter(is_new).cloned().collect();
@@ -177,11 +179,11 @@ pub(crate) const BY_PROJECT: &str = "project-settings";
 
 /// Whose settings are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Files {
+pub enum SettingsFiles {
     /// The person's and those of the project.
     WithProject,
     /// The person's alone.
-    Own,
+    UserOnly,
 }
 
 /// Why a setting cannot be changed.
@@ -198,7 +200,7 @@ pub enum SettingError {
     },
     /// It belongs to a part that does not exist yet.
     #[error("\"{key}\" has no effect: {part} does not exist yet")]
-    NotYet {
+    NoEffect {
         /// What was asked for.
         key: String,
         /// The part.
@@ -206,7 +208,7 @@ pub enum SettingError {
     },
     /// The value does not fit.
     #[error("\"{key}\" must be {wanted}")]
-    Value {
+    InvalidValue {
         /// The key.
         key: &'static str,
         /// What it takes.
@@ -214,7 +216,7 @@ pub enum SettingError {
     },
     /// The value is planned, but nothing acts on it yet.
     #[error("\"{key}\" cannot be \"{word}\" yet: Wharf does not support it")]
-    Later {
+    UnsupportedValue {
         /// The key.
         key: &'static str,
         /// The value.
@@ -244,8 +246,8 @@ pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
         return Ok(setting);
     }
     let name = key.to_owned();
-    Err(match table::part_to_come(key) {
-        Some(part) => SettingError::NotYet { key: name, part },
+    Err(match table::planned_part(key) {
+        Some(part) => SettingError::NoEffect { key: name, part },
         None => SettingError::Unknown {
             key: name,
             nearest: text::nearest(key, KEYS.iter().map(|setting| setting.key)),
@@ -256,13 +258,13 @@ pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
 /// Changes a setting in the person's file and returns that file.
 pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
     let setting = find(key)?;
-    let value = setting.parse(text).ok_or_else(|| refused(setting, text))?;
+    let value = setting.parse(text).ok_or_else(|| value_error(setting, text))?;
     if let Some(problem) = unknown_programs(setting, &value).next() {
         let wanted = format!("names of programs; {}", problem.message);
-        return Err(SettingError::Value { key: setting.key, wanted });
+        return Err(SettingError::InvalidValue { key: setting.key, wanted });
     }
     let home = env.wharf_home().ok_or(SettingError::NoHome)?;
-    let _lock = store::Lock::acquire(&home.join("run"), store::LOCK_WAIT)?;
+    let _lock = store::WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?;
     let path = home.join("config.toml");
     let before = store::read(&path)?.unwrap_or_default();
     let keys = setting.key.split('.').map(str::to_owned).collect();
@@ -274,11 +276,11 @@ pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
 }
 
 /// Says why a value does not fit.
-fn refused(setting: &'static Setting, text: &str) -> SettingError {
+fn value_error(setting: &'static Setting, text: &str) -> SettingError {
     let (key, wanted) = (setting.key, setting.describe());
-    match setting.later.iter().find(|word| **word == text) {
-        Some(word) => SettingError::Later { key, word, wanted },
-        None => SettingError::Value { key, wanted },
+    match setting.planned_values.iter().find(|word| **word == text) {
+        Some(word) => SettingError::UnsupportedValue { key, word, wanted },
+        None => SettingError::InvalidValue { key, wanted },
     }
 }
 
@@ -329,24 +331,26 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
     let mut known = Vec::new();
     for (key, node) in flat {
         match find(&key) {
-            Ok(setting) => match setting.accept(node) {
+            Ok(setting) => match setting.read_node(node) {
                 Some(value) => {
                     problems.extend(
                         unknown_programs(setting, &value)
                             .map(|problem| problem.in_file(path).on_line(node.line)),
                     );
-                    problems.extend(setting.not_words(node).into_iter().map(|line| {
+                    problems.extend(setting.lines_of_non_strings(node).into_iter().map(|line| {
                         let message = format!("\"{key}\" must be a list of words");
                         let problem = Problem::warning("wrong-type", message);
                         problem.in_file(path).on_line(line).hint("put each word in quotes")
                     }));
                     known.push((setting, value, node.line));
                 }
-                None => problems.push(unusable(setting, node).in_file(path).on_line(node.line)),
+                None => {
+                    problems.push(value_problem(setting, node).in_file(path).on_line(node.line))
+                }
             },
             Err(error) => {
                 let code = match error {
-                    SettingError::NotYet { .. } => "setting-without-effect",
+                    SettingError::NoEffect { .. } => "setting-without-effect",
                     _ => "unknown-setting",
                 };
                 let mut problem = Problem::warning(code, error.to_string()).hint("remove it");
@@ -361,11 +365,13 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
 }
 
 /// Says why the value of a file does not count.
-fn unusable(setting: &'static Setting, node: &Node) -> Problem {
-    match refused(setting, node.as_str().unwrap_or_default()) {
+fn value_problem(setting: &'static Setting, node: &Node) -> Problem {
+    match value_error(setting, node.as_str().unwrap_or_default()) {
         // Somebody relies on it, so this is more than an oddity.
-        error @ SettingError::Later { .. } => Problem::error("not-available", error.to_string())
-            .hint(format!("write one of {}", setting.describe().trim_start_matches("one of "))),
+        error @ SettingError::UnsupportedValue { .. } => {
+            Problem::error("not-available", error.to_string())
+                .hint(format!("write one of {}", setting.describe().trim_start_matches("one of ")))
+        }
         error => Problem::warning("wrong-type", format!("{error}; ignored"))
             .hint("correct the value, or remove it"),
     }

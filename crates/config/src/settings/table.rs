@@ -10,24 +10,24 @@ pub struct Setting {
     /// The dotted key.
     pub key: &'static str,
     /// What it takes.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// The value without any file, in the form `config set` takes.
     pub default: &'static str,
     /// The one value that a project may set.
-    pub strict: Option<&'static str>,
+    pub project_value: Option<&'static str>,
     /// Whether a project may add to it.
-    pub adds: bool,
+    pub project_may_add: bool,
     /// The smallest number that makes sense.
-    pub least: u64,
+    pub minimum: u64,
     /// Words that are planned and not available yet.
-    pub later: &'static [&'static str],
+    pub planned_values: &'static [&'static str],
     /// What it does.
-    pub about: &'static str,
+    pub description: &'static str,
 }
 
 /// What a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// `true` or `false`.
     Bool,
     /// A whole number.
@@ -40,93 +40,107 @@ pub enum Kind {
 
 const fn setting(
     key: &'static str,
-    kind: Kind,
+    kind: SettingKind,
     default: &'static str,
-    about: &'static str,
+    description: &'static str,
 ) -> Setting {
-    Setting { key, kind, default, strict: None, adds: false, least: 0, later: &[], about }
+    Setting {
+        key,
+        kind,
+        default,
+        project_value: None,
+        project_may_add: false,
+        minimum: 0,
+        planned_values: &[],
+        description,
+    }
 }
 
 /// All settings, by key.
 pub const KEYS: &[Setting] = &[
     Setting {
-        least: 1,
+        minimum: 1,
         ..setting(
             "call.max_ms",
-            Kind::Number,
+            SettingKind::Number,
             "3600000",
             "longest time a call may take, in milliseconds",
         )
     },
     Setting {
-        least: 1,
+        minimum: 1,
         ..setting(
             "call.max_result_chars",
-            Kind::Number,
+            SettingKind::Number,
             "50000",
             "longest result that a model is shown",
         )
     },
     Setting {
-        later: &["keychain"],
+        planned_values: &["keychain"],
         ..setting(
             "credentials.store",
-            Kind::Word(&["auto", "file"]),
+            SettingKind::Word(&["auto", "file"]),
             "auto",
             "where sign-ins are kept",
         )
     },
     Setting {
-        adds: true,
+        project_may_add: true,
         ..setting(
             "discovery.disabled",
-            Kind::List,
+            SettingKind::List,
             "",
             "programs whose files are not read, such as cursor,zed",
         )
     },
     setting(
         "discovery.duplicates",
-        Kind::Word(&["hide", "keep"]),
+        SettingKind::Word(&["hide", "keep"]),
         "hide",
         "what happens to the same server under two names",
     ),
     Setting {
-        strict: Some("false"),
-        ..setting("discovery.project", Kind::Bool, "true", "read the files of projects")
+        project_value: Some("false"),
+        ..setting("discovery.project", SettingKind::Bool, "true", "read the files of projects")
     },
     setting(
         "startup.mode",
-        Kind::Word(&["auto", "complete", "background"]),
+        SettingKind::Word(&["auto", "complete", "background"]),
         "auto",
         "whether slow servers are waited for",
     ),
     setting(
         "startup.timeout_ms",
-        Kind::Number,
+        SettingKind::Number,
         "250",
         "how long a start may take before cached tools are used",
     ),
-    setting("tools.naming", Kind::Word(&["classic", "precise"]), "classic", "how tools are named"),
+    setting(
+        "tools.naming",
+        SettingKind::Word(&["classic", "precise"]),
+        "classic",
+        "how tools are named",
+    ),
     Setting {
-        strict: Some("enforce"),
+        project_value: Some("enforce"),
         ..setting(
             "tools.pinning",
-            Kind::Word(&["observe", "enforce"]),
+            SettingKind::Word(&["observe", "enforce"]),
             "observe",
             "whether changed tools are withheld",
         )
     },
     setting(
         "tools.sanitize",
-        Kind::Word(&["light", "strict"]),
+        SettingKind::Word(&["light", "strict"]),
         "light",
         "how far schemas are simplified",
     ),
 ];
 
 /// Tables of settings for parts that do not exist yet, and what each part is.
-const PARTS_TO_COME: [(&str, &str); 4] = [
+const PLANNED_PARTS: [(&str, &str); 4] = [
     ("approvals", "the agent session"),
     ("daemon", "the background process that shares connections"),
     ("models", "the agent session"),
@@ -134,22 +148,24 @@ const PARTS_TO_COME: [(&str, &str); 4] = [
 ];
 
 /// Returns the part that a key belongs to, if that part does not exist yet.
-pub(super) fn part_to_come(key: &str) -> Option<&'static str> {
+pub(super) fn planned_part(key: &str) -> Option<&'static str> {
     let table = key.split('.').next()?;
-    PARTS_TO_COME.iter().find(|(name, _)| *name == table).map(|(_, part)| *part)
+    PLANNED_PARTS.iter().find(|(name, _)| *name == table).map(|(_, part)| *part)
 }
 
 impl Setting {
     /// Reads the value as it is typed on a command line.
     pub fn parse(&self, text: &str) -> Option<SettingValue> {
         match self.kind {
-            Kind::Bool => text.parse().ok().map(SettingValue::Bool),
-            Kind::Number => {
-                let number = text.parse().ok().filter(|number| *number >= self.least);
+            SettingKind::Bool => text.parse().ok().map(SettingValue::Bool),
+            SettingKind::Number => {
+                let number = text.parse().ok().filter(|number| *number >= self.minimum);
                 number.map(SettingValue::Number)
             }
-            Kind::Word(words) => words.contains(&text).then(|| SettingValue::Text(text.to_owned())),
-            Kind::List => {
+            SettingKind::Word(words) => {
+                words.contains(&text).then(|| SettingValue::Text(text.to_owned()))
+            }
+            SettingKind::List => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 Some(SettingValue::List(words.map(str::to_owned).collect()))
             }
@@ -161,14 +177,16 @@ impl Setting {
     }
 
     /// Reads the value of a file, which has types. Of a list, every word that is one counts.
-    pub(super) fn accept(&self, node: &Node) -> Option<SettingValue> {
+    pub(super) fn read_node(&self, node: &Node) -> Option<SettingValue> {
         match (&node.value, self.kind) {
-            (Value::Bool(truth), Kind::Bool) => Some(SettingValue::Bool(*truth)),
-            (Value::Number(digits), Kind::Number) => self.parse(&digits.replace('_', "")),
-            (Value::String(text), Kind::Word(_)) => self.parse(text),
+            (Value::Bool(truth), SettingKind::Bool) => Some(SettingValue::Bool(*truth)),
+            (Value::Number(digits), SettingKind::Number) => self.parse(&digits.replace('_', "")),
+            (Value::String(text), SettingKind::Word(_)) => self.parse(text),
             // What leaves something out must not let it in because of one mistake.
-            (Value::String(text), Kind::List) => Some(SettingValue::List(vec![text.clone()])),
-            (Value::List(list), Kind::List) => {
+            (Value::String(text), SettingKind::List) => {
+                Some(SettingValue::List(vec![text.clone()]))
+            }
+            (Value::List(list), SettingKind::List) => {
                 let words = list.iter().filter_map(Node::as_str);
                 Some(SettingValue::List(words.map(str::to_owned).collect()))
             }
@@ -177,13 +195,13 @@ impl Setting {
     }
 
     /// Returns where a list has something that is not a word, or where it is not a list.
-    pub(super) fn not_words(&self, node: &Node) -> Vec<u32> {
+    pub(super) fn lines_of_non_strings(&self, node: &Node) -> Vec<u32> {
         match (&node.value, self.kind) {
-            (Value::List(list), Kind::List) => {
+            (Value::List(list), SettingKind::List) => {
                 let wrong = list.iter().filter(|item| item.as_str().is_none());
                 wrong.map(|item| item.line).collect()
             }
-            (Value::String(_), Kind::List) => vec![node.line],
+            (Value::String(_), SettingKind::List) => vec![node.line],
             _ => Vec::new(),
         }
     }
@@ -191,13 +209,15 @@ impl Setting {
     /// Says what it takes, after "must be".
     pub fn describe(&self) -> String {
         match self.kind {
-            Kind::Number if self.least == 1 => "a whole number greater than zero".to_owned(),
+            SettingKind::Number if self.minimum == 1 => {
+                "a whole number greater than zero".to_owned()
+            }
             kind => kind.describe(),
         }
     }
 }
 
-impl Kind {
+impl SettingKind {
     /// Says what it takes, after "must be".
     pub fn describe(self) -> String {
         match self {

@@ -9,9 +9,9 @@ use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::ConfigValue;
 
-use super::Work;
+use super::SpecBuilder;
 
-impl Work<'_> {
+impl SpecBuilder<'_> {
     /// Returns the variables of the entry's file; a file that cannot be read is a warning.
     pub(super) fn env_file(&mut self) -> Vec<(String, ConfigValue)> {
         let Some(written) = &self.definition.fields.env_file else { return Vec::new() };
@@ -22,7 +22,7 @@ impl Work<'_> {
         }
         let message = "\"envFile\" cannot be read; its variables are missing";
         let hint = "check the path in \"envFile\"";
-        self.note(&"envFile", Problem::warning("unreadable", message).hint(hint));
+        self.add_problem(&"envFile", Problem::warning("unreadable", message).hint(hint));
         Vec::new()
     }
 }

@@ -6,16 +6,18 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use crate::env::Env;
-use crate::expand::{self, Expanded, Missing, Origin, Scope, Syntax, Use};
+use crate::expand::{
+    self, ExpandContext, Expanded, MissingReason, PlaceholderUse, Syntax, ValueOrigin,
+};
 use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{
-    ConfigValue, Definition, Endpoint, Launch, OAuth, Policy, ServerSpec, Transport, TransportKind,
-    Written,
+    ConfigValue, Definition, Endpoint, LaunchCommand, OAuth, Policy, ServerSpec, Transport,
+    TransportKind, WrittenText,
 };
 use crate::server_url::ServerUrl;
-use crate::validate::{self, Invalid};
+use crate::validate::{self, InvalidDefinition};
 
 mod env_file;
 
@@ -23,7 +25,7 @@ pub(crate) use env_file::variables as env_file_variables;
 
 /// A definition after expansion.
 #[derive(Debug, Default)]
-pub(crate) struct Specified {
+pub(crate) struct SpecResult {
     /// What to connect; none if the definition is not valid.
     pub(crate) spec: Option<ServerSpec>,
     /// Each placeholder and its field.
@@ -37,33 +39,34 @@ pub struct FieldUse {
     /// The field, such as `env.TOKEN`.
     pub field: String,
     /// What happened there.
-    pub used: Use,
+    pub used: PlaceholderUse,
 }
 
 /// Expands and checks a definition.
-pub(crate) fn specify(definition: &Definition, env: &Env, files: &NamedFiles) -> Specified {
-    let mut work = Work { definition, env, files, done: Specified::default() };
-    let checked = check(definition).and_then(|kind| check_address(definition, kind).map(|()| kind));
+pub(crate) fn build_spec(definition: &Definition, env: &Env, files: &NamedFiles) -> SpecResult {
+    let mut builder = SpecBuilder { definition, env, files, result: SpecResult::default() };
+    let checked =
+        check_transport(definition).and_then(|kind| check_address(definition, kind).map(|()| kind));
     let kind = match checked {
         Ok(kind) => kind,
         Err(invalid) => {
-            work.done.problems.push(problem(definition, &invalid));
-            return work.done;
+            builder.result.problems.push(problem(definition, &invalid));
+            return builder.result;
         }
     };
     if definition.problems.iter().any(Problem::is_error) {
-        return work.done;
+        return builder.result;
     }
     let transport = match kind {
-        TransportKind::Stdio => Some(Transport::Stdio(work.launch())),
-        TransportKind::Http => work.endpoint().map(Transport::Http),
-        TransportKind::Sse => work.endpoint().map(Transport::Sse),
+        TransportKind::Stdio => Some(Transport::Stdio(builder.launch())),
+        TransportKind::Http => builder.endpoint().map(Transport::Http),
+        TransportKind::Sse => builder.endpoint().map(Transport::Sse),
     };
     let fields = &definition.fields;
-    let oauth = fields.oauth.as_ref().map(|oauth| work.oauth(oauth));
-    let account = work.plain("account", fields.account.as_deref());
-    let prefix = work.plain("prefix", fields.policy.prefix.as_deref());
-    work.done.spec = transport.map(|transport| ServerSpec {
+    let oauth = fields.oauth.as_ref().map(|oauth| builder.oauth(oauth));
+    let account = builder.plain("account", fields.account.as_deref());
+    let prefix = builder.plain("prefix", fields.policy.prefix.as_deref());
+    builder.result.spec = transport.map(|transport| ServerSpec {
         name: definition.name.clone(),
         transport,
         timeouts: fields.timeouts,
@@ -72,21 +75,24 @@ pub(crate) fn specify(definition: &Definition, env: &Env, files: &NamedFiles) ->
         account,
         policy: Policy { prefix, ..fields.policy.clone() },
     });
-    work.done
+    builder.result
 }
 
 /// Checks the structure of a definition without expanding anything.
-pub(crate) fn check(definition: &Definition) -> Result<TransportKind, Invalid> {
-    validate::transport(&definition.fields)
+pub(crate) fn check_transport(definition: &Definition) -> Result<TransportKind, InvalidDefinition> {
+    validate::check_transport(&definition.fields)
 }
 
 /// Checks the address of a definition without expanding anything.
-pub(crate) fn check_address(definition: &Definition, kind: TransportKind) -> Result<(), Invalid> {
-    validate::address(&definition.fields, kind)
+pub(crate) fn check_address(
+    definition: &Definition,
+    kind: TransportKind,
+) -> Result<(), InvalidDefinition> {
+    validate::check_address(&definition.fields, kind)
 }
 
 /// Says what is wrong with a definition, and where.
-pub(crate) fn problem(definition: &Definition, invalid: &Invalid) -> Problem {
+pub(crate) fn problem(definition: &Definition, invalid: &InvalidDefinition) -> Problem {
     Problem::error("invalid", invalid.to_string())
         .in_file(&definition.source.path)
         .on_line(definition.line)
@@ -95,15 +101,15 @@ pub(crate) fn problem(definition: &Definition, invalid: &Invalid) -> Problem {
         .hint(invalid.hint())
 }
 
-struct Work<'a> {
+struct SpecBuilder<'a> {
     definition: &'a Definition,
     env: &'a Env,
     files: &'a NamedFiles,
-    done: Specified,
+    result: SpecResult,
 }
 
-impl Work<'_> {
-    fn launch(&mut self) -> Launch {
+impl SpecBuilder<'_> {
+    fn launch(&mut self) -> LaunchCommand {
         let fields = &self.definition.fields;
         let command = fields.command.as_ref().map(|text| self.text(&"command", text));
         let args = fields.args.iter().enumerate();
@@ -115,7 +121,7 @@ impl Work<'_> {
             env.push((name.clone(), value));
         }
         let cwd = fields.cwd.as_ref().map(|text| self.text(&"cwd", text));
-        Launch { command: command.unwrap_or_default(), args, env, cwd }
+        LaunchCommand { command: command.unwrap_or_default(), args, env, cwd }
     }
 
     fn endpoint(&mut self) -> Option<Endpoint> {
@@ -129,7 +135,9 @@ impl Work<'_> {
             match expanded.text.parse::<ServerUrl>() {
                 Ok(url) => url,
                 Err(error) => {
-                    self.done.problems.push(problem(self.definition, &Invalid::Url(error)));
+                    self.result
+                        .problems
+                        .push(problem(self.definition, &InvalidDefinition::Url(error)));
                     return None;
                 }
             }
@@ -142,8 +150,8 @@ impl Work<'_> {
     }
 
     fn oauth(&mut self, oauth: &OAuth) -> OAuth {
-        let mut expand = |field: &str, written: &Option<Written>| {
-            written.as_ref().map(|text| Written {
+        let mut expand = |field: &str, written: &Option<WrittenText>| {
+            written.as_ref().map(|text| WrittenText {
                 text: self.text(&field, text).expose().to_owned(),
                 syntax: Syntax::empty(),
             })
@@ -160,28 +168,29 @@ impl Work<'_> {
     /// Expands a text that is no secret in itself.
     fn plain(&mut self, field: &str, text: Option<&str>) -> Option<String> {
         let syntax = self.definition.fields.syntax;
-        let written = Written { text: text?.to_owned(), syntax };
+        let written = WrittenText { text: text?.to_owned(), syntax };
         Some(self.expand(&field, &written).text)
     }
 
     /// Expands an environment or header value. What kind it is, is decided on the text as written.
-    fn value(&mut self, field: &dyn Display, written: &Written) -> ConfigValue {
+    fn value(&mut self, field: &dyn Display, written: &WrittenText) -> ConfigValue {
         let resolved = written.syntax.contains(Syntax::RESOLVED);
         if resolved && written.text.starts_with('!') {
             return ConfigValue::Command(Secret::new(&written.text[1..]));
         }
-        if resolved && !expand::has_placeholder(written, self.scope()) {
+        if resolved && !expand::has_placeholder(written, self.context()) {
             let name = &written.text;
-            if self.env.filled_variable(name).is_some() {
-                let used = Use { variable: name.clone(), from: Origin::Environment };
-                self.done.uses.push(FieldUse { field: field.to_string(), used });
+            if self.env.nonempty_variable(name).is_some() {
+                let used =
+                    PlaceholderUse { variable: name.clone(), from: ValueOrigin::Environment };
+                self.result.uses.push(FieldUse { field: field.to_string(), used });
             }
             return ConfigValue::NameOrLiteral(Secret::new(name));
         }
         if written.syntax.contains(Syntax::NAMED)
             && let Some(name) = self.unset_name(written)
         {
-            return self.left_out(field, written, name);
+            return self.leave_out(field, written, name);
         }
         let expanded = self.expand(field, written);
         if expanded.is_incomplete() {
@@ -192,88 +201,94 @@ impl Work<'_> {
     }
 
     /// Returns the variable that a file names and that says nothing.
-    fn unset_name(&self, written: &Written) -> Option<String> {
-        let uses = expand::expand(written, self.scope()).uses;
-        let is_unset = |used: &Use| self.env.filled_variable(&used.variable).is_none();
+    fn unset_name(&self, written: &WrittenText) -> Option<String> {
+        let uses = expand::expand(written, self.context()).uses;
+        let is_unset = |used: &PlaceholderUse| self.env.nonempty_variable(&used.variable).is_none();
         uses.into_iter().find(is_unset).map(|used| used.variable)
     }
 
     /// Leaves a value out: nobody wrote the placeholder that stands for the variable here.
-    fn left_out(&mut self, field: &dyn Display, written: &Written, name: String) -> ConfigValue {
+    fn leave_out(
+        &mut self,
+        field: &dyn Display,
+        written: &WrittenText,
+        name: String,
+    ) -> ConfigValue {
         let shown = crate::text::clip(&name, 100);
         let message = format!("\"{field}\" is left out: variable \"{shown}\" is not set");
         let hint = format!("set {shown}");
-        self.note(field, Problem::warning("unset-variable", message).hint(hint));
-        let used = Use { variable: name, from: Origin::Missing(Missing::Variable) };
-        self.done.uses.push(FieldUse { field: field.to_string(), used });
+        self.add_problem(field, Problem::warning("unset-variable", message).hint(hint));
+        let used =
+            PlaceholderUse { variable: name, from: ValueOrigin::Missing(MissingReason::Variable) };
+        self.result.uses.push(FieldUse { field: field.to_string(), used });
         ConfigValue::LeftOut(Secret::new(&*written.text))
     }
 
-    fn text(&mut self, field: &dyn Display, written: &Written) -> Secret {
+    fn text(&mut self, field: &dyn Display, written: &WrittenText) -> Secret {
         Secret::new(self.expand(field, written).text)
     }
 
-    fn expand(&mut self, field: &dyn Display, written: &Written) -> Expanded {
-        let expanded = expand::expand(written, self.scope());
+    fn expand(&mut self, field: &dyn Display, written: &WrittenText) -> Expanded {
+        let expanded = expand::expand(written, self.context());
         let mut reported = BTreeSet::new();
         for used in &expanded.uses {
-            if let Origin::Missing(why) = used.from
+            if let ValueOrigin::Missing(why) = used.from
                 && reported.insert(&used.variable)
             {
-                self.missing(field, &used.variable, why);
+                self.report_missing(field, &used.variable, why);
             }
             let used = used.clone();
-            self.done.uses.push(FieldUse { field: field.to_string(), used });
+            self.result.uses.push(FieldUse { field: field.to_string(), used });
         }
         expanded
     }
 
-    fn missing(&mut self, field: &dyn Display, name: &str, why: Missing) {
+    fn report_missing(&mut self, field: &dyn Display, name: &str, why: MissingReason) {
         let shown = crate::text::clip(name, 100);
         let (code, message, hint) = match why {
-            Missing::Variable => (
+            MissingReason::Variable => (
                 "unset-variable",
                 format!("variable \"{shown}\" is not set; \"{field}\" keeps its placeholder"),
-                if self.owner_knows_defaults() {
+                if self.program_supports_defaults() {
                     format!("set {shown}, or write a default: ${{{shown}:-…}}")
                 } else {
                     format!("set {shown}")
                 },
             ),
-            Missing::Input => (
+            MissingReason::Input => (
                 "needs-input",
                 format!("\"{field}\" needs the answer to input \"{shown}\", which is not stored"),
                 "put a variable in its place, such as ${env:NAME}".to_owned(),
             ),
-            Missing::File => (
+            MissingReason::File => (
                 "unreadable",
                 format!("\"{field}\" takes its value from a file that cannot be read: {shown}"),
                 "check the path, or use a variable".to_owned(),
             ),
-            Missing::Command => (
+            MissingReason::Command => (
                 "out-of-reach",
                 format!("\"{field}\" takes its value from a command, which is not run here"),
                 "put the value into a variable and write ${NAME}".to_owned(),
             ),
-            Missing::Foreign => (
+            MissingReason::ProgramOnly => (
                 "out-of-reach",
                 format!("\"{field}\" uses \"{shown}\", which only its program can replace"),
                 "write the value, or put it into a variable".to_owned(),
             ),
         };
         let problem = Problem::warning(code, message).hint(hint);
-        self.note(field, problem);
+        self.add_problem(field, problem);
     }
 
     /// Many programs read `${VAR}` and would choke on a default.
-    fn owner_knows_defaults(&self) -> bool {
+    fn program_supports_defaults(&self) -> bool {
         let owner = self.definition.source.provider;
         ["wharf", "env", "omp", "pisces", "xcsh", "claude", "claude-plugins", "mcp-json"]
             .contains(&owner)
     }
 
-    fn note(&mut self, field: &dyn Display, problem: Problem) {
-        self.done.problems.push(
+    fn add_problem(&mut self, field: &dyn Display, problem: Problem) {
+        self.result.problems.push(
             problem
                 .in_file(&self.definition.source.path)
                 .on_line(self.definition.line)
@@ -282,7 +297,7 @@ impl Work<'_> {
         );
     }
 
-    fn scope(&self) -> Scope<'_> {
-        Scope::of(self.definition, self.env, self.files)
+    fn context(&self) -> ExpandContext<'_> {
+        ExpandContext::of(self.definition, self.env, self.files)
     }
 }

@@ -7,35 +7,36 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::{StoreError, Trouble};
+use super::error::{StoreError, StoreErrorKind};
 use super::private_file::folder_of;
 use super::read::read_bytes;
 use super::write::replace;
 
 /// How many copies are kept.
-const KEPT: usize = 5;
+const MAX_BACKUPS: usize = 5;
 
 /// Copies a file beside itself and returns where to; nothing if there is no file.
 ///
 /// The newest five copies are kept, with the mode of the file. If the newest copy is the same
 /// already, it stays the newest. For a symbolic link the copy stands beside the link.
 pub fn back_up(path: &Path) -> Result<Option<PathBuf>, StoreError> {
-    let Some((bytes, about)) = read_bytes(path)? else { return Ok(None) };
-    let copy = numbered(path, 0);
+    let Some((bytes, metadata)) = read_bytes(path)? else { return Ok(None) };
+    let copy = backup_path(path, 0);
     if read_bytes(&copy).is_ok_and(|old| old.is_some_and(|(old, _)| old == bytes)) {
         return Ok(Some(copy));
     }
     let folder = folder_of(path);
-    let result = make_room(path).and_then(|()| replace(&copy, &folder, &bytes, Some(&about)));
+    let result =
+        rotate_backups(path).and_then(|()| replace(&copy, &folder, &bytes, Some(&metadata)));
     match result {
         Ok(()) => Ok(Some(copy)),
-        Err(source) => Err(StoreError::new(&copy, Trouble::Unwritable { folder, source })),
+        Err(source) => Err(StoreError::new(&copy, StoreErrorKind::Unwritable { folder, source })),
     }
 }
 
-fn make_room(path: &Path) -> io::Result<()> {
-    for number in (1..KEPT).rev() {
-        match fs::rename(numbered(path, number - 1), numbered(path, number)) {
+fn rotate_backups(path: &Path) -> io::Result<()> {
+    for number in (1..MAX_BACKUPS).rev() {
+        match fs::rename(backup_path(path, number - 1), backup_path(path, number)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -43,7 +44,7 @@ fn make_room(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn numbered(path: &Path, number: usize) -> PathBuf {
+fn backup_path(path: &Path, number: usize) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".wharf-backup");
     if number > 0 {

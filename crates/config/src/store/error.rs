@@ -16,26 +16,26 @@ pub struct StoreError {
     /// The file as it was asked for.
     pub path: PathBuf,
     /// What is the matter.
-    pub trouble: Trouble,
+    pub kind: StoreErrorKind,
 }
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\" {}", self.path.display(), self.trouble)
+        write!(f, "\"{}\" {}", self.path.display(), self.kind)
     }
 }
 
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         // The trouble is part of the message already; its cause is not.
-        self.trouble.source()
+        self.kind.source()
     }
 }
 
 /// What is the matter with a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum StoreErrorKind {
     /// It is something that has no content of its own.
     #[error("is {0}, not a file")]
     NotAFile(&'static str),
@@ -83,31 +83,33 @@ pub enum Trouble {
 }
 
 impl StoreError {
-    pub(crate) fn new(path: &Path, trouble: Trouble) -> Self {
-        Self { path: path.to_owned(), trouble }
+    pub(crate) fn new(path: &Path, kind: StoreErrorKind) -> Self {
+        Self { path: path.to_owned(), kind }
     }
 
     /// Says what to do about it.
     pub fn hint(&self) -> String {
-        match &self.trouble {
-            Trouble::NotAFile(_) => "move it away, or put a file in its place".to_owned(),
-            Trouble::TooLarge => "a config file of this size is a mistake; shorten it".to_owned(),
-            Trouble::NotUtf8 { line } => format!("save it as UTF-8; line {line} is not"),
-            Trouble::DanglingLink(target) => {
+        match &self.kind {
+            StoreErrorKind::NotAFile(_) => "move it away, or put a file in its place".to_owned(),
+            StoreErrorKind::TooLarge => {
+                "a config file of this size is a mistake; shorten it".to_owned()
+            }
+            StoreErrorKind::NotUtf8 { line } => format!("save it as UTF-8; line {line} is not"),
+            StoreErrorKind::DanglingLink(target) => {
                 format!("create \"{}\", or remove the link", target.display())
             }
-            Trouble::LinkLoop => "remove the link".to_owned(),
-            Trouble::ReadOnly => {
+            StoreErrorKind::LinkLoop => "remove the link".to_owned(),
+            StoreErrorKind::ReadOnly => {
                 "make it writable, or edit the file it is generated from".to_owned()
             }
-            Trouble::Unreadable(_) => "check who may read it".to_owned(),
-            Trouble::Unwritable { folder, source } => unwritable_hint(folder, source),
-            Trouble::Damaged => "correct the file, or delete it".to_owned(),
-            Trouble::NoRandomness(_) => {
+            StoreErrorKind::Unreadable(_) => "check who may read it".to_owned(),
+            StoreErrorKind::Unwritable { folder, source } => unwritable_hint(folder, source),
+            StoreErrorKind::Damaged => "correct the file, or delete it".to_owned(),
+            StoreErrorKind::NoRandomness(_) => {
                 "the operating system's random number generator failed".to_owned()
             }
-            Trouble::Busy(_) => "try again when the other process is done".to_owned(),
-            Trouble::Unlockable(source) => {
+            StoreErrorKind::Busy(_) => "try again when the other process is done".to_owned(),
+            StoreErrorKind::Unlockable(source) => {
                 let folder = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
                 unwritable_hint(folder, source)
             }
@@ -116,35 +118,35 @@ impl StoreError {
 
     /// Tells whether another process was in the way, so that it may work later.
     pub fn is_busy(&self) -> bool {
-        matches!(self.trouble, Trouble::Busy(_))
+        matches!(self.kind, StoreErrorKind::Busy(_))
     }
 
     /// Returns it as a problem of that file.
     pub fn as_problem(&self) -> Problem {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
-        let mut message = format!("\"{name}\" {}", self.trouble);
+        let mut message = format!("\"{name}\" {}", self.kind);
         if let Some(cause) = self.source() {
             message = format!("{message}: {cause}");
         }
         let problem = Problem::error(self.code(), message).in_file(&self.path).hint(self.hint());
-        match self.trouble {
-            Trouble::NotUtf8 { line } => problem.on_line(line),
+        match self.kind {
+            StoreErrorKind::NotUtf8 { line } => problem.on_line(line),
             _ => problem,
         }
     }
 
     fn code(&self) -> &'static str {
-        match self.trouble {
-            Trouble::NotAFile(_) => "not-a-file",
-            Trouble::TooLarge => "too-large",
-            Trouble::NotUtf8 { .. } => "not-utf8",
-            Trouble::DanglingLink(_) => "dangling-link",
-            Trouble::LinkLoop => "link-loop",
-            Trouble::ReadOnly => "read-only",
-            Trouble::Unreadable(_) => "unreadable",
-            Trouble::Damaged => "damaged",
-            Trouble::Unwritable { .. } | Trouble::NoRandomness(_) => "unwritable",
-            Trouble::Busy(_) | Trouble::Unlockable(_) => "locked",
+        match self.kind {
+            StoreErrorKind::NotAFile(_) => "not-a-file",
+            StoreErrorKind::TooLarge => "too-large",
+            StoreErrorKind::NotUtf8 { .. } => "not-utf8",
+            StoreErrorKind::DanglingLink(_) => "dangling-link",
+            StoreErrorKind::LinkLoop => "link-loop",
+            StoreErrorKind::ReadOnly => "read-only",
+            StoreErrorKind::Unreadable(_) => "unreadable",
+            StoreErrorKind::Damaged => "damaged",
+            StoreErrorKind::Unwritable { .. } | StoreErrorKind::NoRandomness(_) => "unwritable",
+            StoreErrorKind::Busy(_) | StoreErrorKind::Unlockable(_) => "locked",
         }
     }
 }

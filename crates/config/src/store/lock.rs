@@ -5,37 +5,37 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::{StoreError, Trouble};
+use super::error::{StoreError, StoreErrorKind};
 use super::open::open_regular;
 use super::private_file;
 
 /// How often a lock that another holds is tried again.
-const PAUSE: Duration = Duration::from_millis(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Holds the lock until it is dropped; the system also lets go of it when the process dies.
 ///
 /// ```no_run
 /// use std::{path::Path, time::Duration};
-/// use wharf_config::store::{self, Lock};
+/// use wharf_config::store::{self, WriteLock};
 ///
-/// let lock = Lock::acquire(Path::new("/home/me/.wharf/run"), Duration::from_secs(5))?;
+/// let lock = WriteLock::acquire(Path::new("/home/me/.wharf/run"), Duration::from_secs(5))?;
 /// // read, change, write
 /// drop(lock);
 /// # Ok::<(), store::StoreError>(())
 /// ```
 #[derive(Debug)]
-pub struct Lock {
+pub struct WriteLock {
     /// Closing it is what unlocks; the file itself stays, since removing it would let two in.
     _file: File,
 }
 
-impl Lock {
+impl WriteLock {
     /// Waits for the lock in `run`, which is `<WHARF_HOME>/run` and is made if missing.
     ///
-    /// Blocks the thread for at most `wait`. Fails with [`Trouble::Busy`] after that.
+    /// Blocks the thread for at most `wait`. Fails with [`StoreErrorKind::Busy`] after that.
     pub fn acquire(run: &Path, wait: Duration) -> Result<Self, StoreError> {
         let path = run.join("write.lock");
-        let unlockable = |source| StoreError::new(&path, Trouble::Unlockable(source));
+        let unlockable = |source| StoreError::new(&path, StoreErrorKind::Unlockable(source));
         private_file::create_folder(run).map_err(unlockable)?;
         let mut options = private_file::options();
         options.create(true).truncate(false).write(true);
@@ -48,9 +48,9 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => {
                     let left = wait.saturating_sub(started.elapsed());
                     if left.is_zero() {
-                        return Err(StoreError::new(&path, Trouble::Busy(wait)));
+                        return Err(StoreError::new(&path, StoreErrorKind::Busy(wait)));
                     }
-                    thread::sleep(PAUSE.min(left));
+                    thread::sleep(RETRY_INTERVAL.min(left));
                 }
             }
         }

@@ -19,8 +19,8 @@ use std::path::Path;
 /// ```
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // To open a device may already do something, so it is looked at before.
-    if let Ok(about) = fs::metadata(path) {
-        must_be_regular(about.file_type())?;
+    if let Ok(metadata) = fs::metadata(path) {
+        must_be_regular(metadata.file_type())?;
     }
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, O_NONBLOCK);
@@ -34,11 +34,11 @@ fn must_be_regular(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
         return Ok(());
     }
-    Err(io::Error::other(format!("it is {}, not a file", name_of(kind))))
+    Err(io::Error::other(format!("it is {}, not a file", file_type_name(kind))))
 }
 
 #[cfg(unix)]
-pub(super) fn name_of(kind: FileType) -> &'static str {
+pub(super) fn file_type_name(kind: FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
 
     match kind {
@@ -50,7 +50,7 @@ pub(super) fn name_of(kind: FileType) -> &'static str {
 }
 
 #[cfg(not(unix))]
-pub(super) fn name_of(kind: FileType) -> &'static str {
+pub(super) fn file_type_name(kind: FileType) -> &'static str {
     if kind.is_dir() { "a folder" } else { "a device" }
 }
 

@@ -19,7 +19,7 @@ use super::error::StoreError;
 const TEMPORARY: &str = ".wharf-tmp";
 
 /// A temporary file that is older was left behind: no write takes this long.
-const LEFT_BEHIND: Duration = Duration::from_secs(600);
+const LEFTOVER_AGE: Duration = Duration::from_secs(600);
 
 /// Replaces a file and waits until it is on the disk. Others lose their access to an existing file.
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
@@ -29,14 +29,17 @@ pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
 
 /// Replaces a file without waiting for the disk. The folder is made if it is missing.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    written_beside(path, bytes)?.persist(path).map(drop).map_err(|error| error.error)
+    write_temporary_beside(path, bytes)?.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// Writes a file that does not exist yet. If several processes try at the same time, one succeeds.
 ///
 /// Fails with [`io::ErrorKind::AlreadyExists`] if there is one.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    written_beside(path, bytes)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
+    write_temporary_beside(path, bytes)?
+        .persist_noclobber(path)
+        .map(drop)
+        .map_err(|error| error.error)
 }
 
 /// Opens a new, empty file for writing. The folder is made if it is missing.
@@ -87,20 +90,20 @@ pub fn restrict_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes the temporary files that crashed writes left in a folder. Files that cannot be removed
 /// stay.
-pub fn remove_left_behind(folder: &Path) {
-    remove_left_behind_of(folder, OsStr::new(""));
+pub fn remove_leftovers(folder: &Path) {
+    remove_leftovers_of(folder, OsStr::new(""));
 }
 
 /// Does the same for the temporary files of one file.
-pub(super) fn remove_left_behind_of(folder: &Path, name: &OsStr) {
+pub(super) fn remove_leftovers_of(folder: &Path, name: &OsStr) {
     let prefix = prefix(name);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let own = entry.file_name();
         let is_temporary = own.as_encoded_bytes().starts_with(prefix.as_encoded_bytes())
             && own.as_encoded_bytes().ends_with(TEMPORARY.as_bytes());
         let is_old = || {
-            let about = entry.metadata().ok()?;
-            Some(about.modified().ok()?.elapsed().ok()? > LEFT_BEHIND)
+            let metadata = entry.metadata().ok()?;
+            Some(metadata.modified().ok()?.elapsed().ok()? > LEFTOVER_AGE)
         };
         if is_temporary && is_old() == Some(true) {
             drop(fs::remove_file(entry.path()));
@@ -135,18 +138,18 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 
 /// Makes an empty temporary file beside a file, in a folder that exists. It is removed when it is
 /// dropped before it is renamed.
-pub(super) fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+pub(super) fn create_temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix(name)).suffix(TEMPORARY).tempfile_in(folder_of(path))
 }
 
-fn written_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let mut file = match temporary_beside(path) {
+fn write_temporary_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = match create_temporary_beside(path) {
         // The folder is nearly always there.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             restrict_folder(&folder_of(path))?;
-            temporary_beside(path)?
+            create_temporary_beside(path)?
         }
         file => file?,
     };
@@ -169,7 +172,7 @@ fn prefix(name: &OsStr) -> OsString {
 fn restrict_file(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
-    let is_open = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o077 != 0);
+    let is_open = path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
     if is_open {
         // If it cannot be done, writing will say why.
         drop(fs::set_permissions(path, fs::Permissions::from_mode(0o600)));
@@ -206,11 +209,11 @@ mod tests {
         }
         for path in [&paths[0], &paths[1], &paths[3]] {
             let file = File::options().write(true).open(path).unwrap();
-            file.set_modified(std::time::SystemTime::now() - LEFT_BEHIND * 2).unwrap();
+            file.set_modified(std::time::SystemTime::now() - LEFTOVER_AGE * 2).unwrap();
         }
-        remove_left_behind_of(folder.path(), OsStr::new("a"));
+        remove_leftovers_of(folder.path(), OsStr::new("a"));
         assert_eq!(paths.each_ref().map(|path| path.exists()), [false, true, true, true]);
-        remove_left_behind(folder.path());
+        remove_leftovers(folder.path());
         assert_eq!(paths.map(|path| path.exists()), [false, false, true, true]);
     }
 

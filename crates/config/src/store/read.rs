@@ -4,8 +4,8 @@ use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::{StoreError, Trouble};
-use super::open::name_of;
+use super::error::{StoreError, StoreErrorKind};
+use super::open::file_type_name;
 
 /// How large a file may be.
 pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -29,7 +29,7 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<Option<String>, Sto
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = u32::try_from(good.split(|byte| *byte == b'\n').count());
             let line = line.unwrap_or(u32::MAX);
-            Err(StoreError::new(path, Trouble::NotUtf8 { line }))
+            Err(StoreError::new(path, StoreErrorKind::NotUtf8 { line }))
         }
     }
 }
@@ -40,26 +40,26 @@ pub(super) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, Metadata)>, Sto
 }
 
 fn read_bytes_at_most(path: &Path, most: u64) -> Result<Option<(Vec<u8>, Metadata)>, StoreError> {
-    let fail = |trouble| StoreError::new(path, trouble);
-    let Some(about) = look(path)? else { return Ok(None) };
-    if about.len() > most {
-        return Err(fail(Trouble::TooLarge));
+    let fail = |kind| StoreError::new(path, kind);
+    let Some(metadata) = regular_file_metadata(path)? else { return Ok(None) };
+    if metadata.len() > most {
+        return Err(fail(StoreErrorKind::TooLarge));
     }
-    let unreadable = |source| fail(Trouble::Unreadable(source));
+    let unreadable = |source| fail(StoreErrorKind::Unreadable(source));
     let file = open(path).map_err(unreadable)?;
     // What is opened may not be what was looked at before.
-    let about = file.metadata().map_err(unreadable)?;
-    must_be_a_file(path, about.file_type())?;
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0) + 1);
+    let metadata = file.metadata().map_err(unreadable)?;
+    must_be_a_file(path, metadata.file_type())?;
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > most {
-        return Err(fail(Trouble::TooLarge));
+        return Err(fail(StoreErrorKind::TooLarge));
     }
-    Ok(Some((bytes, about)))
+    Ok(Some((bytes, metadata)))
 }
 
 /// Follows symbolic links to where a file is or would be. The destination need not exist.
-pub(super) fn destination(path: &Path) -> Result<PathBuf, StoreError> {
+pub(super) fn resolve_links(path: &Path) -> Result<PathBuf, StoreError> {
     let mut at = path.to_owned();
     for _ in 0..=MAX_LINKS {
         match fs::read_link(&at) {
@@ -69,30 +69,33 @@ pub(super) fn destination(path: &Path) -> Result<PathBuf, StoreError> {
             Err(_) => return Ok(at),
         }
     }
-    Err(StoreError::new(path, Trouble::LinkLoop))
+    Err(StoreError::new(path, StoreErrorKind::LinkLoop))
 }
 
 /// Returns what the system says about a regular file; nothing if there is none.
-pub(super) fn look(path: &Path) -> Result<Option<Metadata>, StoreError> {
-    let unreadable = |source| StoreError::new(path, Trouble::Unreadable(source));
-    let about = match fs::symlink_metadata(path) {
-        Ok(about) => about,
+pub(super) fn regular_file_metadata(path: &Path) -> Result<Option<Metadata>, StoreError> {
+    let unreadable = |source| StoreError::new(path, StoreErrorKind::Unreadable(source));
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
         Err(error) if is_missing(&error) => return Ok(None),
         Err(error) => return Err(unreadable(error)),
     };
-    let about = if about.is_symlink() {
-        let target = destination(path)?;
+    let metadata = if metadata.is_symlink() {
+        let target = resolve_links(path)?;
         fs::metadata(path).map_err(|error| {
             let is_missing = is_missing(&error);
-            let trouble =
-                if is_missing { Trouble::DanglingLink(target) } else { Trouble::Unreadable(error) };
-            StoreError::new(path, trouble)
+            let kind = if is_missing {
+                StoreErrorKind::DanglingLink(target)
+            } else {
+                StoreErrorKind::Unreadable(error)
+            };
+            StoreError::new(path, kind)
         })?
     } else {
-        about
+        metadata
     };
-    must_be_a_file(path, about.file_type())?;
-    Ok(Some(about))
+    must_be_a_file(path, metadata.file_type())?;
+    Ok(Some(metadata))
 }
 
 /// Where a folder should be is a file: then nothing can be below it either.
@@ -104,7 +107,7 @@ fn must_be_a_file(path: &Path, kind: FileType) -> Result<(), StoreError> {
     if kind.is_file() {
         return Ok(());
     }
-    Err(StoreError::new(path, Trouble::NotAFile(name_of(kind))))
+    Err(StoreError::new(path, StoreErrorKind::NotAFile(file_type_name(kind))))
 }
 
 /// Opens a file for reading. Should it have become a pipe since it was looked at, opening must not

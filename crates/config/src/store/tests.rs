@@ -30,7 +30,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Describes why a file cannot be read, with the folder's name cut out.
-fn trouble(folder: &TempDir, file: &Path) -> String {
+fn describe_error(folder: &TempDir, file: &Path) -> String {
     let error = read(file).unwrap_err();
     let problem = error.as_problem();
     assert_eq!(problem.path.as_deref(), Some(file));
@@ -40,7 +40,7 @@ fn trouble(folder: &TempDir, file: &Path) -> String {
 }
 
 #[test]
-fn a_missing_file_is_nothing() {
+fn reading_a_missing_file_returns_none() {
     let (_folder, file) = folder();
     assert_eq!(read(&file).unwrap(), None);
     put(&file, "x");
@@ -48,7 +48,7 @@ fn a_missing_file_is_nothing() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn a_written_text_is_read_back() {
     let (folder, file) = folder();
     write(&file, "one").unwrap();
     write(&file, "two\r\n").unwrap();
@@ -60,25 +60,25 @@ fn what_is_written_is_read() {
 fn a_folder_is_not_a_file() {
     let (folder, file) = folder();
     fs::create_dir(&file).unwrap();
-    insta::assert_snapshot!(trouble(&folder, &file), @r#"not-a-file: "mcp.json" is a folder, not a file | "[folder]/mcp.json" is a folder, not a file | move it away, or put a file in its place"#);
+    insta::assert_snapshot!(describe_error(&folder, &file), @r#"not-a-file: "mcp.json" is a folder, not a file | "[folder]/mcp.json" is a folder, not a file | move it away, or put a file in its place"#);
     assert!(write(&file, "x").is_err());
     assert!(back_up(&file).is_err());
 }
 
 #[test]
-fn a_file_that_is_too_large_is_refused() {
+fn a_file_over_the_size_limit_is_refused() {
     let (folder, file) = folder();
     fs::File::create(&file).unwrap().set_len(MAX_FILE_BYTES).unwrap();
     assert_eq!(read(&file).unwrap().unwrap().len() as u64, MAX_FILE_BYTES);
     fs::File::create(&file).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
-    insta::assert_snapshot!(trouble(&folder, &file), @r#"too-large: "mcp.json" is larger than 16 MiB | "[folder]/mcp.json" is larger than 16 MiB | a config file of this size is a mistake; shorten it"#);
+    insta::assert_snapshot!(describe_error(&folder, &file), @r#"too-large: "mcp.json" is larger than 16 MiB | "[folder]/mcp.json" is larger than 16 MiB | a config file of this size is a mistake; shorten it"#);
 }
 
 #[test]
 fn the_line_of_the_first_byte_that_is_not_utf8_is_named() {
     let (folder, file) = folder();
     put(&file, b"{\n\n  \"a\": \"\xff\"\n}");
-    insta::assert_snapshot!(trouble(&folder, &file), @r#"not-utf8 line 3: "mcp.json" is not valid UTF-8 (line 3) | "[folder]/mcp.json" is not valid UTF-8 (line 3) | save it as UTF-8; line 3 is not"#);
+    insta::assert_snapshot!(describe_error(&folder, &file), @r#"not-utf8 line 3: "mcp.json" is not valid UTF-8 (line 3) | "[folder]/mcp.json" is not valid UTF-8 (line 3) | save it as UTF-8; line 3 is not"#);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn backups_are_rotated_and_the_newest_five_kept() {
 }
 
 #[test]
-fn a_write_that_fails_leaves_the_old_file_and_no_other() {
+fn a_failed_write_keeps_the_old_file_and_leaves_no_other() {
     let (folder, file) = folder();
     put(&file, "old");
     let error = write(&file.join("mcp.json"), "new").unwrap_err();
@@ -118,7 +118,7 @@ fn a_write_that_fails_leaves_the_old_file_and_no_other() {
 }
 
 #[test]
-fn what_a_crash_left_behind_is_cleared_by_the_next_write() {
+fn the_next_write_removes_temporary_files_of_a_crashed_one() {
     let (folder, file) = folder();
     let old = folder.path().join(".mcp.json.abc123.wharf-tmp");
     put(&old, "half");
@@ -135,22 +135,22 @@ fn what_a_crash_left_behind_is_cleared_by_the_next_write() {
 fn a_held_lock_is_reported_as_busy() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("home/run");
-    let held = Lock::acquire(&run, Duration::ZERO).unwrap();
-    let error = Lock::acquire(&run, Duration::from_millis(30)).unwrap_err();
+    let held = WriteLock::acquire(&run, Duration::ZERO).unwrap();
+    let error = WriteLock::acquire(&run, Duration::from_millis(30)).unwrap_err();
     assert!(error.is_busy());
     let text = format!("{error} | {}", error.hint());
     insta::assert_snapshot!(text.replace(&folder.path().display().to_string(), "[folder]"), @r#""[folder]/home/run/write.lock" is locked by another Wharf process, for longer than 30ms | try again when the other process is done"#);
     drop(held);
-    Lock::acquire(&run, Duration::ZERO).unwrap();
+    WriteLock::acquire(&run, Duration::ZERO).unwrap();
 }
 
 #[test]
-fn two_writers_lose_nothing() {
+fn concurrent_writers_lose_no_update() {
     let (folder, file) = folder();
     let run = folder.path().join("run");
     let count = || {
         for _ in 0..100 {
-            let _lock = Lock::acquire(&run, Duration::from_secs(30)).unwrap();
+            let _lock = WriteLock::acquire(&run, Duration::from_secs(30)).unwrap();
             let number: u32 = read(&file).unwrap().map_or(0, |text| text.parse().unwrap());
             write(&file, &(number + 1).to_string()).unwrap();
         }
@@ -186,13 +186,13 @@ mod unix {
         assert_eq!(mode(&folder.path().join("a/b")), 0o700);
         assert_eq!(mode(&folder.path().join("a")), 0o700);
         let run = folder.path().join("home/run");
-        Lock::acquire(&run, Duration::ZERO).unwrap();
+        WriteLock::acquire(&run, Duration::ZERO).unwrap();
         assert_eq!((mode(&run), mode(&folder.path().join("home"))), (0o700, 0o700));
         assert_eq!(mode(&run.join("write.lock")), 0o600);
     }
 
     #[test]
-    fn the_mode_of_a_file_is_kept_and_given_to_its_copy() {
+    fn a_write_and_a_backup_keep_the_mode_of_the_file() {
         let (_folder, file) = folder();
         for kept in [0o644, 0o600, 0o664, 0o755] {
             put(&file, format!("{kept}"));
@@ -204,7 +204,7 @@ mod unix {
     }
 
     #[test]
-    fn a_file_that_is_read_only_is_not_replaced() {
+    fn a_read_only_file_is_not_replaced() {
         let (folder, file) = folder();
         put(&file, "old");
         set_mode(&file, 0o444);
@@ -216,12 +216,12 @@ mod unix {
     }
 
     #[test]
-    fn links_are_followed_also_to_a_file_that_is_not_there_yet() {
+    fn links_are_followed_even_to_a_file_that_does_not_exist_yet() {
         let (folder, file) = folder();
         fs::create_dir(folder.path().join("real")).unwrap();
         symlink("second", &file).unwrap();
         symlink("real/new/mcp.json", folder.path().join("second")).unwrap();
-        insta::assert_snapshot!(trouble(&folder, &file), @r#"dangling-link: "mcp.json" is a link to "[folder]/real/new/mcp.json", which does not exist | "[folder]/mcp.json" is a link to "[folder]/real/new/mcp.json", which does not exist | create "[folder]/real/new/mcp.json", or remove the link"#);
+        insta::assert_snapshot!(describe_error(&folder, &file), @r#"dangling-link: "mcp.json" is a link to "[folder]/real/new/mcp.json", which does not exist | "[folder]/mcp.json" is a link to "[folder]/real/new/mcp.json", which does not exist | create "[folder]/real/new/mcp.json", or remove the link"#);
         for text in ["created", "replaced"] {
             write(&file, text).unwrap();
             assert!(file.is_symlink());
@@ -232,11 +232,11 @@ mod unix {
     }
 
     #[test]
-    fn a_link_that_leads_in_a_circle_is_an_error() {
+    fn a_link_loop_is_an_error() {
         let (folder, file) = folder();
         symlink("other", &file).unwrap();
         symlink("mcp.json", folder.path().join("other")).unwrap();
-        insta::assert_snapshot!(trouble(&folder, &file), @r#"link-loop: "mcp.json" is a link that leads back to itself | "[folder]/mcp.json" is a link that leads back to itself | remove the link"#);
+        insta::assert_snapshot!(describe_error(&folder, &file), @r#"link-loop: "mcp.json" is a link that leads back to itself | "[folder]/mcp.json" is a link that leads back to itself | remove the link"#);
         assert_eq!(write(&file, "x").unwrap_err().as_problem().code, "link-loop");
     }
 
@@ -245,7 +245,7 @@ mod unix {
     fn reading_a_pipe_does_not_wait_for_a_writer() {
         let (folder, file) = folder();
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
-        insta::assert_snapshot!(trouble(&folder, &file), @r#"not-a-file: "mcp.json" is a pipe, not a file | "[folder]/mcp.json" is a pipe, not a file | move it away, or put a file in its place"#);
+        insta::assert_snapshot!(describe_error(&folder, &file), @r#"not-a-file: "mcp.json" is a pipe, not a file | "[folder]/mcp.json" is a pipe, not a file | move it away, or put a file in its place"#);
         assert!(write(&file, "x").is_err());
     }
 
@@ -253,7 +253,7 @@ mod unix {
     fn sockets_and_devices_are_refused() {
         let (folder, file) = folder();
         let _listener = UnixListener::bind(&file).unwrap();
-        insta::assert_snapshot!(trouble(&folder, &file), @r#"not-a-file: "mcp.json" is a socket, not a file | "[folder]/mcp.json" is a socket, not a file | move it away, or put a file in its place"#);
+        insta::assert_snapshot!(describe_error(&folder, &file), @r#"not-a-file: "mcp.json" is a socket, not a file | "[folder]/mcp.json" is a socket, not a file | move it away, or put a file in its place"#);
         let null = read(Path::new("/dev/null")).unwrap_err();
         assert_eq!(null.to_string(), "\"/dev/null\" is a device, not a file");
         assert!(write(Path::new("/dev/null"), "x").is_err());

@@ -9,25 +9,25 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use super::error::{StoreError, Trouble};
+use super::error::{StoreError, StoreErrorKind};
 use super::private_file::{self, folder_of};
-use super::read::{destination, look};
+use super::read::{regular_file_metadata, resolve_links};
 
 /// Replaces a file by a new one with this text.
 ///
 /// Follows symbolic links, also to a file that does not exist yet. Keeps the mode of the file, and
 /// its owner if possible; a new file is only for its owner, as are folders that have to be made.
-/// Fails without a trace: the old file stays and no other is left. Hold the [`super::Lock`] from
+/// Fails without a trace: the old file stays and no other is left. Hold the [`super::WriteLock`] from
 /// reading on.
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
-    let target = destination(path)?;
-    let old = look(&target)?;
+    let target = resolve_links(path)?;
+    let old = regular_file_metadata(&target)?;
     if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
-        return Err(StoreError::new(path, Trouble::ReadOnly));
+        return Err(StoreError::new(path, StoreErrorKind::ReadOnly));
     }
     let folder = folder_of(&target);
     replace(&target, &folder, text.as_bytes(), old.as_ref()).map_err(|source| {
-        StoreError::new(path, Trouble::Unwritable { folder: folder.clone(), source })
+        StoreError::new(path, StoreErrorKind::Unwritable { folder: folder.clone(), source })
     })
 }
 
@@ -39,12 +39,12 @@ pub(super) fn replace(
     like: Option<&Metadata>,
 ) -> io::Result<()> {
     private_file::create_folder(folder)?;
-    private_file::remove_left_behind_of(folder, target.file_name().unwrap_or_default());
+    private_file::remove_leftovers_of(folder, target.file_name().unwrap_or_default());
     // Nobody but the owner can read a temporary file, until it gets the mode of the old one.
-    let mut file = private_file::temporary_beside(target)?;
+    let mut file = private_file::create_temporary_beside(target)?;
     file.write_all(bytes)?;
     if let Some(like) = like {
-        adopt(&file, like)?;
+        copy_mode_and_owner(&file, like)?;
     }
     file.as_file().sync_all()?;
     file.persist(target).map_err(|error| error.error)?;
@@ -52,7 +52,7 @@ pub(super) fn replace(
 }
 
 #[cfg(unix)]
-fn adopt(file: &NamedTempFile, like: &Metadata) -> io::Result<()> {
+fn copy_mode_and_owner(file: &NamedTempFile, like: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
 
     let own = file.as_file().metadata()?;
@@ -64,7 +64,7 @@ fn adopt(file: &NamedTempFile, like: &Metadata) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn adopt(file: &NamedTempFile, like: &Metadata) -> io::Result<()> {
+fn copy_mode_and_owner(file: &NamedTempFile, like: &Metadata) -> io::Result<()> {
     file.as_file().set_permissions(like.permissions())
 }
 

@@ -5,24 +5,24 @@
 use std::fmt::Write as _;
 
 use crate::env::Env;
-use crate::expand::{Piece, Placeholder, Scope, pieces};
+use crate::expand::{ExpandContext, Piece, Placeholder, pieces};
 use crate::named_files::NamedFiles;
-use crate::secret::MASK;
-use crate::server::{Definition, Written};
+use crate::secret::REDACTED;
+use crate::server::{Definition, WrittenText};
 
 /// Words before a token that are no part of it.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
 /// Shows a value of a definition with its literal parts hidden: `Bearer ${GITHUB_TOKEN}`.
-pub fn value_as_written(written: &Written, definition: &Definition, env: &Env) -> String {
-    mask_literals(written, Scope::of(definition, env, &NamedFiles::default()))
+pub fn value_as_written(written: &WrittenText, definition: &Definition, env: &Env) -> String {
+    redact_literals(written, ExpandContext::of(definition, env, &NamedFiles::default()))
 }
 
 /// Hides what is literal in a text.
-pub(super) fn mask_literals(written: &Written, scope: Scope<'_>) -> String {
+pub(super) fn redact_literals(written: &WrittenText, context: ExpandContext<'_>) -> String {
     let mut shown = String::new();
     let mut has_placeholder = false;
-    for piece in pieces(written, scope) {
+    for piece in pieces(written, context) {
         match piece {
             Piece::Text(text) => shown.push_str(&literal(text)),
             Piece::Placeholder(whole, placeholder) => {
@@ -31,14 +31,14 @@ pub(super) fn mask_literals(written: &Written, scope: Scope<'_>) -> String {
                     // A default is a literal, too.
                     Placeholder::Variable { default: Some(default), .. } if !default.is_empty() => {
                         let before = whole.split_once(":-").map_or(whole, |(before, _)| before);
-                        let _infallible = write!(shown, "{before}:-{MASK}}}");
+                        let _infallible = write!(shown, "{before}:-{REDACTED}}}");
                     }
                     _ => shown.push_str(whole),
                 }
             }
         }
     }
-    if has_placeholder { shown } else { MASK.to_owned() }
+    if has_placeholder { shown } else { REDACTED.to_owned() }
 }
 
 /// Hides a literal part, but for the word that says what follows.
@@ -46,5 +46,5 @@ fn literal(text: &str) -> String {
     let word = text.trim();
     let is_scheme = SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
     let is_separator = word.chars().all(|c| c.is_ascii_punctuation());
-    if is_scheme || is_separator { text.to_owned() } else { MASK.to_owned() }
+    if is_scheme || is_separator { text.to_owned() } else { REDACTED.to_owned() }
 }

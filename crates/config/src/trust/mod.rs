@@ -6,10 +6,10 @@
 //! this file gives none away.
 //!
 //! `subject` collects what a decision is about, `fingerprint` is the form of it that is kept,
-//! `as_written` shows values, `commands` finds the files that a command names.
+//! `as_written` shows values, `command_words` finds the files that a command names.
 
 mod as_written;
-mod commands;
+mod command_words;
 mod fingerprint;
 mod subject;
 
@@ -23,11 +23,11 @@ use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::server::Definition;
 use crate::source::Level;
-use crate::store::{self, StoreError, Trouble, private_file};
+use crate::store::{self, StoreError, StoreErrorKind, private_file};
 
 pub use as_written::value_as_written;
-pub use fingerprint::{Difference, Fingerprint};
-use subject::Address;
+pub use fingerprint::{Fingerprint, FingerprintDifference};
+use subject::AgreementId;
 pub use subject::{EnvFile, TrustSubject, UsedFile};
 
 /// The agreements of one person.
@@ -45,19 +45,19 @@ pub enum Trust {
     /// It is the person's own, so there is nothing to ask.
     NotNeeded,
     /// Agreed to, as it is now.
-    Given,
+    Accepted,
     /// Never asked.
     Unknown,
     /// Agreed to, but it has changed since.
-    Changed(Vec<Difference>),
+    Changed(Vec<FingerprintDifference>),
     /// The person said no to it, as it is now.
     Refused,
 }
 
 impl Trust {
     /// Tells whether the definition may be expanded and used.
-    pub fn is_enough(&self) -> bool {
-        matches!(self, Self::NotNeeded | Self::Given)
+    pub fn allows_use(&self) -> bool {
+        matches!(self, Self::NotNeeded | Self::Accepted)
     }
 }
 
@@ -121,9 +121,9 @@ impl TrustStore {
         if definition.source.level != Level::Project {
             return Trust::NotNeeded;
         }
-        let address = Address::of(definition);
-        let folder = self.file.folders.get(&address.folder);
-        let find = |all: &'_ ByFile| all.get(&address.file)?.get(&address.name).cloned();
+        let agreement_id = AgreementId::of(definition);
+        let folder = self.file.folders.get(&agreement_id.folder);
+        let find = |all: &'_ ByFile| all.get(&agreement_id.file)?.get(&agreement_id.name).cloned();
         let agreed = folder.and_then(|folder| find(&folder.servers));
         let refused = folder.and_then(|folder| find(&folder.refused));
         if agreed.is_none() && refused.is_none() {
@@ -132,7 +132,7 @@ impl TrustStore {
         let subject = TrustSubject::with_files(definition, env, files);
         let now = Fingerprint::of(&subject.observed, &self.key());
         match agreed {
-            Some(agreed) if agreed == now => Trust::Given,
+            Some(agreed) if agreed == now => Trust::Accepted,
             _ if refused.is_some_and(|refused| refused == now) => Trust::Refused,
             Some(agreed) => Trust::Changed(agreed.differences(&now)),
             None => Trust::Unknown,
@@ -142,7 +142,7 @@ impl TrustStore {
     /// Says whether anything in one of these folders is trusted, or the folder itself.
     pub fn trusts_folder(&self, folders: &[PathBuf]) -> bool {
         folders.iter().any(|folder| {
-            let known = self.file.folders.get(&key_of(folder));
+            let known = self.file.folders.get(&folder_key(folder));
             known.is_some_and(|known| known.folder || !known.servers.is_empty())
         })
     }
@@ -151,7 +151,7 @@ impl TrustStore {
     pub fn accept(&mut self, subject: &TrustSubject) {
         self.ensure_key();
         let fingerprint = Fingerprint::of(&subject.observed, &self.key());
-        let Address { folder, file, name } = &subject.address;
+        let AgreementId { folder, file, name } = &subject.agreement_id;
         let folder = self.file.folders.entry(folder.clone()).or_default();
         folder.servers.entry(file.clone()).or_default().insert(name.clone(), fingerprint);
         remove(&mut folder.refused, name, Some(file));
@@ -162,7 +162,7 @@ impl TrustStore {
     pub fn refuse(&mut self, subject: &TrustSubject) {
         self.ensure_key();
         let fingerprint = Fingerprint::of(&subject.observed, &self.key());
-        let Address { folder, file, name } = &subject.address;
+        let AgreementId { folder, file, name } = &subject.agreement_id;
         let folder = self.file.folders.entry(folder.clone()).or_default();
         folder.refused.entry(file.clone()).or_default().insert(name.clone(), fingerprint);
     }
@@ -170,14 +170,14 @@ impl TrustStore {
     /// Agrees that the person's own servers may run in a folder.
     pub fn accept_folder(&mut self, folder: &Path) {
         self.ensure_key();
-        self.file.folders.entry(key_of(folder)).or_default().folder = true;
+        self.file.folders.entry(folder_key(folder)).or_default().folder = true;
     }
 
     /// Takes back what was said about a name in these folders; says whether there was anything.
     pub fn revoke(&mut self, name: &str, folders: &[PathBuf]) -> bool {
         let mut found = false;
         for folder in folders {
-            let Some(known) = self.file.folders.get_mut(&key_of(folder)) else { continue };
+            let Some(known) = self.file.folders.get_mut(&folder_key(folder)) else { continue };
             found |= remove(&mut known.servers, name, None);
         }
         found
@@ -187,7 +187,7 @@ impl TrustStore {
     pub fn revoke_all(&mut self, folders: &[PathBuf]) -> Vec<String> {
         let mut names = Vec::new();
         for folder in folders {
-            if let Some(known) = self.file.folders.get_mut(&key_of(folder)) {
+            if let Some(known) = self.file.folders.get_mut(&folder_key(folder)) {
                 let servers = std::mem::take(&mut known.servers);
                 names.extend(servers.into_values().flat_map(BTreeMap::into_keys));
             }
@@ -199,7 +199,7 @@ impl TrustStore {
 
     /// Takes back the trust in a folder itself; says whether there was any.
     pub fn revoke_folder(&mut self, folder: &Path) -> bool {
-        let known = self.file.folders.get_mut(&key_of(folder));
+        let known = self.file.folders.get_mut(&folder_key(folder));
         known.is_some_and(|known| std::mem::take(&mut known.folder))
     }
 
@@ -210,12 +210,12 @@ impl TrustStore {
         self.file.folders.retain(|_, folder| !folder.is_empty());
         let Some(path) = &self.path else { return Ok(()) };
         if self.is_unreadable {
-            return Err(StoreError::new(path, Trouble::Damaged));
+            return Err(StoreError::new(path, StoreErrorKind::Damaged));
         }
         if self.file.key.is_empty() && !self.file.folders.is_empty() {
             let why =
                 private_file::random_id().err().unwrap_or_else(|| std::io::ErrorKind::Other.into());
-            return Err(StoreError::new(path, Trouble::NoRandomness(why)));
+            return Err(StoreError::new(path, StoreErrorKind::NoRandomness(why)));
         }
         let mut text = serde_json::to_string_pretty(&self.file).unwrap_or_default();
         text.push('\n');
@@ -244,6 +244,6 @@ fn remove(all: &mut ByFile, name: &str, only: Option<&String>) -> bool {
     found
 }
 
-fn key_of(folder: &Path) -> String {
+fn folder_key(folder: &Path) -> String {
     folder.to_string_lossy().into_owned()
 }

@@ -9,29 +9,29 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::as_written::mask_literals;
-use super::commands::words_of_command;
+use super::as_written::redact_literals;
+use super::command_words::words_of_command;
 use crate::command;
 use crate::document::{Node, Value};
 use crate::env::Env;
-use crate::expand::{Piece, Placeholder, Scope, Syntax, expand, pieces};
-use crate::named_files::{NamedFile, NamedFiles, Repository, plain};
-use crate::secret::{Secret, mask_args, mask_command, names_a_secret, redact_url};
-use crate::server::{Definition, Written};
+use crate::expand::{ExpandContext, Piece, Placeholder, Syntax, expand, pieces};
+use crate::named_files::{NamedFile, NamedFiles, Repository, normalize};
+use crate::secret::{Secret, names_a_secret, redact_args, redact_command, redact_url};
+use crate::server::{Definition, WrittenText};
 use crate::spec::env_file_variables;
 
 /// How many folders that a command names are searched for the files that it names.
-const MOST_FOLDERS: usize = 8;
+const MAX_FOLDERS: usize = 8;
 
 /// A definition and the files it names, as they were when they were looked at.
 pub struct TrustSubject {
-    pub(super) address: Address,
+    pub(super) agreement_id: AgreementId,
     /// Everything that counts, by field.
-    pub(super) observed: BTreeMap<String, Observed>,
+    pub(super) observed: BTreeMap<String, ObservedField>,
     /// The program that its command leads to.
     pub program: Option<PathBuf>,
     /// Where that program really is, if a link in the repository leads there.
-    pub program_target: Option<PathBuf>,
+    pub program_real_path: Option<PathBuf>,
     /// Links of the repository that its working folder or its arguments go through, each with the
     /// field and where it leads.
     pub links: Vec<(String, PathBuf)>,
@@ -45,7 +45,7 @@ pub struct TrustSubject {
 
 /// Where an agreement is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct AgreementId {
     pub(super) folder: String,
     /// The file, relative to the folder.
     pub(super) file: String,
@@ -53,24 +53,24 @@ pub(super) struct Address {
 }
 
 /// A field as it was seen.
-pub(super) enum Observed {
+pub(super) enum ObservedField {
     /// May be kept as it is.
-    Shown(String),
+    Plain(String),
     /// May be secret; with what may be shown of it.
-    Hidden { text: Secret, shown: String },
+    MaybeSecret { text: Secret, shown: String },
     /// The contents of a file.
-    Contents(Arc<str>),
+    FileContents(Arc<str>),
 }
 
 /// The environment file of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvFile {
     /// Where it really is, if it is not where the entry says.
-    pub target: Option<PathBuf>,
+    pub real_path: Option<PathBuf>,
     /// The names of the variables that it sets; none if it cannot be read.
     pub variables: Option<Vec<String>>,
     /// Whether it came with the repository; if not, it is a file of the person's own.
-    pub is_of_repository: bool,
+    pub is_in_repository: bool,
 }
 
 /// A file whose contents are used.
@@ -79,17 +79,17 @@ pub struct UsedFile {
     /// The path as written.
     pub named: String,
     /// Where it really is, if it is not where the entry says.
-    pub target: Option<PathBuf>,
+    pub real_path: Option<PathBuf>,
     /// Whether it came with the repository; if not, it is a file of the person's own.
-    pub is_of_repository: bool,
+    pub is_in_repository: bool,
 }
 
-impl Address {
+impl AgreementId {
     pub(super) fn of(definition: &Definition) -> Self {
         let path = &definition.source.path;
         let file = path.strip_prefix(&*definition.folder).unwrap_or(path);
         Self {
-            folder: super::key_of(&definition.folder),
+            folder: super::folder_key(&definition.folder),
             file: file.to_string_lossy().replace('\\', "/"),
             name: definition.name.as_str().to_owned(),
         }
@@ -104,42 +104,42 @@ impl TrustSubject {
 
     /// Does the same with files that were perhaps read already.
     pub(crate) fn with_files(definition: &Definition, env: &Env, files: &NamedFiles) -> Self {
-        let look = Look {
+        let builder = SubjectBuilder {
             definition,
             env,
             files,
             repository: Repository::of(definition),
             subject: Self {
-                address: Address::of(definition),
+                agreement_id: AgreementId::of(definition),
                 observed: BTreeMap::new(),
                 program: None,
-                program_target: None,
+                program_real_path: None,
                 links: Vec::new(),
                 env_file: None,
                 files: Vec::new(),
                 repository_files: Vec::new(),
             },
         };
-        look.finish()
+        builder.build()
     }
 }
 
 /// Shows whose it is, never what is in it.
 impl fmt::Debug for TrustSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TrustSubject").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("TrustSubject").field("address", &self.agreement_id).finish_non_exhaustive()
     }
 }
 
 /// Whether a value may be kept as it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Open,
+enum Sensitivity {
+    Public,
     Secret,
 }
 
 /// A subject while it is made.
-struct Look<'a> {
+struct SubjectBuilder<'a> {
     definition: &'a Definition,
     env: &'a Env,
     files: &'a NamedFiles,
@@ -147,92 +147,92 @@ struct Look<'a> {
     subject: TrustSubject,
 }
 
-impl Look<'_> {
-    fn finish(mut self) -> TrustSubject {
-        self.shown("server name", self.definition.name.as_str());
+impl SubjectBuilder<'_> {
+    fn build(mut self) -> TrustSubject {
+        self.add_plain("server name", self.definition.name.as_str());
         if let Some(raw) = &self.definition.raw {
-            self.node("", raw, Place::Open);
+            self.add_node("", raw, Sensitivity::Public);
         }
-        self.env_file();
-        self.files_in_texts();
-        self.helpers();
-        self.program();
+        self.add_env_file();
+        self.add_placeholder_files();
+        self.add_helpers();
+        self.add_program();
         self.subject
     }
 
-    fn scope(&self) -> Scope<'_> {
-        Scope::of(self.definition, self.env, self.files)
+    fn context(&self) -> ExpandContext<'_> {
+        ExpandContext::of(self.definition, self.env, self.files)
     }
 
-    fn node(&mut self, field: &str, node: &Node, place: Place) {
+    fn add_node(&mut self, field: &str, node: &Node, sensitivity: Sensitivity) {
         match &node.value {
-            Value::Map(map) if map.is_empty() => self.shown(field, "={}"),
-            Value::List(list) if list.is_empty() => self.shown(field, "=[]"),
+            Value::Map(map) if map.is_empty() => self.add_plain(field, "={}"),
+            Value::List(list) if list.is_empty() => self.add_plain(field, "=[]"),
             Value::Map(map) => {
                 for (key, value) in map.iter() {
                     let below = if is_secret_group(&key.text) || names_a_secret(&key.text) {
-                        Place::Secret
+                        Sensitivity::Secret
                     } else {
-                        place
+                        sensitivity
                     };
                     let dot = if field.is_empty() { "" } else { "." };
-                    self.node(&format!("{field}{dot}{}", step(&key.text)), value, below);
+                    self.add_node(&format!("{field}{dot}{}", quote_key(&key.text)), value, below);
                 }
             }
             Value::List(list) => {
                 let texts: Vec<&str> =
                     list.iter().map(|item| item.as_str().unwrap_or_default()).collect();
-                let shown = mask_args(texts.iter().copied());
+                let shown = redact_args(texts.iter().copied());
                 for (index, item) in list.iter().enumerate() {
                     let open = item.as_str().is_none_or(|text| text == shown[index]);
-                    let below = if open { place } else { Place::Secret };
-                    self.node(&format!("{field}[{index}]"), item, below);
+                    let below = if open { sensitivity } else { Sensitivity::Secret };
+                    self.add_node(&format!("{field}[{index}]"), item, below);
                 }
             }
             Value::String(text) => {
                 let is_plain = |text: &str| {
-                    mask_command(text) == text
+                    redact_command(text) == text
                         && (!text.contains("://") || redact_url(text) == text)
                 };
-                let open = place == Place::Open && is_plain(text);
+                let open = sensitivity == Sensitivity::Public && is_plain(text);
                 // A text that looks like one of the marks below is marked itself.
                 let quoted = text.starts_with('=').then(|| format!("={text:?}"));
                 let text = quoted.as_deref().unwrap_or(text);
-                if open { self.shown(field, text) } else { self.hidden(field, text) }
+                if open { self.add_plain(field, text) } else { self.add_maybe_secret(field, text) }
             }
             // Marked, so that `1` is not taken for `"1"`.
-            Value::Number(digits) if place == Place::Open => {
-                self.shown(field, &format!("={digits}"));
+            Value::Number(digits) if sensitivity == Sensitivity::Public => {
+                self.add_plain(field, &format!("={digits}"));
             }
-            Value::Number(digits) => self.hidden(field, &format!("={digits}")),
-            Value::Bool(truth) => self.shown(field, &format!("={truth}")),
-            Value::Null => self.shown(field, "=null"),
+            Value::Number(digits) => self.add_maybe_secret(field, &format!("={digits}")),
+            Value::Bool(truth) => self.add_plain(field, &format!("={truth}")),
+            Value::Null => self.add_plain(field, "=null"),
         }
     }
 
-    fn env_file(&mut self) {
+    fn add_env_file(&mut self) {
         let Some(written) = &self.definition.fields.env_file else { return };
         // The placeholder of the project's folder is usual here; what it stands for goes nowhere
         // else, so the file is called as it is written.
-        let text = expand(written, self.scope()).text;
+        let text = expand(written, self.context()).text;
         let path = self.env.path_from(&text, &self.definition.folder);
         let file = self.read(&path);
-        self.contents(&written.text, &file);
-        let target = self.target(&written.text, &path, &file);
+        self.add_contents(&written.text, &file);
+        let real_path = self.add_real_path(&written.text, &path, &file);
         let variables = file.text.as_deref().map(|text| env_file_variables(text).collect());
         // A file that is not there cannot be anybody's.
-        let is_of_repository =
-            file.real.as_deref().is_none_or(|real| self.repository.has(real, Some(real)));
-        self.subject.env_file = Some(EnvFile { target, variables, is_of_repository });
+        let is_in_repository =
+            file.real.as_deref().is_none_or(|real| self.repository.contains(real, Some(real)));
+        self.subject.env_file = Some(EnvFile { real_path, variables, is_in_repository });
     }
 
     /// Records the files that are put into the entry: `{file:arguments.txt}` stays as it is written
     /// while what it stands for changes.
-    fn files_in_texts(&mut self) {
+    fn add_placeholder_files(&mut self) {
         let fields = &self.definition.fields;
         let mut named: Vec<String> = Vec::new();
         for written in fields.texts() {
-            for piece in pieces(&written, self.scope()) {
+            for piece in pieces(&written, self.context()) {
                 if let Piece::Placeholder(_, Placeholder::File(path)) = piece
                     && !named.iter().any(|known| known == path)
                 {
@@ -241,46 +241,46 @@ impl Look<'_> {
             }
         }
         for named in named {
-            let path = self.env.path_from(&named, self.scope().file_folder);
+            let path = self.env.path_from(&named, self.context().file_folder);
             let file = self.read(&path);
-            let is_of_repository =
-                self.repository.decides(&named, &path, file.real.as_deref(), self.env);
+            let is_in_repository =
+                self.repository.controls(&named, &path, file.real.as_deref(), self.env);
             // A file of the person's own may change without the project's doing.
-            if is_of_repository {
-                self.contents(&named, &file);
+            if is_in_repository {
+                self.add_contents(&named, &file);
             }
-            self.used(named, &path, &file, is_of_repository);
+            self.add_used_file(named, &path, &file, is_in_repository);
         }
     }
 
     /// Records commands that print values: the program each leads to, and every file it names.
-    fn helpers(&mut self) {
+    fn add_helpers(&mut self) {
         let fields = &self.definition.fields;
         if let Some(helper) = &fields.headers_helper {
             let program = words_of_command(helper)
                 .first()
                 .and_then(|word| command::find(word, self.env, &self.definition.folder));
             let program = program.map_or("not found".to_owned(), |path| path.display().to_string());
-            self.shown("program path of the headers helper", &program);
-            self.files_of_command(helper);
+            self.add_plain("program path of the headers helper", &program);
+            self.add_command_files(helper);
         }
         for (_, value) in fields.env.iter().chain(&fields.headers) {
             if value.syntax.contains(Syntax::RESOLVED)
                 && let Some(command) = value.text.strip_prefix('!')
             {
-                self.files_of_command(command);
+                self.add_command_files(command);
             }
         }
     }
 
-    fn files_of_command(&mut self, command: &str) {
+    fn add_command_files(&mut self, command: &str) {
         let words = words_of_command(command);
         let folder = &self.definition.folder;
         let changed_to =
             |word: &String| Some(self.env.path_from(word, folder)).filter(|it| it.is_dir());
         // `cd sub && ./run` names a file of `sub`.
         let folders: Vec<PathBuf> = std::iter::once(folder.to_path_buf())
-            .chain(words.iter().filter_map(changed_to).take(MOST_FOLDERS))
+            .chain(words.iter().filter_map(changed_to).take(MAX_FOLDERS))
             .collect();
         let in_folder = |word: &String| {
             folders
@@ -291,44 +291,44 @@ impl Look<'_> {
         for (word, path) in words.iter().flat_map(in_folder).collect::<Vec<_>>() {
             let is_file = path.is_file();
             let real = is_file.then(|| path.canonicalize().ok()).flatten();
-            if is_file && self.repository.has(&path, real.as_deref()) {
+            if is_file && self.repository.contains(&path, real.as_deref()) {
                 let file = self.read(&path);
-                self.contents(&word, &file);
-                self.used(word, &path, &file, true);
+                self.add_contents(&word, &file);
+                self.add_used_file(word, &path, &file, true);
             }
         }
     }
 
-    fn program(&mut self) {
+    fn add_program(&mut self) {
         let fields = &self.definition.fields;
         if fields.command.is_none() {
             return;
         }
-        let found = command::of_definition(self.definition, self.env, self.files);
+        let found = command::find_program(self.definition, self.env, self.files);
         let shown =
             found.as_deref().map_or("not found".to_owned(), |path| path.display().to_string());
-        self.shown("program path", &shown);
+        self.add_plain("program path", &shown);
         if let Some(path) = &found {
             // A link on the search path changes with every update of the system; one that came with
             // the repository is part of what is agreed to.
-            let real = path.canonicalize().ok().filter(|real| *real != plain(path));
-            if plain(path).starts_with(self.repository.root())
+            let real = path.canonicalize().ok().filter(|real| *real != normalize(path));
+            if normalize(path).starts_with(self.repository.root())
                 && let Some(real) = real
             {
-                self.shown("program path behind the link", &real.display().to_string());
-                self.subject.program_target = Some(real);
+                self.add_plain("program path behind the link", &real.display().to_string());
+                self.subject.program_real_path = Some(real);
             }
         }
-        let folder = command::folder_of(self.definition, self.env, self.files);
+        let folder = command::working_folder(self.definition, self.env, self.files);
         let mut named: Vec<String> = Vec::new();
-        let command = found.iter().map(|path| (path.clone(), plain(path)));
+        let command = found.iter().map(|path| (path.clone(), normalize(path)));
         let args = fields.args.iter().map(|arg| {
             let path = self.env.path_from(&arg.text, &folder);
-            (path.clone(), plain(&path))
+            (path.clone(), normalize(&path))
         });
         for (path, plain) in command.chain(args) {
             let real = path.canonicalize().ok().filter(|real| real.is_file());
-            if real.is_some() && self.repository.has(&plain, real.as_deref()) {
+            if real.is_some() && self.repository.contains(&plain, real.as_deref()) {
                 let shown = plain.strip_prefix(self.repository.root()).unwrap_or(&plain);
                 let shown = shown.to_string_lossy().into_owned();
                 if !named.contains(&shown) {
@@ -338,15 +338,15 @@ impl Look<'_> {
         }
         self.subject.repository_files = named;
         self.subject.program = found;
-        self.links(&folder);
+        self.add_links(&folder);
     }
 
     /// Records where links of the repository lead that the working folder or an argument goes
     /// through: a server that may read a folder must not get another one without a question.
-    fn links(&mut self, folder: &Path) {
+    fn add_links(&mut self, folder: &Path) {
         let fields = &self.definition.fields;
         let texts: Vec<String> =
-            fields.args.iter().map(|arg| expand(arg, self.scope()).text).collect();
+            fields.args.iter().map(|arg| expand(arg, self.context()).text).collect();
         let mut paths = vec![("cwd".to_owned(), folder.to_path_buf())];
         for (index, text) in texts.iter().enumerate() {
             // An option may have its value behind a sign, as in `--root=data`.
@@ -356,12 +356,12 @@ impl Look<'_> {
             }
         }
         for (field, path) in paths {
-            let written = plain(&path);
+            let written = normalize(&path);
             let real = path.canonicalize().ok().filter(|real| *real != written);
             if written.starts_with(self.repository.root())
                 && let Some(real) = real
             {
-                self.shown(&format!("{field} behind the link"), &real.display().to_string());
+                self.add_plain(&format!("{field} behind the link"), &real.display().to_string());
                 self.subject.links.push((field, real));
             }
         }
@@ -371,50 +371,56 @@ impl Look<'_> {
         self.files.read(path, self.definition.source.level)
     }
 
-    fn contents(&mut self, called: &str, file: &NamedFile) {
+    fn add_contents(&mut self, called: &str, file: &NamedFile) {
         let observed = match &file.text {
-            Some(text) => Observed::Contents(Arc::clone(text)),
-            None => Observed::Shown("not readable".to_owned()),
+            Some(text) => ObservedField::FileContents(Arc::clone(text)),
+            None => ObservedField::Plain("not readable".to_owned()),
         };
         self.subject.observed.insert(format!("contents of {called}"), observed);
     }
 
     /// Returns where a file really is, if it is elsewhere; where the repository decides that, it is
     /// part of what is agreed to.
-    fn target(&mut self, called: &str, path: &Path, file: &NamedFile) -> Option<PathBuf> {
+    fn add_real_path(&mut self, called: &str, path: &Path, file: &NamedFile) -> Option<PathBuf> {
         let real = file.real.as_deref()?;
-        if real == plain(path) {
+        if real == normalize(path) {
             return None;
         }
-        if self.repository.decides(called, path, Some(real), self.env) {
-            self.shown(&format!("real path of {called}"), &real.display().to_string());
+        if self.repository.controls(called, path, Some(real), self.env) {
+            self.add_plain(&format!("real path of {called}"), &real.display().to_string());
         }
         Some(real.to_owned())
     }
 
-    fn used(&mut self, named: String, path: &Path, file: &NamedFile, is_of_repository: bool) {
-        let target = self.target(&named, path, file);
+    fn add_used_file(
+        &mut self,
+        named: String,
+        path: &Path,
+        file: &NamedFile,
+        is_in_repository: bool,
+    ) {
+        let real_path = self.add_real_path(&named, path, file);
         // A link in the repository may lead to a file of the person's own.
         let leads_out =
-            target.as_deref().is_some_and(|real| !self.repository.has(real, Some(real)));
-        let is_of_repository = is_of_repository && !leads_out;
-        self.subject.files.push(UsedFile { named, target, is_of_repository });
+            real_path.as_deref().is_some_and(|real| !self.repository.contains(real, Some(real)));
+        let is_in_repository = is_in_repository && !leads_out;
+        self.subject.files.push(UsedFile { named, real_path, is_in_repository });
     }
 
-    fn shown(&mut self, field: &str, text: &str) {
-        self.subject.observed.insert(field.to_owned(), Observed::Shown(text.to_owned()));
+    fn add_plain(&mut self, field: &str, text: &str) {
+        self.subject.observed.insert(field.to_owned(), ObservedField::Plain(text.to_owned()));
     }
 
-    fn hidden(&mut self, field: &str, text: &str) {
+    fn add_maybe_secret(&mut self, field: &str, text: &str) {
         let syntax = self.definition.fields.syntax;
-        let shown = mask_literals(&Written { text: text.to_owned(), syntax }, self.scope());
-        let observed = Observed::Hidden { text: Secret::new(text), shown };
+        let shown = redact_literals(&WrittenText { text: text.to_owned(), syntax }, self.context());
+        let observed = ObservedField::MaybeSecret { text: Secret::new(text), shown };
         self.subject.observed.insert(field.to_owned(), observed);
     }
 }
 
 /// Writes a key so that it cannot be taken for a way through several: `args[0]` is quoted.
-fn step(key: &str) -> String {
+fn quote_key(key: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     if !key.is_empty() && key.chars().all(is_plain) { key.to_owned() } else { format!("{key:?}") }
 }

@@ -9,7 +9,7 @@
 )]
 
 mod bad_input;
-mod bounds;
+mod limits;
 mod manage;
 mod merge;
 mod trust;

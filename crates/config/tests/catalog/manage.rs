@@ -4,13 +4,18 @@ use std::fs;
 
 use serde_json::json;
 use wharf_config::manage::{
-    self, AddRequest, ManageError, Scope, Switch, Transfer, TransferRequest,
+    self, AddRequest, ConfigScope, ManageError, Switch, Transfer, TransferRequest,
 };
-use wharf_config::{Credentials, LoadOptions, Secret, State};
+use wharf_config::{Credentials, DefinitionState, LoadOptions, Secret};
 
 use crate::world::{CANARY, World};
 
-fn add(world: &World, name: &str, entry: serde_json::Value, scope: Scope) -> manage::Done {
+fn add(
+    world: &World,
+    name: &str,
+    entry: serde_json::Value,
+    scope: ConfigScope,
+) -> manage::ChangeSummary {
     try_add(world, name, entry, scope).expect("added")
 }
 
@@ -18,8 +23,8 @@ fn try_add(
     world: &World,
     name: &str,
     entry: serde_json::Value,
-    scope: Scope,
-) -> Result<manage::Done, ManageError> {
+    scope: ConfigScope,
+) -> Result<manage::ChangeSummary, ManageError> {
     let request = AddRequest { name: name.to_owned(), entry, token: None, scope, replace: false };
     manage::add(&world.env, request)
 }
@@ -28,11 +33,11 @@ fn read(world: &World, path: &str) -> String {
     fs::read_to_string(world.path(path)).expect("a file")
 }
 
-fn state(world: &World, name: &str) -> State {
+fn state(world: &World, name: &str) -> DefinitionState {
     world.load().winner(name).expect("a server").state
 }
 
-fn request(program: &str, scope: Scope) -> TransferRequest {
+fn request(program: &str, scope: ConfigScope) -> TransferRequest {
     TransferRequest {
         program: program.to_owned(),
         names: Vec::new(),
@@ -45,7 +50,7 @@ fn request(program: &str, scope: Scope) -> TransferRequest {
 }
 
 /// Shows a transfer in a line or two.
-fn shown(transfer: &Transfer) -> String {
+fn render(transfer: &Transfer) -> String {
     let skipped: Vec<String> = transfer
         .skipped
         .iter()
@@ -58,11 +63,12 @@ fn shown(transfer: &Transfer) -> String {
 }
 
 #[test]
-fn what_the_person_adds_to_a_project_is_trusted() {
+fn a_server_that_the_person_adds_to_a_project_is_trusted() {
     let world = World::new();
-    let done = add(&world, "fs", json!({ "command": "npx", "args": ["-y", "x"] }), Scope::Project);
+    let done =
+        add(&world, "fs", json!({ "command": "npx", "args": ["-y", "x"] }), ConfigScope::Project);
     assert_eq!(done.path, Some(world.path(".wharf/mcp.json")));
-    assert_eq!(state(&world, "fs"), State::Enabled);
+    assert_eq!(state(&world, "fs"), DefinitionState::Enabled);
     insta::assert_snapshot!(read(&world, ".wharf/mcp.json"), @r#"
     {
       "mcpServers": {
@@ -76,21 +82,21 @@ fn what_the_person_adds_to_a_project_is_trusted() {
 }
 
 #[test]
-fn a_change_by_somebody_else_asks_again() {
+fn an_entry_changed_outside_wharf_needs_trust_again() {
     let world = World::new();
-    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
     world.write(".wharf/mcp.json", r#"{ "mcpServers": { "fs": { "command": "evil" } } }"#);
-    assert_eq!(state(&world, "fs"), State::Untrusted);
+    assert_eq!(state(&world, "fs"), DefinitionState::Untrusted);
 }
 
 #[test]
-fn a_token_goes_to_the_store_and_never_into_the_file() {
+fn a_token_is_stored_in_the_credential_store_only() {
     let world = World::new();
     let request = AddRequest {
         name: "api".to_owned(),
         entry: json!({ "type": "http", "url": "https://api.example/mcp" }),
         token: Some(Secret::new(CANARY)),
-        scope: Scope::User,
+        scope: ConfigScope::User,
         replace: false,
     };
     manage::add(&world.env, request).expect("added");
@@ -109,11 +115,11 @@ fn a_token_goes_to_the_store_and_never_into_the_file() {
 
 #[cfg(unix)]
 #[test]
-fn new_files_are_only_for_their_owner() {
+fn new_files_are_accessible_only_to_their_owner() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = World::new();
-    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
     let mode =
         |path: &str| fs::metadata(world.path(path)).expect("it").permissions().mode() & 0o777;
     assert_eq!(
@@ -123,15 +129,15 @@ fn new_files_are_only_for_their_owner() {
 }
 
 #[test]
-fn the_texts_of_refusals_are_exact() {
+fn error_messages_are_exact() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "theirs": { "command": "x" } } }"#);
-    add(&world, "fs", json!({ "command": "npx" }), Scope::User);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::User);
     let home = world.path("~/").display().to_string().trim_end_matches('/').to_owned();
-    let text = |result: Result<manage::Done, ManageError>| {
+    let text = |result: Result<manage::ChangeSummary, ManageError>| {
         result.expect_err("refused").to_string().replace(&home, "~")
     };
-    let user = Scope::User;
+    let user = ConfigScope::User;
     let both = json!({ "command": "x", "url": "https://h" });
     let cases = [
         (
@@ -189,11 +195,11 @@ fn the_texts_of_refusals_are_exact() {
 fn switching_another_programs_server_changes_only_our_user_file() {
     let cursor = r#"{ "mcpServers": { "theirs": { "command": "x", "disabled": true } } }"#;
     let world = World::new().with("~/.cursor/mcp.json", cursor);
-    assert_eq!(state(&world, "theirs"), State::Disabled);
+    assert_eq!(state(&world, "theirs"), DefinitionState::Disabled);
     manage::switch(&world.env, "theirs", Switch::On, LoadOptions::default()).expect("on");
-    assert_eq!(state(&world, "theirs"), State::Enabled);
+    assert_eq!(state(&world, "theirs"), DefinitionState::Enabled);
     manage::switch(&world.env, "theirs", Switch::Off, LoadOptions::default()).expect("off");
-    assert_eq!(state(&world, "theirs"), State::Disabled);
+    assert_eq!(state(&world, "theirs"), DefinitionState::Disabled);
     assert_eq!(read(&world, "~/.cursor/mcp.json"), cursor);
     insta::assert_snapshot!(read(&world, "~/.wharf/mcp.json"), @r#"
     {
@@ -204,37 +210,37 @@ fn switching_another_programs_server_changes_only_our_user_file() {
 }
 
 #[test]
-fn switching_an_own_server_keeps_comments_and_trust() {
+fn switching_a_native_server_keeps_comments_and_trust() {
     let world = World::new();
-    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
     let with_comment =
         read(&world, ".wharf/mcp.json").replace("\"mcpServers\"", "// ours\n  \"mcpServers\"");
     world.write(".wharf/mcp.json", &with_comment);
     manage::switch(&world.env, "fs", Switch::Off, LoadOptions::default()).expect("off");
-    assert_eq!(state(&world, "fs"), State::Disabled);
+    assert_eq!(state(&world, "fs"), DefinitionState::Disabled);
     manage::switch(&world.env, "fs", Switch::On, LoadOptions::default()).expect("on");
-    assert_eq!(state(&world, "fs"), State::Enabled);
+    assert_eq!(state(&world, "fs"), DefinitionState::Enabled);
     assert!(read(&world, ".wharf/mcp.json").contains("// ours"));
     let again = manage::switch(&world.env, "fs", Switch::On, LoadOptions::default()).expect("on");
     assert_eq!((again.path, again.message.as_str()), (None, "Server \"fs\" is already enabled"));
 }
 
 #[test]
-fn removing_ours_says_who_counts_now() {
+fn removing_a_server_names_the_definition_that_wins_next() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
-    add(&world, "fs", json!({ "command": "npx" }), Scope::User);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::User);
     let done = manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
     let separator = std::path::MAIN_SEPARATOR_STR;
     assert_eq!(
         done.message.replace(separator, "/"),
         "Removed server \"fs\" from ~/.wharf/mcp.json; the one in ~/.cursor/mcp.json (Cursor) counts now"
     );
-    assert_eq!(state(&world, "fs"), State::Enabled);
+    assert_eq!(state(&world, "fs"), DefinitionState::Enabled);
 }
 
 #[test]
-fn two_people_adding_at_once_both_succeed() {
+fn concurrent_additions_all_succeed() {
     let world = World::new();
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -245,13 +251,14 @@ fn two_people_adding_at_once_both_succeed() {
                         world,
                         &format!("s{writer}-{number}"),
                         json!({ "command": "x" }),
-                        Scope::Project,
+                        ConfigScope::Project,
                     );
                 }
             });
         }
     });
-    let enabled = world.load().servers.iter().filter(|own| own.state == State::Enabled).count();
+    let enabled =
+        world.load().servers.iter().filter(|own| own.state == DefinitionState::Enabled).count();
     // They are all the same server, so one of them connects and the rest are duplicates.
     assert_eq!((world.load().servers.len(), enabled), (20, 1));
 }
@@ -259,20 +266,21 @@ fn two_people_adding_at_once_both_succeed() {
 #[test]
 fn a_broken_file_is_not_written_to() {
     let world = World::new().with("~/.wharf/mcp.json", "{ \"mcpServers\": {");
-    let error = try_add(&world, "fs", json!({ "command": "x" }), Scope::User).expect_err("refused");
+    let error =
+        try_add(&world, "fs", json!({ "command": "x" }), ConfigScope::User).expect_err("refused");
     assert!(matches!(error, ManageError::Edit { .. }), "{error:?}");
     assert_eq!(read(&world, "~/.wharf/mcp.json"), "{ \"mcpServers\": {");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_the_project_cannot_lead_a_write_out_of_it() {
+fn a_project_symlink_cannot_redirect_a_write_outside_the_project() {
     let world = World::new().with("~/.claude.json", "{}");
     fs::create_dir(world.path(".wharf")).expect("a folder");
     for target in ["~/.claude.json", "~/not-there.json"] {
         let link = world.path(".wharf/mcp.json");
         std::os::unix::fs::symlink(world.path(target), &link).expect("a link");
-        let error = try_add(&world, "fs", json!({ "command": "x" }), Scope::Project);
+        let error = try_add(&world, "fs", json!({ "command": "x" }), ConfigScope::Project);
         assert!(matches!(error, Err(ManageError::OutsideProject { .. })), "{error:?}");
         fs::remove_file(link).expect("removed");
     }
@@ -281,20 +289,20 @@ fn a_link_of_the_project_cannot_lead_a_write_out_of_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_the_persons_own_is_followed() {
+fn a_symlink_in_the_home_folder_is_followed() {
     let world = World::new().with("~/dotfiles/mcp.json", "{}\n");
     let link = world.new_path("~/.wharf/mcp.json");
     std::os::unix::fs::symlink(world.path("~/dotfiles/mcp.json"), &link).expect("a link");
-    add(&world, "fs", json!({ "command": "x" }), Scope::User);
+    add(&world, "fs", json!({ "command": "x" }), ConfigScope::User);
     assert!(link.is_symlink() && read(&world, "~/dotfiles/mcp.json").contains("\"fs\""));
 }
 
 #[test]
 fn the_home_folder_is_not_a_project() {
     let world = World::new().working_in("~/");
-    assert_eq!(manage::default_scope(&world.env), Scope::User);
-    let error =
-        try_add(&world, "fs", json!({ "command": "x" }), Scope::Project).expect_err("refused");
+    assert_eq!(manage::default_scope(&world.env), ConfigScope::User);
+    let error = try_add(&world, "fs", json!({ "command": "x" }), ConfigScope::Project)
+        .expect_err("refused");
     assert!(matches!(error, ManageError::NoProject), "{error:?}");
 }
 
@@ -312,9 +320,10 @@ fn an_import_keeps_the_meaning_of_every_value() {
               "api": { "url": "https://h/mcp", "headers": { "X-Key": "${env:TOKEN}" } }
             } }"#,
         );
-    let transfer = manage::import(&world.env, &request("cursor", Scope::User)).expect("imported");
+    let transfer =
+        manage::import(&world.env, &request("cursor", ConfigScope::User)).expect("imported");
     assert!(!transfer.diff.contains(CANARY));
-    insta::assert_snapshot!(shown(&transfer), @r#"
+    insta::assert_snapshot!(render(&transfer), @r#"
     added ["fs", "api"], changed []
     level: the value of "LOG_LEVEL" would mean something else in Wharf's file; put it into a variable
     my server: Server name can only contain letters, numbers, dash, underscore and dot
@@ -343,14 +352,14 @@ fn an_import_keeps_the_meaning_of_every_value() {
 }
 
 #[test]
-fn an_import_takes_nothing_that_is_not_trusted() {
+fn an_import_skips_untrusted_servers() {
     let world =
         World::new().with(".cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
     // Nor by trust that is given for one run: the copy would stay.
     let options = LoadOptions { trust_project: true, ..LoadOptions::default() };
-    let wanted = TransferRequest { options, ..request("cursor", Scope::User) };
+    let wanted = TransferRequest { options, ..request("cursor", ConfigScope::User) };
     let transfer = manage::import(&world.env, &wanted).expect("imported");
-    insta::assert_snapshot!(shown(&transfer), @"
+    insta::assert_snapshot!(render(&transfer), @"
     added [], changed []
     fs: it is not trusted
     ");
@@ -361,7 +370,7 @@ fn an_import_takes_nothing_that_is_not_trusted() {
 fn a_dry_run_changes_nothing() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
-    let dry = TransferRequest { dry_run: true, ..request("zed", Scope::User) };
+    let dry = TransferRequest { dry_run: true, ..request("zed", ConfigScope::User) };
     let transfer = manage::export(&world.env, &dry).expect("a preview");
     assert_eq!((transfer.added, transfer.backup), (vec!["fs".to_owned()], None));
     assert!(transfer.diff.contains('+'));
@@ -378,18 +387,19 @@ const OURS: &str = r#"{ "mcpServers": {
 /// Exports the same four servers to a program and shows its file and what was skipped.
 fn exported(program: &str, file: &str) -> String {
     let world = World::new().with("~/.wharf/mcp.json", OURS);
-    let transfer = manage::export(&world.env, &request(program, Scope::User)).expect("exported");
+    let transfer =
+        manage::export(&world.env, &request(program, ConfigScope::User)).expect("exported");
     assert_eq!(transfer.path, world.path(file));
     let reread = world.load();
     for name in &transfer.added {
         let copies = reread.candidates(name).count();
         assert_eq!(copies, 2, "{program} does not find \"{name}\" in its own file");
     }
-    format!("{}\n{}", read(&world, file), shown(&transfer))
+    format!("{}\n{}", read(&world, file), render(&transfer))
 }
 
 #[test]
-fn every_export_is_found_again_by_its_own_reader() {
+fn every_exported_file_is_read_back() {
     for (program, file) in [
         ("claude", "~/.claude.json"),
         ("claude-desktop", "~/.config/Claude/claude_desktop_config.json"),
@@ -418,14 +428,14 @@ fn an_export_keeps_the_rest_of_the_file_and_a_backup() {
         World::new().with("~/.wharf/mcp.json", OURS).with("~/.config/zed/settings.json", settings);
     let only = TransferRequest {
         names: vec!["plain".to_owned(), "nope".to_owned()],
-        ..request("zed", Scope::User)
+        ..request("zed", ConfigScope::User)
     };
     let transfer = manage::export(&world.env, &only).expect("exported");
     assert_eq!(
         fs::read_to_string(transfer.backup.clone().expect("a backup")).expect("a file"),
         settings
     );
-    insta::assert_snapshot!(format!("{}\n{}", read(&world, "~/.config/zed/settings.json"), shown(&transfer)), @r#"
+    insta::assert_snapshot!(format!("{}\n{}", read(&world, "~/.config/zed/settings.json"), render(&transfer)), @r#"
     // mine
     {
       "theme": "dark", // at night
@@ -443,25 +453,25 @@ fn an_export_keeps_the_rest_of_the_file_and_a_backup() {
 }
 
 #[test]
-fn what_a_setting_or_variable_leaves_out_can_still_be_changed() {
+fn servers_excluded_by_a_setting_or_variable_can_still_be_changed() {
     let world = World::new()
         .with(
             "~/.wharf/config.toml",
             "discovery.project = false\ndiscovery.disabled = [\"wharf\"]\n",
         )
         .with_variable("WHARF_MCP_SERVERS", r#"{ "only": { "command": "x" } }"#);
-    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
     manage::switch(&world.env, "fs", Switch::Off, LoadOptions::default()).expect("off");
     assert!(read(&world, ".wharf/mcp.json").contains("\"enabled\": false"));
     manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
     manage::switch(&world.env, "only", Switch::Off, LoadOptions::default()).expect("off");
-    assert_eq!(state(&world, "only"), State::Disabled);
+    assert_eq!(state(&world, "only"), DefinitionState::Disabled);
 }
 
 #[test]
-fn without_projects_no_file_of_a_project_is_changed() {
+fn without_projects_project_files_are_not_changed() {
     let world = World::new();
-    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
     let before = read(&world, ".wharf/mcp.json");
     let options = LoadOptions { without_project: true, ..LoadOptions::default() };
     let refused = [
@@ -475,26 +485,26 @@ fn without_projects_no_file_of_a_project_is_changed() {
 }
 
 #[test]
-fn removing_a_server_forgets_the_agreement_to_it() {
+fn removing_a_server_revokes_its_trust() {
     let world = World::new();
-    add(&world, "fs", json!({ "command": "npx" }), Scope::Project);
+    add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
     manage::remove(&world.env, "fs", None, LoadOptions::default()).expect("removed");
     assert!(!read(&world, "~/.wharf/trust.json").contains("npx"));
 }
 
 #[test]
-fn trust_for_one_run_is_not_written_down_by_a_switch() {
+fn a_switch_does_not_save_trust_for_one_run() {
     let world =
         World::new().with(".wharf/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
     let once = LoadOptions { trust_project: true, ..LoadOptions::default() };
     manage::switch(&world.env, "fs", Switch::Off, once).expect("off");
     manage::switch(&world.env, "fs", Switch::On, once).expect("on");
-    assert_eq!(state(&world, "fs"), State::Untrusted);
+    assert_eq!(state(&world, "fs"), DefinitionState::Untrusted);
 }
 
 #[cfg(unix)]
 #[test]
-fn nor_does_a_link_lead_a_removal_or_a_switch_out_of_the_project() {
+fn a_project_symlink_cannot_redirect_a_removal_or_a_switch() {
     let outside = r#"{ "mcpServers": { "fs": { "command": "x" } } }"#;
     let world = World::new().with("~/elsewhere.json", outside);
     let link = world.new_path(".wharf/mcp.json");

@@ -1,7 +1,7 @@
 //! What a project needs a person's yes for, and what asks again.
 
 use insta::assert_snapshot;
-use wharf_config::State;
+use wharf_config::DefinitionState;
 use wharf_config::trust::{Trust, TrustStore, TrustSubject};
 
 use crate::world::{CANARY, World};
@@ -33,7 +33,7 @@ fn differences(world: &World) -> String {
 fn change(before: &str, after: &str) -> String {
     let world = World::new().with(FILE, file(before));
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Given, "{before}");
+    assert_eq!(trust_of(&world), Trust::Accepted, "{before}");
     world.write(FILE, file(after));
     differences(&world)
 }
@@ -55,14 +55,14 @@ fn a_definition_is_unknown_then_trusted_then_changed_then_trusted_again() {
     states.push(state(&world));
     assert_snapshot!(states.join("\n"), @r#"
     Unknown untrusted
-    Given enabled
-    Changed([Difference { field: "command", before: Some("x"), after: Some("y") }]) untrusted
-    Given enabled
+    Accepted enabled
+    Changed([FingerprintDifference { field: "command", before: Some("x"), after: Some("y") }]) untrusted
+    Accepted enabled
     "#);
 }
 
 #[test]
-fn every_kind_of_field_asks_again() {
+fn a_change_of_any_field_needs_trust_again() {
     let stdio = r#"{ "command": "x", "args": ["-y", "package"] }"#;
     let cases = [
         (stdio, r#"{ "command": "y", "args": ["-y", "package"] }"#),
@@ -120,14 +120,14 @@ fn every_kind_of_field_asks_again() {
 }
 
 #[test]
-fn a_list_or_object_that_is_empty_is_not_the_same_as_none() {
+fn an_empty_list_or_object_differs_from_a_missing_one() {
     let tools = r#"{ "command": "x", "tools": [] }"#;
     assert_snapshot!(change(tools, r#"{ "command": "x" }"#), @"tools: =[] → nothing");
     assert_snapshot!(change(r#"{ "command": "x", "env": {} }"#, r#"{ "command": "x" }"#), @"env: ={} → nothing");
 }
 
 #[test]
-fn a_key_cannot_pass_itself_off_as_another_field() {
+fn a_crafted_key_cannot_imitate_another_field() {
     let trusted = r#"{ "command": "sh", "args": ["-c", "true"], "env": { "A": "1" } }"#;
     let forged = [
         r#"{ "command": "sh", "args": ["-c", "evil"], "args[1]": "true", "env": { "A": "1" } }"#,
@@ -145,7 +145,7 @@ fn a_key_cannot_pass_itself_off_as_another_field() {
 }
 
 #[test]
-fn a_text_cannot_pass_itself_off_as_a_value_of_another_kind() {
+fn a_crafted_string_cannot_imitate_another_type() {
     for value in ["5", "true", "null", "[]", "{}"] {
         for (before, after) in
             [(value, format!("\"={value}\"")), ("\"=5\"", "\"=\\\"=5\\\"\"".into())]
@@ -162,24 +162,24 @@ fn a_text_cannot_pass_itself_off_as_a_value_of_another_kind() {
 }
 
 #[test]
-fn what_does_not_change_the_definition_does_not_ask_again() {
+fn a_change_of_formatting_keeps_trust() {
     let world = World::new().with(FILE, file(r#"{ "command": "x", "args": ["1"] }"#));
     world.trust(&["a"]);
     world.write(
         FILE,
         "{ // moved\n\"mcpServers\": {\n\"b\": {},\n\"a\": { \"args\": [\"1\",], \"command\": \"x\" }\n} }",
     );
-    assert_eq!(trust_of(&world), Trust::Given);
+    assert_eq!(trust_of(&world), Trust::Accepted);
 }
 
 #[test]
-fn the_same_definition_elsewhere_asks_again() {
+fn the_same_definition_in_another_place_needs_trust_again() {
     let entry = file(r#"{ "command": "x" }"#);
     let world = World::new().with(FILE, &entry);
     world.trust(&["a"]);
     let renamed = entry.replace("\"a\"", "\"b\"");
     world.write(FILE, &renamed);
-    assert_eq!(world.load().winner("b").expect("the server").state, State::Untrusted);
+    assert_eq!(world.load().winner("b").expect("the server").state, DefinitionState::Untrusted);
     world.write(FILE, "{}");
     world.write(".mcp.json", &entry);
     assert_eq!(trust_of(&world), Trust::Unknown);
@@ -189,12 +189,12 @@ fn the_same_definition_elsewhere_asks_again() {
 }
 
 #[test]
-fn the_contents_of_an_environment_file_ask_again() {
+fn changed_contents_of_an_environment_file_need_trust_again() {
     let world = World::new()
         .with(FILE, file(r#"{ "command": "x", "envFile": "${workspaceFolder}/.env" }"#))
         .with(".env", format!("TOKEN={CANARY}\n"));
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Given);
+    assert_eq!(trust_of(&world), Trust::Accepted);
     world.write(".env", format!("TOKEN={CANARY}\nPATH=/evil\n"));
     assert_snapshot!(differences(&world), @"contents of ${workspaceFolder}/.env: ••• → •••");
     std::fs::remove_file(world.path(".env")).expect("a file");
@@ -202,7 +202,7 @@ fn the_contents_of_an_environment_file_ask_again() {
 }
 
 #[test]
-fn what_a_file_of_the_project_puts_into_an_entry_asks_again() {
+fn a_changed_file_in_a_placeholder_needs_trust_again() {
     #[track_caller]
     fn check(written: &str) {
         let world = World::new().with("run.txt", "echo one").with("~/token", CANARY);
@@ -216,9 +216,9 @@ fn what_a_file_of_the_project_puts_into_an_entry_asks_again() {
             ),
         );
         world.trust(&["a"]);
-        assert_eq!(trust_of(&world), Trust::Given);
+        assert_eq!(trust_of(&world), Trust::Accepted);
         world.write("~/token", "another");
-        assert_eq!(trust_of(&world), Trust::Given, "the person's own file may change");
+        assert_eq!(trust_of(&world), Trust::Accepted, "the person's own file may change");
         world.write("run.txt", "echo two");
         let changed = world.without_root(&format!("contents of {written}: ••• → •••\n"));
         assert_eq!(differences(&world), changed);
@@ -230,7 +230,7 @@ fn what_a_file_of_the_project_puts_into_an_entry_asks_again() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_of_the_repository_counts_however_it_is_named() {
+fn a_repository_file_is_recognized_under_every_path() {
     use std::os::unix::fs::symlink;
 
     /// Agrees to an entry in a folder of the repository, then changes the file at its root.
@@ -246,7 +246,7 @@ fn a_file_of_the_repository_counts_however_it_is_named() {
             format!(r#"{{ "mcp": {{ "a": {{ "command": ["sh", "-c", "{{file:{named}}}"] }} }} }}"#),
         );
         world.trust(&["a"]);
-        assert_eq!(trust_of(&world), Trust::Given, "{named}");
+        assert_eq!(trust_of(&world), Trust::Accepted, "{named}");
         world.write("run.txt", "echo two");
         assert!(differences(&world).contains(": ••• → •••"), "{named}: {}", differences(&world));
     }
@@ -266,7 +266,7 @@ fn a_file_of_the_repository_counts_however_it_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn where_a_link_of_the_repository_leads_is_part_of_the_agreement() {
+fn the_target_of_a_repository_symlink_is_in_the_fingerprint() {
     use std::os::unix::fs::symlink;
 
     let world = World::new()
@@ -275,7 +275,7 @@ fn where_a_link_of_the_repository_leads_is_part_of_the_agreement() {
         .with("~/two.env", "A=1");
     symlink(world.path("~/one.env"), world.path("vars")).expect("a link");
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Given);
+    assert_eq!(trust_of(&world), Trust::Accepted);
     std::fs::remove_file(world.path("vars")).expect("a link");
     symlink(world.path("~/two.env"), world.path("vars")).expect("a link");
     assert_snapshot!(differences(&world), @"real path of vars: ~/one.env → ~/two.env");
@@ -283,7 +283,7 @@ fn where_a_link_of_the_repository_leads_is_part_of_the_agreement() {
 
 #[cfg(unix)]
 #[test]
-fn another_target_of_a_program_that_is_a_link_of_the_repository_asks_again() {
+fn a_changed_symlink_to_the_program_needs_trust_again() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let world = World::new().with(FILE, file(r#"{ "command": "./tool" }"#));
@@ -294,7 +294,7 @@ fn another_target_of_a_program_that_is_a_link_of_the_repository_asks_again() {
     }
     symlink(world.path("/one"), world.path("tool")).expect("a link");
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Given);
+    assert_eq!(trust_of(&world), Trust::Accepted);
     std::fs::remove_file(world.path("tool")).expect("a link");
     symlink(world.path("/two"), world.path("tool")).expect("a link");
     assert_snapshot!(differences(&world), @"program path behind the link: [root]/system/one → [root]/system/two");
@@ -302,7 +302,7 @@ fn another_target_of_a_program_that_is_a_link_of_the_repository_asks_again() {
 
 #[cfg(unix)]
 #[test]
-fn another_target_of_a_link_in_the_folder_or_the_arguments_asks_again() {
+fn a_changed_symlink_in_cwd_or_arguments_needs_trust_again() {
     use std::os::unix::fs::symlink;
 
     #[track_caller]
@@ -313,7 +313,7 @@ fn another_target_of_a_link_in_the_folder_or_the_arguments_asks_again() {
         }
         symlink(world.path("/one"), world.path("data")).expect("a link");
         world.trust(&["a"]);
-        assert_eq!(trust_of(&world), Trust::Given);
+        assert_eq!(trust_of(&world), Trust::Accepted);
         std::fs::remove_file(world.path("data")).expect("a link");
         symlink(world.path("/two"), world.path("data")).expect("a link");
         let expected = format!("{field} behind the link: [root]/system/one → [root]/system/two\n");
@@ -325,7 +325,7 @@ fn another_target_of_a_link_in_the_folder_or_the_arguments_asks_again() {
 }
 
 #[test]
-fn a_script_that_prints_a_value_is_part_of_the_agreement() {
+fn a_script_that_prints_a_value_is_in_the_fingerprint() {
     #[track_caller]
     fn check(command: &str) {
         let entry = format!(
@@ -333,7 +333,7 @@ fn a_script_that_prints_a_value_is_part_of_the_agreement() {
         );
         let world = World::new().with(".wharf/mcp.json", entry).with("sub/token.sh", "echo one");
         world.trust(&["a"]);
-        assert_eq!(trust_of(&world), Trust::Given);
+        assert_eq!(trust_of(&world), Trust::Accepted);
         world.write("sub/token.sh", "echo two");
         assert!(matches!(trust_of(&world), Trust::Changed(_)), "{command}");
     }
@@ -344,7 +344,7 @@ fn a_script_that_prints_a_value_is_part_of_the_agreement() {
 }
 
 #[test]
-fn files_count_in_every_field_that_is_expanded() {
+fn files_in_every_expanded_field_are_in_the_fingerprint() {
     #[track_caller]
     fn check(field: &str) {
         let world = World::new().with("value.txt", "one");
@@ -364,7 +364,7 @@ fn files_count_in_every_field_that_is_expanded() {
 }
 
 #[test]
-fn which_variable_goes_where_is_shown_when_it_changes() {
+fn a_difference_names_the_variables() {
     let before = r#"{ "url": "https://a.example", "headers": { "Authorization": "Bearer ${A}", "B": "x-${A:-s3cret}" } }"#;
     let after = r#"{ "url": "https://a.example", "headers": { "Authorization": "Bearer ${AWS_KEY}", "B": "y" } }"#;
     let world = World::new().with(".mcp.json", file(before));
@@ -377,7 +377,7 @@ fn which_variable_goes_where_is_shown_when_it_changes() {
 }
 
 #[test]
-fn what_is_agreed_to_is_what_was_looked_at() {
+fn accepting_saves_the_definition_as_it_was_shown() {
     let world = World::new()
         .with(FILE, file(r#"{ "command": "x", "envFile": ".env" }"#))
         .with(".env", "A=1\n");
@@ -392,7 +392,7 @@ fn what_is_agreed_to_is_what_was_looked_at() {
 }
 
 #[test]
-fn a_no_holds_for_exactly_what_it_was_said_to() {
+fn a_refusal_applies_only_to_the_refused_definition() {
     let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
     let refuse = |world: &World| {
         let catalog = world.load();
@@ -403,23 +403,23 @@ fn a_no_holds_for_exactly_what_it_was_said_to() {
     };
     refuse(&world);
     assert_eq!(trust_of(&world), Trust::Refused);
-    assert_eq!(world.load().winner("a").expect("the server").state, State::Untrusted);
+    assert_eq!(world.load().winner("a").expect("the server").state, DefinitionState::Untrusted);
     let (store, _) = TrustStore::load(&world.env);
     assert!(!store.trusts_folder(&[world.path("").components().collect()]));
     world.write(FILE, file(r#"{ "command": "y" }"#));
     assert_eq!(trust_of(&world), Trust::Unknown, "another entry is asked about");
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Given, "a yes replaces a no");
+    assert_eq!(trust_of(&world), Trust::Accepted, "a yes replaces a no");
     world.write(FILE, file(r#"{ "command": "z" }"#));
     assert_snapshot!(differences(&world), @"command: y → z");
     refuse(&world);
     assert_eq!(trust_of(&world), Trust::Refused);
     world.write(FILE, file(r#"{ "command": "y" }"#));
-    assert_eq!(trust_of(&world), Trust::Given, "what was agreed to before still counts");
+    assert_eq!(trust_of(&world), Trust::Accepted, "what was agreed to before still counts");
 }
 
 #[test]
-fn what_changed_is_shown_as_written_and_never_expanded() {
+fn differences_are_shown_unexpanded() {
     let world = World::new()
         .with(FILE, file(r#"{ "command": "x", "envFile": "one.env" }"#))
         .with_variable("SECRET", CANARY);
@@ -437,7 +437,7 @@ fn what_changed_is_shown_as_written_and_never_expanded() {
 
 #[cfg(unix)]
 #[test]
-fn another_program_under_the_same_name_asks_again() {
+fn another_program_on_the_search_path_needs_trust_again() {
     use std::os::unix::fs::PermissionsExt;
 
     let mut world = World::new().with(FILE, file(r#"{ "command": "tool" }"#));
@@ -453,7 +453,7 @@ fn another_program_under_the_same_name_asks_again() {
     let first = format!(".::{}", path(&world, ["/one", "/two"]));
     world = world.with_variable("PATH", &first);
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Given);
+    assert_eq!(trust_of(&world), Trust::Accepted);
     let second = path(&world, ["/two", "/one"]);
     world = world.with_variable("PATH", &second);
     assert_snapshot!(differences(&world), @"program path: [root]/system/one/tool → [root]/system/two/tool");
@@ -461,7 +461,7 @@ fn another_program_under_the_same_name_asks_again() {
 
 #[cfg(unix)]
 #[test]
-fn the_program_is_the_one_that_would_be_started() {
+fn the_fingerprint_has_the_program_that_would_be_started() {
     use std::os::unix::fs::PermissionsExt;
 
     #[track_caller]
@@ -473,7 +473,7 @@ fn the_program_is_the_one_that_would_be_started() {
             std::fs::set_permissions(world.path(place), mode).expect("a mode");
         }
         world.trust(&["a"]);
-        assert_eq!(trust_of(&world), Trust::Given, "{entry}");
+        assert_eq!(trust_of(&world), Trust::Accepted, "{entry}");
         std::fs::remove_file(world.path(found)).expect("a file");
         let changed = format!("program path: [project]/{found} → not found\n");
         assert_eq!(differences(&world).replace("/./", "/"), changed, "{entry}");
@@ -504,12 +504,12 @@ fn secrets_are_kept_only_as_hashes() {
     world.trust(&["a"]);
     let kept = std::fs::read_to_string(world.path("~/.wharf/trust.json")).expect("a file");
     assert!(!kept.contains(CANARY) && !kept.contains("1234567"), "{kept}");
-    assert_eq!(trust_of(&world), Trust::Given);
+    assert_eq!(trust_of(&world), Trust::Accepted);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_record_is_for_its_owner_alone() {
+fn the_trust_file_is_accessible_only_to_its_owner() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
@@ -519,7 +519,7 @@ fn the_record_is_for_its_owner_alone() {
 }
 
 #[test]
-fn a_broken_record_means_that_nothing_is_trusted() {
+fn with_a_malformed_trust_file_nothing_is_trusted() {
     let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
     world.trust(&["a"]);
     world.write("~/.wharf/trust.json", format!("{{\n  \"key\": \"{CANARY}"));
@@ -566,13 +566,13 @@ fn nothing_of_an_untrusted_definition_is_expanded() {
 }
 
 #[test]
-fn the_persons_own_files_need_no_yes() {
+fn user_files_need_no_trust() {
     let world = World::new().with("~/.cursor/mcp.json", file(r#"{ "command": "x" }"#));
     assert_eq!(trust_of(&world), Trust::NotNeeded);
 }
 
 #[test]
-fn a_folder_can_be_trusted_as_such_which_trusts_no_definition() {
+fn trusting_a_folder_trusts_no_definition_in_it() {
     let world = World::new().with(FILE, file(r#"{ "command": "x" }"#));
     let folders = [world.path("")];
     let folders = folders.map(|folder| folder.components().collect());
@@ -589,7 +589,7 @@ fn a_folder_can_be_trusted_as_such_which_trusts_no_definition() {
 }
 
 #[test]
-fn trust_can_be_taken_back() {
+fn trust_can_be_revoked() {
     let world = World::new().with(
         FILE,
         r#"{ "mcpServers": { "a": { "command": "x" }, "b": { "command": "y" }, "c": { "command": "z" } } }"#,
@@ -607,11 +607,11 @@ fn trust_can_be_taken_back() {
 }
 
 #[test]
-fn a_change_of_a_headers_helper_asks_again() {
+fn a_changed_headers_helper_needs_trust_again() {
     let entry = r#"{ "mcpServers": { "api": { "url": "https://h.example", "headersHelper": "sh scripts/h.sh" } } }"#;
     let world = World::new().with(".wharf/mcp.json", entry).with("scripts/h.sh", "echo one");
     world.trust(&["api"]);
-    assert!(world.load().winner("api").is_some_and(|own| own.trust.is_enough()));
+    assert!(world.load().winner("api").is_some_and(|own| own.trust.allows_use()));
     world.write("scripts/h.sh", "echo two");
-    assert!(world.load().winner("api").is_some_and(|own| !own.trust.is_enough()));
+    assert!(world.load().winner("api").is_some_and(|own| !own.trust.allows_use()));
 }

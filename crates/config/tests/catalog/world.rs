@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wharf_config::trust::{TrustStore, TrustSubject};
-use wharf_config::view::Listing;
+use wharf_config::view::CatalogView;
 use wharf_config::{
     Catalog, DiscoveryError, Env, Level, LoadOptions, Platform, Problem, Server, Source, load,
 };
@@ -86,7 +86,7 @@ impl World {
             let says_what_to_do = problem.hint.is_some() || problem.code == "out-of-reach";
             assert!(says_what_to_do, "does not say what to do: {problem:?}");
         }
-        let listing = serde_json::to_string(&Listing::of(&catalog, true)).expect("JSON");
+        let listing = serde_json::to_string(&CatalogView::of(&catalog, true)).expect("JSON");
         assert!(!listing.contains(CANARY), "shows a secret: {listing}");
         assert!(!format!("{catalog:?}").contains(CANARY), "shows a secret: {catalog:?}");
         catalog

@@ -28,7 +28,7 @@ pub(crate) fn text() -> impl Strategy<Value = Text> {
     let noise =
         prop_oneof![prop::collection::vec(0..4_u8, 0..40), prop::collection::vec(0..16_u8, 0..40),];
     (whole, noise, any::<[bool; 4]>()).prop_map(|(node, noise, [mark, windows, last, twice])| {
-        let node = if twice { node } else { node.map(once) };
+        let node = if twice { node } else { node.map(without_duplicate_keys) };
         let mut writer = Writer { noise, count: 0, out: String::new() };
         writer.gap();
         if let Some(node) = &node {
@@ -65,18 +65,18 @@ fn map() -> impl Strategy<Value = Node> {
 }
 
 /// Leaves out keys that stand twice.
-fn once(node: Node) -> Node {
+fn without_duplicate_keys(node: Node) -> Node {
     match node {
         Node::Map(members) => {
             let mut left: Vec<(String, Node)> = Vec::new();
             for (key, value) in members {
                 if left.iter().all(|(own, _)| *own != key) {
-                    left.push((key, once(value)));
+                    left.push((key, without_duplicate_keys(value)));
                 }
             }
             Node::Map(left)
         }
-        Node::List(items) => Node::List(items.into_iter().map(once).collect()),
+        Node::List(items) => Node::List(items.into_iter().map(without_duplicate_keys).collect()),
         scalar @ Node::Scalar(_) => scalar,
     }
 }
@@ -144,7 +144,7 @@ impl Writer {
 }
 
 /// Returns the comments within what a change replaces or takes away, and behind it on its line.
-pub(crate) fn comments_that_may_go<'t>(text: &'t str, change: &Change) -> Vec<&'t str> {
+pub(crate) fn removable_comments<'t>(text: &'t str, change: &Change) -> Vec<&'t str> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed =
         jsonc_parser::parse_to_ast(body, &CollectOptions::default(), &ParseOptions::default())

@@ -181,14 +181,14 @@ fn without_nulls(value: Value) -> Value {
 }
 
 /// Leaves out objects in which there is nothing.
-pub(crate) fn prune(value: Value) -> Value {
+pub(crate) fn without_empty_objects(value: Value) -> Value {
     match value {
         Value::Object(members) => members
             .into_iter()
-            .map(|(key, value)| (key, prune(value)))
+            .map(|(key, value)| (key, without_empty_objects(value)))
             .filter(|(_, value)| value.as_object().is_none_or(|members| !members.is_empty()))
             .collect(),
-        Value::Array(items) => items.into_iter().map(prune).collect(),
+        Value::Array(items) => items.into_iter().map(without_empty_objects).collect(),
         scalar => scalar,
     }
 }

@@ -38,7 +38,7 @@ struct File {
 }
 
 /// A machine that is laid out in a folder of its own.
-pub(crate) struct World {
+pub(crate) struct SampleMachine {
     pub(crate) env: Env,
     /// Paths and what is shown for them, longest first.
     pub(crate) names: Vec<(String, String)>,
@@ -52,7 +52,7 @@ impl Case {
         let mut case = Self::default();
         for line in text.lines() {
             if let Some(places) = line.strip_prefix("=== ") {
-                case.files.push(File::at(places));
+                case.files.push(File::parse(places));
             } else if let Some(file) = case.files.last_mut() {
                 file.content.push_str(line);
                 file.content.push('\n');
@@ -73,7 +73,7 @@ impl Case {
     }
 
     /// Writes the files as they lie on a platform.
-    pub(crate) fn set_up(&self, platform: Platform) -> World {
+    pub(crate) fn create_on(&self, platform: Platform) -> SampleMachine {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("its real path");
         let [home, project, system] = ["home", "project", "system"].map(|name| root.join(name));
@@ -115,12 +115,12 @@ impl Case {
             .map(|(path, name)| (path.to_string_lossy().into_owned(), name))
             .collect();
         names.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
-        World { env, names, _folder: folder }
+        SampleMachine { env, names, _folder: folder }
     }
 }
 
 impl File {
-    fn at(places: &str) -> Self {
+    fn parse(places: &str) -> Self {
         let mut file = Self::default();
         for part in places.split('|').map(str::trim) {
             let named = part.split_once(':').filter(|(systems, _)| *systems != "project");

@@ -11,7 +11,7 @@
 #![expect(clippy::expect_used, reason = "a sample that cannot be laid out ends the test")]
 
 mod case;
-mod shown;
+mod render;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ const PLATFORMS: [(Platform, &str); 3] =
     [(Platform::Linux, "linux"), (Platform::MacOs, "macos"), (Platform::Windows, "windows")];
 
 #[test]
-fn every_sample_is_read_as_its_snapshot_says() {
+fn every_sample_matches_its_snapshot() {
     let failed: Vec<String> = names_in("cases", "txt")
         .into_iter()
         .filter(|name| catch_unwind(AssertUnwindSafe(|| check(name))).is_err())
@@ -50,8 +50,8 @@ fn every_program_has_a_sample() {
 fn every_sample_belongs_to_a_program_and_every_snapshot_to_a_sample() {
     let ids: Vec<&str> = wharf_config::providers().map(|(id, _)| id).collect();
     let cases = names_in("cases", "txt");
-    let strays: Vec<&String> = cases.iter().filter(|case| owner(case, &ids).is_none()).collect();
-    assert!(strays.is_empty(), "no such program: {strays:?}");
+    let unknown: Vec<&String> = cases.iter().filter(|case| owner(case, &ids).is_none()).collect();
+    assert!(unknown.is_empty(), "no such program: {unknown:?}");
     let snapshots = names_in("snapshots", "snap");
     let left: Vec<_> = snapshots.difference(&cases).collect();
     assert!(left.is_empty(), "snapshots without a case: {left:?}");
@@ -81,10 +81,10 @@ fn check(name: &str) {
 }
 
 fn output_on(case: &Case, platform: Platform) -> String {
-    let world = case.set_up(platform);
+    let machine = case.create_on(platform);
     let options = LoadOptions { trust_project: true, ..LoadOptions::default() };
-    let catalog = load(&world.env, options).expect("a catalog");
-    shown::catalog(&catalog, &world)
+    let catalog = load(&machine.env, options).expect("a catalog");
+    render::catalog(&catalog, &machine)
 }
 
 fn owner<'a>(case: &str, ids: &[&'a str]) -> Option<&'a str> {

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use wharf_config::store::{self, LOCK_WAIT, Lock, StoreError};
+use wharf_config::store::{self, LOCK_TIMEOUT, StoreError, WriteLock};
 
 use super::decision::{Lasting, Proposal, Scope};
 use super::grants::{Grants, Say};
@@ -150,7 +150,7 @@ impl Remembered {
 
     fn change(&self, change: impl FnOnce(&mut Grants)) -> Result<(), KeepError> {
         let home = self.home.as_ref().ok_or(KeepError::NoHome)?;
-        let _lock = Lock::acquire(&home.join("run"), LOCK_WAIT)?;
+        let _lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT)?;
         // What cannot be read is not replaced: somebody may want to mend it.
         let mut grants = self.read()?;
         change(&mut grants);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wharf_config::{Catalog, ServerSpec, Settings, Source, State, Transport};
+use wharf_config::{Catalog, DefinitionState, ServerSpec, Settings, Source, Transport};
 use wharf_protocol::transport::HttpClient;
 use wharf_protocol::{ConnectOptions, peer};
 
@@ -88,7 +88,8 @@ impl Shared {
     /// Keeps names from being given for good that servers could want which this runtime leaves alone.
     pub(crate) fn leave_alone(&self, catalog: &Catalog) {
         let naming = Naming::from(&catalog.settings);
-        let others = catalog.left_alone.iter().filter(|server| server.state == State::Enabled);
+        let others =
+            catalog.excluded.iter().filter(|server| server.state == DefinitionState::Enabled);
         let contenders: Vec<Contender> = others
             .map(|server| Contender {
                 naming,

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use wharf_config::secret::redact_url;
 use wharf_config::{
-    Credential, CredentialError, Credentials, Env, Launch, Level, Secret, ServerUrl, Transport,
+    Credential, CredentialError, Credentials, Env, LaunchCommand, Level, Secret, ServerUrl,
+    Transport,
 };
 
 use crate::gate::Ready;
@@ -178,7 +179,7 @@ pub(super) fn token(
     };
     check(&found, &wanted)?;
     if let Transport::Stdio(launch) = &spec.transport
-        && found.resource.starts_with(Launch::IDENTITY_PREFIX)
+        && found.resource.starts_with(LaunchCommand::IDENTITY_PREFIX)
         && found.resource != launch.identity()
     {
         return Err(NoCredential::OtherProgram);

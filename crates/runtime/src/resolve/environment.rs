@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use wharf_config::{Env, Launch, Platform, Policy};
+use wharf_config::{Env, LaunchCommand, Platform, Policy};
 
 /// What every program needs.
 const BASE: [&str; 11] =
@@ -97,7 +97,12 @@ impl ChildEnvironment {
 
 /// Tells whether the process of a server would have a variable: one that is passed on to it, or one of
 /// its own that its launch sets.
-pub fn has_variable(launch: &Launch, policy: &Policy, name: &str, platform: Platform) -> bool {
+pub fn has_variable(
+    launch: &LaunchCommand,
+    policy: &Policy,
+    name: &str,
+    platform: Platform,
+) -> bool {
     is_passed(name, policy, platform)
         || launch.env.iter().any(|(own, _)| is_same(own, name, platform))
 }

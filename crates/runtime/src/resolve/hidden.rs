@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use url::{Url, form_urlencoded};
 use wharf_config::Secret;
-use wharf_config::secret::{MASK, mask_args, names_a_secret, secrets_of_url};
+use wharf_config::secret::{REDACTED, names_a_secret, redact_args, secrets_of_url};
 use wharf_protocol::redact::Redactor;
 
 /// Shorter values are too common to be secrets, unless something says that they are.
@@ -67,7 +67,7 @@ impl Hidden {
 
     /// Adds what is secret in the arguments; all of those in `expanded` is.
     pub(super) fn arguments(&mut self, arguments: &[Secret], expanded: &[Secret]) {
-        let shown = mask_args(arguments.iter().map(Secret::expose));
+        let shown = redact_args(arguments.iter().map(Secret::expose));
         for (argument, shown) in arguments.iter().zip(&shown) {
             for part in between(argument.expose(), shown) {
                 self.value(part, Certain);
@@ -159,7 +159,7 @@ fn decoded(part: &str) -> String {
 
 /// Returns what a shown text hides of the whole one.
 fn between<'a>(whole: &'a str, shown: &str) -> Vec<&'a str> {
-    let mut pieces = shown.split(MASK);
+    let mut pieces = shown.split(REDACTED);
     let mut hidden = Vec::new();
     let Some(mut rest) = pieces.next().and_then(|first| whole.strip_prefix(first)) else {
         // It was put in other words; then all of it is hidden.

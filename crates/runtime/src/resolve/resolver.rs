@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName};
 use wharf_config::{
-    ConfigValue, Endpoint, Env, Launch as LaunchSpec, Level, Problem, Secret, Transport, command,
+    ConfigValue, Endpoint, Env, LaunchCommand, Level, Problem, Secret, Transport, command,
 };
 use wharf_protocol::HttpFlavor;
 use wharf_protocol::transport::process::Launch;
@@ -131,7 +131,7 @@ impl Resolver {
     async fn launch(
         &self,
         server: &Ready,
-        launch: &LaunchSpec,
+        launch: &LaunchCommand,
         notes: &mut Notes<'_>,
     ) -> Result<(Launch, Secrets), ResolveError> {
         let platform = self.env.platform;
@@ -284,7 +284,7 @@ impl Resolver {
     }
 
     /// Finds the program through the PATH, or by its path from the folder in which it will run.
-    fn find(&self, server: &Ready, launch: &LaunchSpec, env: &Env) -> Option<PathBuf> {
+    fn find(&self, server: &Ready, launch: &LaunchCommand, env: &Env) -> Option<PathBuf> {
         let name = launch.command.expose();
         if server.level == Level::Builtin && name == "wharf" && self.own_program.is_some() {
             return self.own_program.clone();
@@ -292,7 +292,7 @@ impl Resolver {
         command::find(name, env, server.folder.as_deref()?)
     }
 
-    fn not_found(&self, server: &Ready, launch: &LaunchSpec) -> ResolveError {
+    fn not_found(&self, server: &Ready, launch: &LaunchCommand) -> ResolveError {
         let name = launch.command.expose();
         let command = server.place.command.clone();
         let is_path = name.contains(std::path::is_separator);

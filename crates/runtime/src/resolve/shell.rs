@@ -74,7 +74,7 @@ pub(super) async fn run(
 
 fn in_shell(command: &Secret, env: &Env) -> Launch {
     let (program, before): (&str, &[&str]) = if cfg!(windows) {
-        (env.filled_variable("ComSpec").unwrap_or("cmd.exe"), &["/D", "/S", "/C"])
+        (env.nonempty_variable("ComSpec").unwrap_or("cmd.exe"), &["/D", "/S", "/C"])
     } else {
         ("/bin/sh", &["-c"])
     };

@@ -43,7 +43,7 @@ pub(super) async fn resolve(
 ) -> Result<Secret, Unresolved> {
     match value {
         ConfigValue::NameOrLiteral(text) => {
-            let variable = env.filled_variable(text.expose());
+            let variable = env.nonempty_variable(text.expose());
             Ok(variable.map_or_else(|| text.clone(), Secret::new))
         }
         ConfigValue::Unset(_) if server.spec.policy.strict => Err(Unresolved::Placeholder),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use wharf_config::store::{Lock, private_file};
+use wharf_config::store::{WriteLock, private_file};
 
 /// How long a change waits for those of other processes.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(2);
 pub(crate) struct FolderLock<'a> {
     folder: Option<&'a Path>,
     wait: Duration,
-    lock: OnceLock<Result<Lock, String>>,
+    lock: OnceLock<Result<WriteLock, String>>,
 }
 
 impl<'a> FolderLock<'a> {
@@ -33,7 +33,7 @@ impl<'a> FolderLock<'a> {
         let folder = self.folder.ok_or(io::ErrorKind::InvalidFilename)?;
         let lock = self.lock.get_or_init(|| {
             let locked = private_file::restrict_folder(folder)
-                .and_then(|()| Lock::acquire(folder, self.wait).map_err(io::Error::other));
+                .and_then(|()| WriteLock::acquire(folder, self.wait).map_err(io::Error::other));
             locked.map_err(|error| error.to_string())
         });
         lock.as_ref().map(drop).map_err(|error| io::Error::other(error.clone()))

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use wharf_config::store::{self, MAX_FILE_BYTES, StoreError, Trouble, private_file};
+use wharf_config::store::{self, MAX_FILE_BYTES, StoreError, StoreErrorKind, private_file};
 use wharf_protocol::Json;
 
 use super::folder_lock::FolderLock;
@@ -90,7 +90,7 @@ impl RecordFile {
         edit: impl FnOnce(&mut Records),
     ) -> io::Result<()> {
         lock.take()?;
-        self.path.parent().into_iter().for_each(private_file::remove_left_behind);
+        self.path.parent().into_iter().for_each(private_file::remove_leftovers);
         let mut records = match self.load() {
             Ok(records) => Records::clone(&records),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Records::after_damage(),
@@ -251,7 +251,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 fn as_io(error: StoreError) -> io::Error {
-    let is_damage = matches!(error.trouble, Trouble::TooLarge | Trouble::NotUtf8 { .. });
+    let is_damage = matches!(error.kind, StoreErrorKind::TooLarge | StoreErrorKind::NotUtf8 { .. });
     let kind = if is_damage { io::ErrorKind::InvalidData } else { io::ErrorKind::Other };
     io::Error::new(kind, error)
 }

@@ -94,7 +94,7 @@ impl IdentityText {
             match value {
                 ConfigValue::Command(_) => self.part("!").part(text),
                 ConfigValue::NameOrLiteral(_) => {
-                    self.part("=").part(env.filled_variable(text).unwrap_or(text))
+                    self.part("=").part(env.nonempty_variable(text).unwrap_or(text))
                 }
                 ConfigValue::Literal(_) | ConfigValue::Unset(_) => self.part("=").part(text),
                 ConfigValue::LeftOut(_) => self.part("-").part(""),

@@ -29,7 +29,7 @@ pub enum Naming {
 
 impl From<&Settings> for Naming {
     fn from(settings: &Settings) -> Self {
-        if settings.says("tools.naming", "precise") { Self::Precise } else { Self::Classic }
+        if settings.is_set_to("tools.naming", "precise") { Self::Precise } else { Self::Classic }
     }
 }
 

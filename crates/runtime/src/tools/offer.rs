@@ -36,7 +36,7 @@ pub(crate) struct ToolRules {
 
 impl From<&Settings> for ToolRules {
     fn from(settings: &Settings) -> Self {
-        let is_strict = settings.says("tools.sanitize", "strict");
+        let is_strict = settings.is_set_to("tools.sanitize", "strict");
         Self {
             naming: Naming::from(settings),
             sanitize: if is_strict { Sanitize::Strict } else { Sanitize::Light },

@@ -38,7 +38,7 @@ pub enum Pinning {
 
 impl From<&Settings> for Pinning {
     fn from(settings: &Settings) -> Self {
-        let is_enforced = settings.says("tools.pinning", "enforce");
+        let is_enforced = settings.is_set_to("tools.pinning", "enforce");
         if is_enforced { Self::Enforce } else { Self::Observe }
     }
 }

@@ -94,7 +94,7 @@ fn connect_and_call(
     if let [server] = servers.named() {
         meant.server(catalog.winner(server.as_str()), Naming::from(&catalog.settings));
     }
-    let is_enforced = catalog.settings.says("tools.pinning", "enforce");
+    let is_enforced = catalog.settings.is_set_to("tools.pinning", "enforce");
     let work = async |runtime: &Runtime| {
         let snapshot = lists(&target.tool, (args, is_enforced), runtime).await?;
         let tool = connect::tool(&target.tool, &snapshot, &servers)?;

@@ -10,7 +10,7 @@ use wharf::{Options, cached_tools};
 use wharf_config::settings::KEYS;
 use wharf_config::shell::is_plain;
 use wharf_config::text::clip;
-use wharf_config::{Catalog, State, providers};
+use wharf_config::{Catalog, DefinitionState, providers};
 
 use super::position::{Position, Value};
 use crate::commands::Invocation;
@@ -107,7 +107,7 @@ fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
             let words = providers().map(|(id, name)| (id.to_owned(), name.to_owned())).collect();
             Candidates { words, paths: Some(Paths::Files) }
         }
-        ("trust", "names") => known.servers(|state| state == State::Untrusted),
+        ("trust", "names") => known.servers(|state| state == DefinitionState::Untrusted),
         (verb, "key") if verb.starts_with("config") => settings(),
         (_, "name" | "names" | "server") => known.servers(|_| true),
         _ => match value.argument.get_value_hint() {
@@ -132,7 +132,7 @@ impl Known<'_> {
         cached_tools(catalog, &Options::new(self.invocation.env.clone()))
     }
 
-    fn servers(&self, is_wanted: impl Fn(State) -> bool) -> Candidates {
+    fn servers(&self, is_wanted: impl Fn(DefinitionState) -> bool) -> Candidates {
         Candidates::of(self.catalog().map(|it| servers(&it, is_wanted)).unwrap_or_default())
     }
 
@@ -177,13 +177,18 @@ impl Known<'_> {
 }
 
 fn settings() -> Candidates {
-    let mut words: Vec<(String, String)> =
-        KEYS.iter().map(|setting| (setting.key.to_owned(), setting.about.to_owned())).collect();
+    let mut words: Vec<(String, String)> = KEYS
+        .iter()
+        .map(|setting| (setting.key.to_owned(), setting.description.to_owned()))
+        .collect();
     words.sort();
     Candidates::of(words)
 }
 
-fn servers(catalog: &Catalog, is_wanted: impl Fn(State) -> bool) -> Vec<(String, String)> {
+fn servers(
+    catalog: &Catalog,
+    is_wanted: impl Fn(DefinitionState) -> bool,
+) -> Vec<(String, String)> {
     let wanted = catalog.winners().into_iter().filter(|server| is_wanted(server.state));
     let word = |server: &wharf_config::Server| {
         let about = phrase::source(&server.definition.source);

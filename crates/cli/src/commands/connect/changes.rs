@@ -3,7 +3,7 @@
 use wharf::tools::{ChangeKind, ToolChange};
 use wharf::{Event, Events};
 use wharf_config::Settings;
-use wharf_config::text::{clip, reveal};
+use wharf_config::text::{clip, escape_invisible};
 
 use crate::ui::{Lines, Ui, phrase, style};
 
@@ -15,7 +15,7 @@ const LONGEST: usize = 200;
 
 /// Says what has changed since somebody began to listen.
 pub(super) async fn say(events: &mut Events, settings: &Settings, ui: &Ui) {
-    let is_withheld = settings.says("tools.pinning", "enforce");
+    let is_withheld = settings.is_set_to("tools.pinning", "enforce");
     loop {
         // Only what has happened already; what comes now is for the next run.
         let event = tokio::select! {
@@ -43,7 +43,7 @@ pub(crate) fn all_changes(server: &str, changes: &[ToolChange]) -> String {
             ChangeKind::New => "is new",
             ChangeKind::Changed => "has changed",
         };
-        let (server, tool) = (phrase::quoted(server), reveal(&change.tool));
+        let (server, tool) = (phrase::quoted(server), escape_invisible(&change.tool));
         lines.add(format!("{server}: tool \"{tool}\" {what}"));
         for difference in &change.differences {
             let show = |text: &Option<String>| {

@@ -5,8 +5,8 @@
 
 use serde_json::json;
 use wharf::{Options, ToolServers};
-use wharf_config::view::ServerView;
-use wharf_config::{Catalog, ONE_OFF, ServerName, one_off};
+use wharf_config::view::CatalogServerView;
+use wharf_config::{Catalog, ONE_OFF, ServerName, load_one_off};
 
 use crate::commands::server_words::{GivenServer, ServerWords};
 use crate::commands::{Failure, Invocation};
@@ -36,7 +36,7 @@ pub(crate) fn given(
         // It is a header for this one use; nothing is stored.
         entry["headers"]["Authorization"] = json!(format!("Bearer {}", token.expose()));
     }
-    Ok(Some(one_off(env, NAME, &entry)?))
+    Ok(Some(load_one_off(env, NAME, &entry)?))
 }
 
 /// Says that no other server can be meant.
@@ -50,7 +50,7 @@ pub(crate) fn words_again(catalog: &Catalog) -> String {
     let Some(server) = catalog.servers.first().filter(|_| is_given(catalog)) else {
         return String::new();
     };
-    let view = ServerView::of(server);
+    let view = CatalogServerView::of(server);
     match &view.url {
         Some(url) => format!(" --url {}", phrase::word(url)),
         None => format!(" -- {}", phrase::what(&view)),

@@ -4,9 +4,9 @@
 //! says so, and a verb that names one fails.
 
 use wharf::ToolServers;
-use wharf_config::text::reveal;
+use wharf_config::text::escape_invisible;
 use wharf_config::trust::Trust;
-use wharf_config::{Catalog, Server, State};
+use wharf_config::{Catalog, DefinitionState, Server};
 
 use crate::commands::invocation::find;
 use crate::commands::{Failure, Invocation, trust};
@@ -18,7 +18,7 @@ const MOST_FIELDS: usize = 4;
 /// Finds every server, and asks about those that are not trusted.
 pub(crate) fn all(invocation: &Invocation) -> Result<Catalog, Failure> {
     let catalog = invocation.load()?;
-    let untrusted = with_state(&catalog, State::Untrusted);
+    let untrusted = with_state(&catalog, DefinitionState::Untrusted);
     // A "no" counts until the definition changes.
     let (open, skipped): (Vec<&Server>, Vec<&Server>) = untrusted
         .into_iter()
@@ -46,8 +46,11 @@ fn skip_line(server: &Server) -> String {
             format!("skipped {quoted}: you said no to it (wharf trust {word} asks again)")
         }
         Trust::Changed(differences) => {
-            let mut fields: Vec<String> =
-                differences.iter().take(MOST_FIELDS).map(|own| reveal(&own.field)).collect();
+            let mut fields: Vec<String> = differences
+                .iter()
+                .take(MOST_FIELDS)
+                .map(|own| escape_invisible(&own.field))
+                .collect();
             if differences.len() > MOST_FIELDS {
                 fields.push(format!("{} more", differences.len() - MOST_FIELDS));
             }
@@ -81,7 +84,7 @@ pub(crate) fn split_server(
 /// Finds one server that is to be connected, and leaves out all others.
 pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
     let mut catalog = invocation.load()?;
-    if let [untrusted] = named(&catalog, name, State::Untrusted)[..]
+    if let [untrusted] = named(&catalog, name, DefinitionState::Untrusted)[..]
         && invocation.ui.can_ask
         && untrusted.trust != Trust::Refused
         && trust::ask_in_place(&[untrusted], &catalog, invocation)?
@@ -106,7 +109,7 @@ pub(crate) fn for_tool(
         return Ok((catalog, servers));
     }
     let is_meant = |server: &Server| servers.includes(server.definition.name.as_str());
-    let untrusted = with_state(&catalog, State::Untrusted);
+    let untrusted = with_state(&catalog, DefinitionState::Untrusted);
     let is_open = |it: &&Server| is_meant(it) && it.trust != Trust::Refused;
     let untrusted: Vec<&Server> = untrusted.into_iter().filter(is_open).collect();
     if !untrusted.is_empty()
@@ -118,7 +121,7 @@ pub(crate) fn for_tool(
     let meant: Vec<&Server> =
         catalog.winners().into_iter().filter(|server| is_meant(server)).collect();
     // If one of several could be used, what it lists decides.
-    if !meant.iter().any(|server| server.state == State::Enabled) {
+    if !meant.iter().any(|server| server.state == DefinitionState::Enabled) {
         let named = servers.named().first().map_or(text, |name| name.as_str());
         let found = find(&catalog, named)?;
         check_usable(found)?;
@@ -135,7 +138,7 @@ pub(crate) fn narrow(catalog: &mut Catalog, is_wanted: impl Fn(&Server) -> bool)
 
 /// Says what is wrong with a definition that cannot be used, and where to correct it.
 fn check_valid(server: &Server, invocation: &Invocation) -> Result<(), Failure> {
-    if server.state != State::Invalid {
+    if server.state != DefinitionState::Invalid {
         return Ok(());
     }
     let problem = server.problems.iter().find(|problem| problem.is_error());
@@ -154,31 +157,31 @@ fn check_usable(server: &Server) -> Result<(), Failure> {
     let name = server.definition.name.as_str().to_owned();
     let word = phrase::word(&name);
     match server.state {
-        State::Enabled | State::Invalid => Ok(()),
-        State::Disabled => Err(Failure::Disabled { name }),
-        State::Untrusted => Err(Failure::untrusted(server)),
-        State::Duplicate => {
+        DefinitionState::Enabled | DefinitionState::Invalid => Ok(()),
+        DefinitionState::Disabled => Err(Failure::Disabled { name }),
+        DefinitionState::Untrusted => Err(Failure::untrusted(server)),
+        DefinitionState::Duplicate => {
             let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
             let why = format!("it is the same server as {}", phrase::quoted(other));
             let hint = format!("use {}", phrase::quoted(other));
             Err(Failure::NotUsed { name, why, hint })
         }
-        State::Native => {
+        DefinitionState::Native => {
             let why = "the session's own web search replaces it".to_owned();
             Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
         }
-        State::Shadowed => {
+        DefinitionState::Shadowed => {
             let why = "every definition of it is hidden".to_owned();
             Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
         }
     }
 }
 
-fn with_state(catalog: &Catalog, state: State) -> Vec<&Server> {
+fn with_state(catalog: &Catalog, state: DefinitionState) -> Vec<&Server> {
     catalog.winners().into_iter().filter(|server| server.state == state).collect()
 }
 
-fn named<'a>(catalog: &'a Catalog, name: &str, state: State) -> Vec<&'a Server> {
+fn named<'a>(catalog: &'a Catalog, name: &str, state: DefinitionState) -> Vec<&'a Server> {
     let winner = catalog.winner(name).filter(|server| server.state == state);
     winner.into_iter().collect()
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wharf::{Runtime, ServerView, Snapshot, Status};
 use wharf_config::text::clean;
-use wharf_config::{Catalog, Level, Problem, Server, ServerName, State};
+use wharf_config::{Catalog, DefinitionState, Level, Problem, Server, ServerName};
 
 use super::check::Check;
 use crate::commands::connect;
@@ -23,8 +23,9 @@ pub(super) fn with_checks(
     show: impl FnOnce(Vec<Check>) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let starts = Starts::of(&catalog, &invocation.env);
-    let is_worth_it =
-        |server: &Server| server.state == State::Enabled && starts.look(server).is_usable();
+    let is_worth_it = |server: &Server| {
+        server.state == DefinitionState::Enabled && starts.look(server).is_usable()
+    };
     connect::narrow(&mut catalog, is_worth_it);
     if catalog.servers.is_empty() {
         return show(Vec::new());

@@ -16,7 +16,7 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
         if !seen.insert(&file.path) || file.level == Level::Builtin {
             continue;
         }
-        let name = env.short(&file.path);
+        let name = env.display_path(&file.path);
         let mut problems = problems_of(catalog, &file.path).peekable();
         if problems.peek().is_none() {
             checks.push(Check::fine(name, format!("read for {}", file.provider_name)));
@@ -44,7 +44,8 @@ fn problems_of<'a>(catalog: &'a Catalog, path: &'a Path) -> impl Iterator<Item =
 
 /// Turns a problem of a file into a check.
 pub(super) fn of_problem(problem: &Problem, env: &Env) -> Check {
-    let file = problem.path.as_deref().map_or_else(|| "files".to_owned(), |path| env.short(path));
+    let file =
+        problem.path.as_deref().map_or_else(|| "files".to_owned(), |path| env.display_path(path));
     let name = match problem.line {
         Some(line) => format!("{file}:{line}"),
         None => file,

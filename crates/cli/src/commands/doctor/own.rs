@@ -30,7 +30,7 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
 }
 
 fn folder(home: &Path, env: &Env) -> Check {
-    let shown = env.short(home);
+    let shown = env.display_path(home);
     match home.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Check::fine("home", format!("{shown} is created when it is needed"))
@@ -41,12 +41,12 @@ fn folder(home: &Path, env: &Env) -> Check {
             .hint("move it away; Wharf keeps its files there"),
         Ok(_) if is_open_to_others(home) => {
             Check::wrong("home", format!("others can look into {shown}"))
-                .hint(format!("chmod 700 {}", shell::path(&shown)))
+                .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
         }
         // Whether writing works is known only after it was tried, and looking changes nothing.
         Ok(about) if !may_owner_write(&about) => {
             Check::wrong("home", format!("{shown} does not let its owner write"))
-                .hint(format!("chmod 700 {}", shell::path(&shown)))
+                .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
         }
         Ok(_) => Check::fine("home", private(&shown)),
     }
@@ -85,7 +85,7 @@ fn settings(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
     }
     let path = home.join("config.toml");
     let message = if path.exists() {
-        format!("{} is understood", env.short(&path))
+        format!("{} is understood", env.display_path(&path))
     } else {
         "none of your own, so the defaults count".to_owned()
     };
@@ -103,7 +103,7 @@ fn trust(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
         return wrong;
     }
     let message = if path.exists() {
-        format!("{} is understood", env.short(&path))
+        format!("{} is understood", env.display_path(&path))
     } else {
         "no project servers are trusted yet".to_owned()
     };
@@ -112,13 +112,13 @@ fn trust(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
 
 fn credentials(home: &Path, env: &Env) -> Check {
     let path = home.join("credentials.json");
-    let shown = env.short(&path);
+    let shown = env.display_path(&path);
     match Credentials::load(env) {
         Err(error) => unusable_credentials(&error),
         Ok(_) if !path.exists() => Check::fine("credentials", "none are stored"),
         Ok(_) if is_open_to_others(&path) => {
             Check::wrong("credentials", format!("others can read {shown}"))
-                .hint(format!("chmod 600 {}", shell::path(&shown)))
+                .hint(format!("chmod 600 {}", shell::quote_path(&shown)))
         }
         Ok(_) => Check::fine("credentials", private(&shown)),
     }

@@ -29,7 +29,7 @@ pub(super) fn check(server: &Server, env: &Env) -> Vec<Check> {
     let has_word = |word: &&str| fields.args.iter().any(|arg| arg.text.contains(*word));
     let needed = NEEDS.iter().filter(|need| {
         (need.programs.contains(&program) || need.words.iter().any(has_word))
-            && env.filled_variable(need.variable).is_some()
+            && env.nonempty_variable(need.variable).is_some()
             && !wharf::has_variable(launch, &spec.policy, need.variable, env.platform)
     });
     needed.map(|need| suggest(need.variable, server)).collect()
@@ -42,7 +42,7 @@ fn suggest(variable: &str, server: &Server) -> Check {
         // The file is another program's, which may read neither `passEnv` nor placeholders.
         program => format!(
             "if it needs it, copy it into Wharf's own file and {add} there: wharf import {program} {}",
-            shell::word(server.definition.name.as_str())
+            shell::quote(server.definition.name.as_str())
         ),
     };
     let message = format!("{variable} is set here, but this server will not see it");

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use clap::Args;
 use serde::Serialize;
 use wharf_config::text::clean;
-use wharf_config::{Catalog, Credentials, Env, Problem, Server, State};
+use wharf_config::{Catalog, Credentials, DefinitionState, Env, Problem, Server};
 
 use super::check::Check;
 use super::{connections, files, own, server, together};
@@ -87,7 +87,8 @@ const LAST_ATTEMPTS: &str = "Last attempts";
 /// Says which servers could not be connected the last time, for whoever does not try now.
 fn earlier(catalog: &Catalog, invocation: &Invocation) -> Option<Group> {
     let known = KnownServers::look_up(catalog, invocation);
-    let enabled = catalog.winners().into_iter().filter(|server| server.state == State::Enabled);
+    let enabled =
+        catalog.winners().into_iter().filter(|server| server.state == DefinitionState::Enabled);
     let failed = enabled.filter_map(|server| {
         let name = server.definition.name.as_str();
         let last = known.last(&server.definition.name)?;
@@ -102,7 +103,7 @@ fn earlier(catalog: &Catalog, invocation: &Invocation) -> Option<Group> {
 
 fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
     let found = find(catalog, name)?;
-    if found.state == State::Untrusted {
+    if found.state == DefinitionState::Untrusted {
         return Err(Failure::untrusted(found));
     }
     let credentials = Credentials::load(env);
@@ -123,8 +124,11 @@ fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
 fn everything(catalog: &Catalog, env: &Env) -> Findings {
     // A store that cannot be read is one of Wharf's own files, and told there.
     let credentials = Credentials::load(env).ok();
-    let looked_at: Vec<&Server> =
-        catalog.winners().into_iter().filter(|server| server.state != State::Disabled).collect();
+    let looked_at: Vec<&Server> = catalog
+        .winners()
+        .into_iter()
+        .filter(|server| server.state != DefinitionState::Disabled)
+        .collect();
     let starts = Starts::of(catalog, env);
     let check = |server: &&Server| server::check(server, credentials.as_ref(), &starts, env);
     let mut servers: Vec<Check> = looked_at.iter().flat_map(check).collect();

@@ -1,7 +1,7 @@
 //! Finds secrets that are written out in a file which others have or can read.
 
 use wharf_config::secret::names_a_secret;
-use wharf_config::{Env, Level, Server, Syntax, Written, shell};
+use wharf_config::{Env, Level, Server, Syntax, WrittenText, shell};
 
 use super::check::Check;
 use super::files::is_open_to_others;
@@ -15,8 +15,11 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
             "write ${NAME} there and set the variable".to_owned(),
         ),
         Level::User if is_open_to_others(&definition.source.path) => {
-            let path = env.short(&definition.source.path);
-            ("others on this machine can read it", format!("chmod 600 {}", shell::path(&path)))
+            let path = env.display_path(&definition.source.path);
+            (
+                "others on this machine can read it",
+                format!("chmod 600 {}", shell::quote_path(&path)),
+            )
         }
         Level::User | Level::Env | Level::Builtin => return None,
     };
@@ -37,9 +40,9 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
 }
 
 /// Names the arguments that are or hold the value of a flag such as `--token`.
-fn secret_args(args: &[Written]) -> impl Iterator<Item = String> {
+fn secret_args(args: &[WrittenText]) -> impl Iterator<Item = String> {
     let before = std::iter::once("").chain(args.iter().map(|arg| arg.text.as_str()));
-    let is_secret = |(before, arg): (&str, &Written)| match arg.text.split_once('=') {
+    let is_secret = |(before, arg): (&str, &WrittenText)| match arg.text.split_once('=') {
         Some((flag, value)) if flag.starts_with('-') => is_secret_flag(flag) && !value.is_empty(),
         _ => is_secret_flag(before) && !arg.text.is_empty() && !arg.text.starts_with('-'),
     };
@@ -62,7 +65,7 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 /// Tells whether a value is a secret itself, and neither a command nor the name of a variable.
-fn is_literal(value: &Written) -> bool {
+fn is_literal(value: &WrittenText) -> bool {
     let text = &value.text;
     let resolved = value.syntax.contains(Syntax::RESOLVED);
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';

@@ -1,7 +1,7 @@
 //! Looks at one server: whether it could start, and whether it would get what it needs.
 
 use wharf_config::trust::Trust;
-use wharf_config::{Credentials, Env, Level, Problem, Server, State, Transport};
+use wharf_config::{Credentials, DefinitionState, Env, Level, Problem, Server, Transport};
 
 use super::check::Check;
 use super::{pass_env, secrets};
@@ -21,32 +21,32 @@ pub(super) fn check(
 ) -> Vec<Check> {
     let name = server.definition.name.as_str();
     match server.state {
-        State::Enabled => check_enabled(server, credentials, starts, env),
-        State::Invalid => problems(server, env),
-        State::Untrusted => {
+        DefinitionState::Enabled => check_enabled(server, credentials, starts, env),
+        DefinitionState::Invalid => problems(server, env),
+        DefinitionState::Untrusted => {
             std::iter::once(untrusted(server)).chain(problems(server, env)).collect()
         }
-        State::Disabled => {
+        DefinitionState::Disabled => {
             let reason = server.reason.as_deref().unwrap_or_default();
             let word = phrase::word(name);
-            let hint = if server.trust.is_enough() {
+            let hint = if server.trust.allows_use() {
                 format!("wharf enable {word}")
             } else {
                 format!("wharf enable {word}, then wharf trust {word}")
             };
             vec![Check::note(name, format!("is disabled: it is {reason}")).hint(hint)]
         }
-        State::Duplicate => {
+        DefinitionState::Duplicate => {
             let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
             vec![
                 Check::note(name, format!("is the same server as \"{other}\", which is used"))
                     .hint("to have both: wharf config set discovery.duplicates keep"),
             ]
         }
-        State::Native => {
+        DefinitionState::Native => {
             vec![Check::note(name, "is not connected: the session's own web search replaces it")]
         }
-        State::Shadowed => vec![
+        DefinitionState::Shadowed => vec![
             Check::note(name, "is not used: every definition of it is hidden")
                 .hint(format!("wharf explain {}", phrase::word(name))),
         ],
@@ -99,7 +99,7 @@ fn start(server: &Server, starts: &Starts<'_>) -> Check {
             Check::fine(name, format!("found `{command}`"))
         }
         Launch::UrlConfigured => {
-            let url = server.definition.fields.shown_url().unwrap_or_default();
+            let url = server.definition.fields.render_url().unwrap_or_default();
             Check::fine(name, format!("has the address {url}"))
         }
         Launch::NotFound(command) if server.definition.source.level == Level::Builtin => {
@@ -141,7 +141,7 @@ fn plain_http(server: &Server) -> Option<Check> {
         return None;
     };
     let sends_secrets = !endpoint.headers.is_empty() || spec.auth.is_some();
-    (sends_secrets && endpoint.url.is_open_to_others()).then(|| {
+    (sends_secrets && endpoint.url.is_unencrypted_remote()).then(|| {
         Check::wrong(
             server.definition.name.as_str(),
             "sends headers or a credential over plain http, where others can read them",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wharf::tools::Naming;
-use wharf_config::{Catalog, Server, State};
+use wharf_config::{Catalog, DefinitionState, Server};
 
 use super::check::Check;
 use crate::commands::invocation::count_state;
@@ -12,7 +12,7 @@ use crate::ui::phrase;
 /// Checks the servers against each other.
 pub(super) fn check(catalog: &Catalog) -> Vec<Check> {
     let mut checks = collisions(catalog);
-    let shadowed = count_state(catalog, State::Shadowed);
+    let shadowed = count_state(catalog, DefinitionState::Shadowed);
     if shadowed > 0 {
         let verb = if shadowed == 1 { "is" } else { "are" };
         let message = format!("{} {verb} shadowed", phrase::count(shadowed, "definition"));
@@ -25,7 +25,7 @@ fn collisions(catalog: &Catalog) -> Vec<Check> {
     let naming = Naming::from(&catalog.settings);
     let mut by_prefix: BTreeMap<String, Vec<&Server>> = BTreeMap::new();
     for server in catalog.winners() {
-        if server.state == State::Enabled {
+        if server.state == DefinitionState::Enabled {
             let prefix = server.definition.fields.policy.prefix.as_deref();
             let begin = naming.server_part(server.definition.name.as_str(), prefix);
             by_prefix.entry(begin).or_default().push(server);

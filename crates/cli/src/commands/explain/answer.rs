@@ -2,7 +2,9 @@
 
 use wharf_config::text::clean;
 use wharf_config::trust::Trust;
-use wharf_config::{Env, FieldUse, Level, Origin, Problem, Server, State, TransportKind};
+use wharf_config::{
+    DefinitionState, Env, FieldUse, Level, Problem, Server, TransportKind, ValueOrigin,
+};
 
 use super::differ::differences;
 use super::why::why;
@@ -42,7 +44,7 @@ impl Answer<'_> {
         let name = style::strong(&phrase::quoted(server.definition.name.as_str()));
         let from = self.origin(server);
         match server.state {
-            State::Enabled => match (server.transport, server.definition.source.level) {
+            DefinitionState::Enabled => match (server.transport, server.definition.source.level) {
                 (_, Level::Builtin) => format!(
                     "{name} is one of Wharf's defaults: it is there because nothing is configured."
                 ),
@@ -61,11 +63,11 @@ impl Answer<'_> {
                 },
                 _ => format!("{name} is used, from {from}."),
             },
-            State::Disabled => {
+            DefinitionState::Disabled => {
                 let reason = server.reason.as_deref().map_or_else(String::new, clean);
                 format!("{name} is off: it is {reason}. It is defined in {from}.")
             }
-            State::Untrusted => match &server.trust {
+            DefinitionState::Untrusted => match &server.trust {
                 Trust::Changed(_) => {
                     format!(
                         "{name} does not run: it has changed since you agreed to it. It is in {from}."
@@ -78,29 +80,32 @@ impl Answer<'_> {
                     "{name} does not run: it came with {from}, and you have not agreed to it yet."
                 ),
             },
-            State::Invalid => {
+            DefinitionState::Invalid => {
                 let what =
                     self.first_error().map_or_else(String::new, |problem| clean(&problem.message));
                 format!("{name} cannot run: {what}. It is defined in {from}.")
             }
-            State::Duplicate => {
+            DefinitionState::Duplicate => {
                 let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
                 let other = phrase::quoted(other);
                 format!("{name} does not run: it is the same server as {other}. It is in {from}.")
             }
-            State::Native => {
+            DefinitionState::Native => {
                 format!(
                     "{name} is not connected: the session's own web search replaces it. \
                      It is in {from}."
                 )
             }
-            State::Shadowed => format!("{name} is not used: every definition of it is hidden."),
+            DefinitionState::Shadowed => {
+                format!("{name} is not used: every definition of it is hidden.")
+            }
         }
     }
 
     /// Returns what makes the server invalid, if it is.
     fn first_error(&self) -> Option<&Problem> {
-        let problems = self.best.problems.iter().filter(|_| self.best.state == State::Invalid);
+        let problems =
+            self.best.problems.iter().filter(|_| self.best.state == DefinitionState::Invalid);
         problems.into_iter().find(|problem| problem.is_error())
     }
 
@@ -160,7 +165,7 @@ impl Answer<'_> {
 
     fn expanded(&self, text: &mut Lines) {
         let server = self.best;
-        if server.state == State::Untrusted {
+        if server.state == DefinitionState::Untrusted {
             if let Trust::Changed(differences) = &server.trust {
                 text.add("\nChanged since you agreed to it:");
                 add_changes(differences, "  ", text);
@@ -169,7 +174,7 @@ impl Answer<'_> {
             return;
         }
         // What is missing is told below, with what to do about it.
-        let is_known = |one: &&FieldUse| !matches!(one.used.from, Origin::Missing(_));
+        let is_known = |one: &&FieldUse| !matches!(one.used.from, ValueOrigin::Missing(_));
         let known: Vec<&FieldUse> = server.uses.iter().filter(is_known).collect();
         if !known.is_empty() {
             text.add("\nWhat was put in:");
@@ -177,10 +182,10 @@ impl Answer<'_> {
         for one in known {
             let variable = clean(&one.used.variable);
             let from = match one.used.from {
-                Origin::Environment => "from the environment",
-                Origin::Default => "from its default",
-                Origin::File => "from a file",
-                Origin::Missing(_) => "missing",
+                ValueOrigin::Environment => "from the environment",
+                ValueOrigin::Default => "from its default",
+                ValueOrigin::File => "from a file",
+                ValueOrigin::Missing(_) => "missing",
             };
             text.add(format!("  {}: {variable}, {from}", clean(&one.field)));
         }
@@ -204,7 +209,7 @@ impl Answer<'_> {
         let server = self.best;
         let word = phrase::word(&phrase::name(server.definition.name.as_str()));
         let step = match server.state {
-            State::Enabled => match self.starts.look(server) {
+            DefinitionState::Enabled => match self.starts.look(server) {
                 Launch::NotFound(command) => Some(format!(
                     "install `{}`, or give its full path in \"command\"",
                     clean(&command)
@@ -212,23 +217,25 @@ impl Answer<'_> {
                 Launch::NoFolder(_) => Some("create the folder, or correct \"cwd\"".to_owned()),
                 Launch::Ready | Launch::UrlConfigured => None,
             },
-            State::Disabled if !server.trust.is_enough() => Some(format!(
+            DefinitionState::Disabled if !server.trust.allows_use() => Some(format!(
                 "to use it: wharf enable {word}, then wharf trust {word} \
                  to see what it would do and agree"
             )),
-            State::Disabled => Some(format!("to use it: wharf enable {word}")),
-            State::Untrusted => {
+            DefinitionState::Disabled => Some(format!("to use it: wharf enable {word}")),
+            DefinitionState::Untrusted => {
                 Some(format!("to see what it would do and agree: wharf trust {word}"))
             }
-            State::Invalid => {
+            DefinitionState::Invalid => {
                 let hint = self.first_error().and_then(|problem| problem.hint.as_deref());
                 Some(hint.map_or_else(|| "correct the entry in its file".to_owned(), clean))
             }
-            State::Duplicate => {
+            DefinitionState::Duplicate => {
                 Some("to have both: wharf config set discovery.duplicates keep".to_owned())
             }
-            State::Shadowed => Some("wharf list --all shows what is used instead".to_owned()),
-            State::Native => None,
+            DefinitionState::Shadowed => {
+                Some("wharf list --all shows what is used instead".to_owned())
+            }
+            DefinitionState::Native => None,
         };
         if let Some(step) = step {
             text.add(format!("\n{} {step}", style::advice("Next:")));

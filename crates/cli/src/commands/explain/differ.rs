@@ -2,19 +2,19 @@
 //! headers only the names are told.
 
 use wharf_config::text::clean;
-use wharf_config::view::ServerView;
-use wharf_config::{Server, Written};
+use wharf_config::view::CatalogServerView;
+use wharf_config::{Server, WrittenText};
 
 use crate::ui::phrase;
 
 /// Lists the differences, one line each; none if the two are the same.
 pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
     let (theirs, ours) = (&other.definition.fields, &counting.definition.fields);
-    let (there, here) = (ServerView::of(other), ServerView::of(counting));
+    let (there, here) = (CatalogServerView::of(other), CatalogServerView::of(counting));
     let mut lines = Lines(Vec::new());
     lines.text("transport", Some(there.transport), Some(here.transport));
     lines.written("command", (&theirs.command, &ours.command), (&there.command, &here.command));
-    let words = |args: &[Written]| args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>();
+    let words = |args: &[WrittenText]| args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>();
     if words(&theirs.args) != words(&ours.args) {
         let shown = |args: &Option<Vec<String>>| {
             let words = args.iter().flatten().map(|word| phrase::word(word));
@@ -26,9 +26,9 @@ pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
     lines.written("cwd", (&theirs.cwd, &ours.cwd), (&there.cwd, &here.cwd));
     lines.written("url", (&theirs.url, &ours.url), (&there.url, &here.url));
     lines.pairs("headers", &theirs.headers, &ours.headers);
-    let limit = |view: &ServerView<'_>| phrase::duration(view.timeout_ms);
+    let limit = |view: &CatalogServerView<'_>| phrase::duration(view.timeout_ms);
     lines.text("timeout", Some(&limit(&there)), Some(&limit(&here)));
-    let approval = |view: &ServerView<'_>| format!("{:?}", view.approval).to_lowercase();
+    let approval = |view: &CatalogServerView<'_>| format!("{:?}", view.approval).to_lowercase();
     lines.text("approval", Some(&approval(&there)), Some(&approval(&here)));
     lines.text("prefix", there.prefix, here.prefix);
     lines.0
@@ -49,10 +49,11 @@ impl Lines {
     fn written(
         &mut self,
         field: &str,
-        (there, here): (&Option<Written>, &Option<Written>),
+        (there, here): (&Option<WrittenText>, &Option<WrittenText>),
         (other, counting): (&Option<String>, &Option<String>),
     ) {
-        let text = |written: &Option<Written>| written.as_ref().map(|written| written.text.clone());
+        let text =
+            |written: &Option<WrittenText>| written.as_ref().map(|written| written.text.clone());
         if text(there) != text(here) {
             let shown =
                 |text: &Option<String>| text.as_deref().map_or_else(String::new, phrase::word);
@@ -61,12 +62,17 @@ impl Lines {
     }
 
     /// Compares names and values, and tells the names.
-    fn pairs(&mut self, field: &str, there: &[(String, Written)], here: &[(String, Written)]) {
-        let value = |pairs: &[(String, Written)], name: &str| {
+    fn pairs(
+        &mut self,
+        field: &str,
+        there: &[(String, WrittenText)],
+        here: &[(String, WrittenText)],
+    ) {
+        let value = |pairs: &[(String, WrittenText)], name: &str| {
             pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value.text.clone())
         };
         let mut parts = Vec::new();
-        let names = |pairs: &[(String, Written)], fits: &dyn Fn(&str) -> bool| {
+        let names = |pairs: &[(String, WrittenText)], fits: &dyn Fn(&str) -> bool| {
             let names = pairs.iter().map(|(name, _)| name.as_str()).filter(|name| fits(name));
             names.map(clean).collect::<Vec<_>>().join(", ")
         };

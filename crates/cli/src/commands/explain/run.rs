@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde::Serialize;
-use wharf_config::view::ServerView;
-use wharf_config::{Origin, Problem, Server};
+use wharf_config::view::CatalogServerView;
+use wharf_config::{Problem, Server, ValueOrigin};
 
 use super::{answer, differ, why};
 use crate::commands::invocation::find;
@@ -28,7 +28,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Serialize)]
 struct Explanation<'a> {
     name: &'a str,
-    winner: Option<ServerView<'a>>,
+    winner: Option<CatalogServerView<'a>>,
     candidates: Vec<Candidate<'a>>,
     expanded: Vec<Expansion<'a>>,
     problems: Vec<&'a Problem>,
@@ -37,7 +37,7 @@ struct Explanation<'a> {
 #[derive(Serialize)]
 struct Candidate<'a> {
     #[serde(flatten)]
-    view: ServerView<'a>,
+    view: CatalogServerView<'a>,
     why: String,
     /// How it differs from the winner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -67,11 +67,11 @@ pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, F
     let uses = winner.into_iter().flat_map(|server| &server.uses);
     let explanation = Explanation {
         name: &args.name,
-        winner: winner.map(ServerView::of),
+        winner: winner.map(CatalogServerView::of),
         candidates: candidates
             .iter()
             .map(|server| Candidate {
-                view: ServerView::of(server),
+                view: CatalogServerView::of(server),
                 why: why::why(server, winner, env),
                 differs: winner
                     .map(|winner| differ::differences(server, winner))
@@ -91,10 +91,10 @@ pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, F
     Ok(Exit::Fine)
 }
 
-fn origin(from: Origin) -> &'static str {
+fn origin(from: ValueOrigin) -> &'static str {
     match from {
-        Origin::Environment | Origin::File => "environment",
-        Origin::Default => "default",
-        Origin::Missing(_) => "missing",
+        ValueOrigin::Environment | ValueOrigin::File => "environment",
+        ValueOrigin::Default => "default",
+        ValueOrigin::Missing(_) => "missing",
     }
 }

@@ -1,7 +1,7 @@
 //! Says why a definition has its name or not, from the ranks that decided it.
 
 use wharf_config::text::clean;
-use wharf_config::{Definition, Env, Level, Server, Source, Standing};
+use wharf_config::{Definition, Env, FilePrecedence, Level, Server, Source};
 
 use crate::ui::phrase;
 
@@ -37,9 +37,9 @@ fn order(first: &Definition, other: &Definition, env: &Env) -> String {
     if (higher.priority, higher.program) != (lower.priority, lower.program) {
         return format!("{} comes before {}", program(first), program(other));
     }
-    if higher.standing != lower.standing {
-        return match (higher.standing, lower.standing) {
-            (Standing::Project, _) => "project comes before user".to_owned(),
+    if higher.precedence != lower.precedence {
+        return match (higher.precedence, lower.precedence) {
+            (FilePrecedence::Project, _) => "project comes before user".to_owned(),
             _ => format!(
                 "in {} this folder's own part of {} comes before its other files",
                 program(first),

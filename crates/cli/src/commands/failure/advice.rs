@@ -142,7 +142,7 @@ fn setting_hint(error: &SettingError) -> Option<String> {
         SettingError::Unknown { nearest: None, .. } => {
             Some("`wharf config get` lists all settings".to_owned())
         }
-        SettingError::Later { wanted, .. } => Some(format!("use {wanted}")),
+        SettingError::UnsupportedValue { wanted, .. } => Some(format!("use {wanted}")),
         SettingError::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
         SettingError::Store(error) => Some(error.hint()),
         _ => None,
@@ -186,7 +186,7 @@ fn change_hint(error: &ManageError) -> Option<String> {
         ManageError::Credentials(error) => Some(credential_hint(error)),
         ManageError::NoHome => Some("set HOME or WHARF_HOME".to_owned()),
         ManageError::Edit { source, .. } => Some(source.hint()),
-        ManageError::TokenElsewhere { name, provider_id, .. } => Some(format!(
+        ManageError::OtherProgramToken { name, provider_id, .. } => Some(format!(
             "copy it into Wharf's own file first: wharf import {provider_id} {}",
             phrase::word(name)
         )),

@@ -142,7 +142,7 @@ impl From<ManageError> for Failure {
     fn from(error: ManageError) -> Self {
         match error {
             ManageError::TokenWithoutUrl => Self::TokenWithoutUrl,
-            ManageError::Elsewhere { name, path, provider } => {
+            ManageError::OtherProgram { name, path, provider } => {
                 Self::DefinedElsewhere { name, path, provider }
             }
             error => Self::Manage(error),
@@ -166,7 +166,7 @@ impl From<&Trust> for Distrust {
         match trust {
             Trust::Changed(_) => Self::Changed,
             Trust::Refused => Self::Refused,
-            Trust::NotNeeded | Trust::Given | Trust::Unknown => Self::New,
+            Trust::NotNeeded | Trust::Accepted | Trust::Unknown => Self::New,
         }
     }
 }

@@ -4,10 +4,12 @@
 //! headers are hidden, placeholders are not. In the command line `hidden` decides: what looks like a
 //! secret must not hide what would be run.
 
-use wharf_config::secret::MASK;
-use wharf_config::text::reveal;
-use wharf_config::trust::{Difference, EnvFile, Trust, TrustSubject, UsedFile, value_as_written};
-use wharf_config::{Approval, Definition, Env, Server, Syntax, Written};
+use wharf_config::secret::REDACTED;
+use wharf_config::text::escape_invisible;
+use wharf_config::trust::{
+    EnvFile, FingerprintDifference, Trust, TrustSubject, UsedFile, value_as_written,
+};
+use wharf_config::{Approval, Definition, Env, Server, Syntax, WrittenText};
 
 use super::hidden::arguments;
 use super::variables::Remark;
@@ -27,12 +29,12 @@ pub(super) fn describe(server: &Server, subject: &TrustSubject, env: &Env) -> St
     let definition = &server.definition;
     let name = style::strong(&phrase::quoted(definition.name.as_str()));
     let place = phrase::place(&definition.source, definition.line, env);
-    let source = reveal(definition.source.provider_name);
+    let source = escape_invisible(definition.source.provider_name);
     let mut lines = Lines::default();
     lines.add(format!("{name} from {place} ({source})"));
     launch(definition, subject, env, &mut lines);
-    if let Some(url) = definition.fields.shown_url() {
-        lines.labelled("url", &reveal(&url));
+    if let Some(url) = definition.fields.render_url() {
+        lines.labelled("url", &escape_invisible(&url));
     }
     let pairs = Pairs { definition, env };
     pairs.add("env", "=", &definition.fields.env, &mut lines);
@@ -41,7 +43,7 @@ pub(super) fn describe(server: &Server, subject: &TrustSubject, env: &Env) -> St
     }
     pairs.add("header", ": ", &definition.fields.headers, &mut lines);
     if let Some(helper) = &definition.fields.headers_helper {
-        lines.labelled("headers from", &reveal(helper));
+        lines.labelled("headers from", &escape_invisible(helper));
     }
     for file in &subject.files {
         used_file(file, env, &mut lines);
@@ -71,7 +73,7 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
         if let Some(program) = program.filter(|path| path.as_os_str() != command.text.as_str()) {
             lines.labelled("program", &phrase::path(program, env));
         }
-        if let Some(target) = &subject.program_target {
+        if let Some(target) = &subject.program_real_path {
             lines.labelled("", &format!("is a link to {}", phrase::path(target, env)));
         }
         if !subject.repository_files.is_empty() {
@@ -82,7 +84,7 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
         }
     }
     if let Some(cwd) = &fields.cwd {
-        lines.labelled("cwd", &reveal(&cwd.text));
+        lines.labelled("cwd", &escape_invisible(&cwd.text));
     }
     for (field, target) in &subject.links {
         let remark = format!("{field} goes through a link of this project to");
@@ -92,10 +94,10 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
 
 /// Adds an environment file and the names of what it sets.
 fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
-    let target = file.target.as_ref();
+    let target = file.real_path.as_ref();
     let target = target.map(|path| format!(" (is {})", phrase::path(path, env)));
-    let own = if file.is_of_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
-    let shown = format!("{}{}{own}", reveal(written), target.unwrap_or_default());
+    let own = if file.is_in_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
+    let shown = format!("{}{}{own}", escape_invisible(written), target.unwrap_or_default());
     let Some(variables) = &file.variables else {
         lines.labelled("env file", &format!("{shown}{}", style::odd("  (cannot be read)")));
         return;
@@ -105,7 +107,10 @@ fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
         variables.iter().partition(|name| Remark::on(name) == Remark::LoadsCode);
     let more = others.len().saturating_sub(MOST_VARIABLES);
     for name in warned.into_iter().chain(others.into_iter().take(MOST_VARIABLES)) {
-        lines.labelled("", &format!("sets {}={MASK}{}", reveal(name), remark(Remark::on(name))));
+        lines.labelled(
+            "",
+            &format!("sets {}={REDACTED}{}", escape_invisible(name), remark(Remark::on(name))),
+        );
     }
     if more > 0 {
         lines.labelled("", &format!("sets {}", phrase::count(more, "more variable")));
@@ -114,9 +119,9 @@ fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
 
 /// Adds a file whose contents are used.
 fn used_file(file: &UsedFile, env: &Env, lines: &mut Lines) {
-    let target = file.target.as_ref().map(|path| format!(" (is {})", phrase::path(path, env)));
-    let remark = if file.is_of_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
-    let shown = format!("{}{}{remark}", reveal(&file.named), target.unwrap_or_default());
+    let target = file.real_path.as_ref().map(|path| format!(" (is {})", phrase::path(path, env)));
+    let remark = if file.is_in_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
+    let shown = format!("{}{}{remark}", escape_invisible(&file.named), target.unwrap_or_default());
     lines.labelled("reads", &shown);
 }
 
@@ -124,24 +129,25 @@ fn used_file(file: &UsedFile, env: &Env, lines: &mut Lines) {
 fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
     let fields = &definition.fields;
     if let Some(auth) = &fields.auth {
-        let which = auth.credential_id.as_deref().map_or("for its address".to_owned(), reveal);
+        let which =
+            auth.credential_id.as_deref().map_or("for its address".to_owned(), escape_invisible);
         lines.labelled("credential", &format!("stored, {which}"));
     }
     if let Some(account) = &fields.account {
-        lines.labelled("account", &reveal(account));
+        lines.labelled("account", &escape_invisible(account));
     }
     let Some(oauth) = &fields.oauth else { return };
     let texts = [("client id", &oauth.client_id), ("client secret", &oauth.client_secret)];
     for (label, text) in texts {
         if let Some(text) = text {
-            lines.labelled(label, &reveal(&value_as_written(text, definition, env)));
+            lines.labelled(label, &escape_invisible(&value_as_written(text, definition, env)));
         }
     }
     if let Some(redirect) = &oauth.redirect_uri {
-        lines.labelled("redirects to", &reveal(redirect));
+        lines.labelled("redirects to", &escape_invisible(redirect));
     }
     if let Some(scope) = &oauth.scope {
-        lines.labelled("scope", &reveal(scope));
+        lines.labelled("scope", &escape_invisible(scope));
     }
 }
 
@@ -156,7 +162,7 @@ fn policy(definition: &Definition, lines: &mut Lines) {
     };
     lines.labelled("approval", &word(policy.approval));
     for (tool, approval) in &policy.tool_approval {
-        lines.labelled("", &format!("{}: {}", reveal(tool), word(*approval)));
+        lines.labelled("", &format!("{}: {}", escape_invisible(tool), word(*approval)));
     }
     if let Some(prefix) = policy.prefix.as_ref().filter(|prefix| !prefix.is_empty()) {
         let remark = style::odd("  (its tools are named after this, not after the server)");
@@ -165,25 +171,25 @@ fn policy(definition: &Definition, lines: &mut Lines) {
     if policy.inherit_env {
         lines.labelled("passes on", &style::odd("your whole environment"));
     } else if !policy.pass_env.is_empty() {
-        lines.labelled("passes on", &reveal(&policy.pass_env.join(", ")));
+        lines.labelled("passes on", &escape_invisible(&policy.pass_env.join(", ")));
     }
     if policy.retry_on_hints {
         lines.labelled("retry", "hints (repeats calls of tools that say this is safe)");
     }
     if let Some(version) = &policy.protocol_version {
-        lines.labelled("protocol", &reveal(version));
+        lines.labelled("protocol", &escape_invisible(version));
     }
 }
 
 /// Adds what is not as it was agreed to.
-pub(crate) fn add_changes(differences: &[Difference], indent: &str, lines: &mut Lines) {
+pub(crate) fn add_changes(differences: &[FingerprintDifference], indent: &str, lines: &mut Lines) {
     for difference in differences {
         lines.add(format!("{indent}{}", change(difference)));
     }
 }
 
-fn change(difference: &Difference) -> String {
-    let field = reveal(&difference.field);
+fn change(difference: &FingerprintDifference) -> String {
+    let field = escape_invisible(&difference.field);
     match (&difference.before, &difference.after) {
         (Some(before), Some(after)) if before == after => format!("{field}: has another value"),
         (Some(before), Some(after)) => {
@@ -210,27 +216,30 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    fn add(&self, label: &str, between: &str, pairs: &[(String, Written)], lines: &mut Lines) {
+    fn add(&self, label: &str, between: &str, pairs: &[(String, WrittenText)], lines: &mut Lines) {
         for (name, value) in pairs {
             let own = if label == "env" { Remark::on(name) } else { Remark::None };
             let (shown, about) = self.value(value);
             let about = about.map(|about| style::odd(&format!("  ({about})"))).unwrap_or_default();
-            let line = format!("{}{between}{shown}{about}{}", reveal(name), remark(own));
+            let line = format!("{}{between}{shown}{about}{}", escape_invisible(name), remark(own));
             lines.labelled(label, &line);
         }
     }
 
     /// Shows a value as written, and says what would become of it where that is not plain.
-    fn value(&self, value: &Written) -> (String, Option<&'static str>) {
+    fn value(&self, value: &WrittenText) -> (String, Option<&'static str>) {
         if value.syntax.contains(Syntax::RESOLVED) {
             if value.text.starts_with('!') {
-                return (reveal(&value.text), Some("this command would be run"));
+                return (escape_invisible(&value.text), Some("this command would be run"));
             }
             if names_a_variable(&value.text, self.env) {
-                return (reveal(&value.text), Some("your variable of this name, if it is set"));
+                return (
+                    escape_invisible(&value.text),
+                    Some("your variable of this name, if it is set"),
+                );
             }
         }
-        (reveal(&value_as_written(value, self.definition, self.env)), None)
+        (escape_invisible(&value_as_written(value, self.definition, self.env)), None)
     }
 }
 
@@ -240,5 +249,5 @@ fn names_a_variable(text: &str, env: &Env) -> bool {
     let is_shaped = text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.contains('_')
         && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    is_shaped || env.filled_variable(text).is_some()
+    is_shaped || env.nonempty_variable(text).is_some()
 }

@@ -4,8 +4,8 @@
 //! `--token`, once it is clear which program gets that flag. Before that a flag may be there only
 //! to hide what would be run, so in doubt everything is shown.
 
-use wharf_config::secret::{MASK, names_a_secret, redact_url};
-use wharf_config::{Definition, Written};
+use wharf_config::secret::{REDACTED, names_a_secret, redact_url};
+use wharf_config::{Definition, WrittenText};
 
 /// Programs that start what their arguments name.
 const LAUNCHERS: [&str; 22] = [
@@ -63,7 +63,7 @@ pub(super) fn arguments(definition: &Definition) -> Vec<String> {
     let mut program_is_known = !is_launcher(command);
     let mut before = "";
     let mut shown = Vec::new();
-    for Written { text, .. } in &definition.fields.args {
+    for WrittenText { text, .. } in &definition.fields.args {
         let hidden = program_is_known.then(|| hide(text, before, definition)).flatten();
         program_is_known |= names_a_program(text, before);
         // What was a value does not introduce another one.
@@ -80,12 +80,12 @@ fn hide(text: &str, before: &str, definition: &Definition) -> Option<String> {
     let (flag, value) = joined.unwrap_or((before, text));
     let flag_part = &text[..text.len() - value.len()];
     if SECRET_FLAGS.contains(&flag) && is_token(value) && !definition.folder.join(value).exists() {
-        return Some(format!("{flag_part}{MASK}"));
+        return Some(format!("{flag_part}{REDACTED}"));
     }
     let (name, secret) = value.split_once(':').filter(|_| HEADER_FLAGS.contains(&flag))?;
     let is_base64 = |word: &str| word.split('/').all(is_token);
     let hides = is_token(name) && names_a_secret(name) && secret.split(' ').all(is_base64);
-    hides.then(|| format!("{flag_part}{name}: {MASK}"))
+    hides.then(|| format!("{flag_part}{name}: {REDACTED}"))
 }
 
 /// Tells whether an argument of a launcher is the program that gets the rest.

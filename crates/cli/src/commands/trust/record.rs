@@ -1,7 +1,7 @@
 //! Changes the record of what is trusted, and tells about it.
 
 use serde::Serialize;
-use wharf_config::store::{self, Lock};
+use wharf_config::store::{self, WriteLock};
 use wharf_config::trust::TrustStore;
 
 use crate::commands::{Exit, Failure, Invocation};
@@ -45,7 +45,7 @@ pub(crate) fn change<T>(
 ) -> Result<T, Failure> {
     let env = &invocation.env;
     let home = env.wharf_home().ok_or(Failure::NoHome)?;
-    let _lock = Lock::acquire(&home.join("run"), store::LOCK_WAIT)?;
+    let _lock = WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?;
     let (mut record, problem) = TrustStore::load(env);
     if problem.is_some() {
         let path = phrase::path(&home.join("trust.json"), env);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use wharf_config::trust::TrustSubject;
-use wharf_config::{Catalog, Definition, Level, Server, State};
+use wharf_config::{Catalog, Definition, DefinitionState, Level, Server};
 
 use super::agreement;
 use super::chosen::Chosen;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Fai
     }
     let (servers, remarks) = if names_none || chosen.all {
         let winners = catalog.winners().into_iter();
-        (winners.filter(|server| server.state == State::Untrusted).collect(), Vec::new())
+        (winners.filter(|server| server.state == DefinitionState::Untrusted).collect(), Vec::new())
     } else {
         named(&chosen.names, &catalog)?
     };
@@ -114,7 +114,7 @@ fn named<'a>(
         }
     }
     let (untrusted, others): (Vec<&Server>, Vec<&Server>) =
-        found.into_iter().partition(|server| !server.trust.is_enough());
+        found.into_iter().partition(|server| !server.trust.allows_use());
     Ok((untrusted, others.into_iter().map(needs_nothing).collect()))
 }
 
@@ -198,7 +198,7 @@ fn record_all(
 fn runs_in_trusted_folder(server: &Server) -> bool {
     let Definition { source, fields, .. } = &server.definition;
     let cwd = fields.cwd.as_ref().map(|cwd| Path::new(&cwd.text));
-    server.state == State::Enabled
+    server.state == DefinitionState::Enabled
         && !matches!(source.level, Level::Project | Level::Builtin)
         && fields.command.is_some()
         && cwd.is_none_or(|cwd| !cwd.is_absolute())

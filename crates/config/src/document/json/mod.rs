@@ -3,7 +3,7 @@
 //! What a lenient reader here would accept, the program that owns the file may refuse; a person
 //! would then look for the fault in the wrong place.
 
-mod complaint;
+mod error_message;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,9 @@
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{Scanner, ScannerOptions};
 
-use super::complaint;
-use crate::document::keys::keep_last;
-use crate::document::lines::Lines;
+use super::error_message;
+use crate::document::line_index::LineIndex;
+use crate::document::unique_keys::keep_last;
 use crate::document::{DuplicateKey, Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
 
 /// Only comments and trailing commas are allowed beyond plain JSON; both are handled here.
@@ -22,9 +22,9 @@ const STRICT: ScannerOptions = ScannerOptions {
 
 /// Reads a text; an empty one is null on line 1.
 pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
-    let mut reader = Reader {
+    let mut reader = JsonReader {
         text,
-        lines: Lines::new(text),
+        lines: LineIndex::new(text),
         scanner: Scanner::new(text, &STRICT),
         scanned: 0,
         last_end: 0,
@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
         root: None,
         duplicate_keys: Vec::new(),
     };
-    let mut expected = Expected::Value;
+    let mut expected = ExpectedToken::Value;
     while let Some(token) = reader.next_token()? {
         expected = reader.take(expected, token)?;
     }
@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
 
 /// What may stand next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expected {
+pub(super) enum ExpectedToken {
     /// A value.
     Value,
     /// A value, or the end of the list.
@@ -67,9 +67,9 @@ enum Content {
     Map { entries: Vec<(Key, Node)>, key: Option<Key> },
 }
 
-struct Reader<'text> {
+struct JsonReader<'text> {
     text: &'text str,
-    lines: Lines<'text>,
+    lines: LineIndex<'text>,
     scanner: Scanner<'text>,
     /// The end of what was scanned, comments included.
     scanned: usize,
@@ -80,13 +80,13 @@ struct Reader<'text> {
     duplicate_keys: Vec<DuplicateKey>,
 }
 
-impl<'text> Reader<'text> {
+impl<'text> JsonReader<'text> {
     fn next_token(&mut self) -> Result<Option<Token<'text>>, SyntaxError> {
         loop {
             let token = self.scanner.scan().map_err(|error| {
                 let offset = error.range().start;
                 let rest = self.text.get(offset..).unwrap_or_default();
-                self.lines.error(offset, complaint::about_token(error.kind(), rest))
+                self.lines.error(offset, error_message::for_scanner_error(error.kind(), rest))
             })?;
             let start = self.scanner.token_start();
             self.check_space(start)?;
@@ -98,18 +98,22 @@ impl<'text> Reader<'text> {
         }
     }
 
-    fn take(&mut self, expected: Expected, token: Token<'text>) -> Result<Expected, SyntaxError> {
-        let takes_value = matches!(expected, Expected::Value | Expected::Item);
+    fn take(
+        &mut self,
+        expected: ExpectedToken,
+        token: Token<'text>,
+    ) -> Result<ExpectedToken, SyntaxError> {
+        let takes_value = matches!(expected, ExpectedToken::Value | ExpectedToken::Item);
         let next = match token {
             Token::OpenBrace if takes_value => {
                 self.open(Content::Map { entries: Vec::new(), key: None })?
             }
             Token::OpenBracket if takes_value => self.open(Content::List(Vec::new()))?,
-            Token::CloseBrace if self.may_close(expected, Expected::Key) => self.close(),
-            Token::CloseBracket if self.may_close(expected, Expected::Item) => self.close(),
-            Token::Comma if expected == Expected::Comma => self.in_container(),
-            Token::Colon if expected == Expected::Colon => Expected::Value,
-            Token::String(text) if expected == Expected::Key => {
+            Token::CloseBrace if self.may_close(expected, ExpectedToken::Key) => self.close(),
+            Token::CloseBracket if self.may_close(expected, ExpectedToken::Item) => self.close(),
+            Token::Comma if expected == ExpectedToken::Comma => self.in_container(),
+            Token::Colon if expected == ExpectedToken::Colon => ExpectedToken::Value,
+            Token::String(text) if expected == ExpectedToken::Key => {
                 self.check_string()?;
                 self.set_key(text.into_owned())
             }
@@ -143,7 +147,7 @@ impl<'text> Reader<'text> {
         Ok(Parsed { root, duplicate_keys: self.duplicate_keys })
     }
 
-    fn open(&mut self, content: Content) -> Result<Expected, SyntaxError> {
+    fn open(&mut self, content: Content) -> Result<ExpectedToken, SyntaxError> {
         if self.open.len() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
             return Err(self.lines.error(self.scanner.token_start(), message));
@@ -152,13 +156,13 @@ impl<'text> Reader<'text> {
         Ok(self.in_container())
     }
 
-    fn may_close(&self, expected: Expected, kind: Expected) -> bool {
-        expected == kind || (expected == Expected::Comma && self.in_container() == kind)
+    fn may_close(&self, expected: ExpectedToken, kind: ExpectedToken) -> bool {
+        expected == kind || (expected == ExpectedToken::Comma && self.in_container() == kind)
     }
 
-    fn close(&mut self) -> Expected {
+    fn close(&mut self) -> ExpectedToken {
         let Some(Container { line, content }) = self.open.pop() else {
-            return Expected::Nothing;
+            return ExpectedToken::Nothing;
         };
         let value = match content {
             Content::List(items) => Value::List(items),
@@ -169,41 +173,41 @@ impl<'text> Reader<'text> {
         self.place(Node::new(line, value))
     }
 
-    fn set_key(&mut self, text: String) -> Expected {
+    fn set_key(&mut self, text: String) -> ExpectedToken {
         let line = self.line();
         if let Some(Container { content: Content::Map { key, .. }, .. }) = self.open.last_mut() {
             *key = Some(Key { text, line });
         }
-        Expected::Colon
+        ExpectedToken::Colon
     }
 
-    fn place_scalar(&mut self, value: Value) -> Expected {
+    fn place_scalar(&mut self, value: Value) -> ExpectedToken {
         self.place(Node::new(self.line(), value))
     }
 
-    fn place(&mut self, node: Node) -> Expected {
+    fn place(&mut self, node: Node) -> ExpectedToken {
         match self.open.last_mut().map(|container| &mut container.content) {
             None => {
                 self.root = Some(node);
-                Expected::Nothing
+                ExpectedToken::Nothing
             }
             Some(Content::List(items)) => {
                 items.push(node);
-                Expected::Comma
+                ExpectedToken::Comma
             }
             Some(Content::Map { entries, key }) => {
                 entries.extend(key.take().map(|key| (key, node)));
-                Expected::Comma
+                ExpectedToken::Comma
             }
         }
     }
 
     /// Returns what may stand at the beginning of the innermost container, or after a comma in it.
-    fn in_container(&self) -> Expected {
+    fn in_container(&self) -> ExpectedToken {
         match self.open.last().map(|container| &container.content) {
-            None => Expected::Nothing,
-            Some(Content::List(_)) => Expected::Item,
-            Some(Content::Map { .. }) => Expected::Key,
+            None => ExpectedToken::Nothing,
+            Some(Content::List(_)) => ExpectedToken::Item,
+            Some(Content::Map { .. }) => ExpectedToken::Key,
         }
     }
 
@@ -211,11 +215,11 @@ impl<'text> Reader<'text> {
         self.lines.line(self.scanner.token_start())
     }
 
-    fn refuse(&self, expected: Expected, token: &Token<'_>) -> SyntaxError {
-        let message = complaint::about_place(expected, self.in_container(), token);
+    fn refuse(&self, expected: ExpectedToken, token: &Token<'_>) -> SyntaxError {
+        let message = error_message::for_misplaced_token(expected, self.in_container(), token);
         // A missing comma is missing where the last value ends, not where the next one begins.
         let offset = match message {
-            complaint::MISSING_COMMA => self.last_end,
+            error_message::MISSING_COMMA => self.last_end,
             _ => self.scanner.token_start(),
         };
         self.lines.error(offset, message)
@@ -226,9 +230,11 @@ impl<'text> Reader<'text> {
         let space = self.text.get(self.scanned..end).unwrap_or_default();
         match space.char_indices().find(|(_, c)| !matches!(c, ' ' | '\t' | '\r' | '\n')) {
             None => Ok(()),
-            Some((index, odd)) => {
-                let message =
-                    format!("white space of the kind U+{:04X} is not allowed here", u32::from(odd));
+            Some((index, character)) => {
+                let message = format!(
+                    "white space of the kind U+{:04X} is not allowed here",
+                    u32::from(character)
+                );
                 Err(self.lines.error(self.scanned + index, message))
             }
         }

@@ -18,7 +18,7 @@ fn scalars_keep_their_kind_and_digits() {
 }
 
 #[test]
-fn values_and_keys_know_their_line() {
+fn values_and_keys_have_their_line() {
     check(
         "\n{\n  \"a\":\n    [1,\n     {}],\n  \"b\": null\n}\n",
         "{a@3: [1@4, {}@5]@4, b@6: null@6}@2",
@@ -26,17 +26,17 @@ fn values_and_keys_know_their_line() {
 }
 
 #[test]
-fn windows_line_ends_and_a_byte_order_mark_are_fine() {
+fn windows_line_ends_and_a_byte_order_mark_are_accepted() {
     check("\u{feff}{\r\n\"a\": 1\r\n}\r\n", "{a@2: 1@2}@1");
 }
 
 #[test]
-fn comments_and_trailing_commas_are_fine() {
+fn comments_and_trailing_commas_are_accepted() {
     check("// a\n{/* b\n */\"a\": [1,], // c\n}\n// d", "{a@3: [1@3]@3}@2");
 }
 
 #[test]
-fn nothing_is_null_on_line_one() {
+fn an_empty_text_is_null_on_line_one() {
     check("", "null@1");
     check(" \n\n", "null@1");
     check("\n// only a comment\n/* and another */", "null@1");
@@ -58,7 +58,7 @@ fn half_a_surrogate_pair_is_an_error() {
 }
 
 #[test]
-fn the_last_of_equal_keys_counts_in_the_place_of_the_first() {
+fn of_duplicate_keys_the_last_value_is_used_at_the_first_position() {
     check(
         "{\"a\": 1,\n\"b\": {\"x\": 1, \"\\u0078\": 2},\n\"a\": 3}",
         "{a@3: 3@3, b@2: {x@2: 2@2}@2}@1 twice x@2,2 twice a@1,3",
@@ -75,7 +75,7 @@ fn a_truncated_file_says_where_it_ends_and_what_is_open() {
 }
 
 #[test]
-fn a_missing_comma_is_reported_where_it_belongs() {
+fn a_missing_comma_is_reported_after_the_last_value() {
     check("{\n  \"é\": \"é\"\n  \"b\": 2\n}", "2:11: a comma is missing here");
     check("[1 // one\n 2]", "1:3: a comma is missing here");
     check("[{}\n{}]", "1:4: a comma is missing here");
@@ -107,7 +107,7 @@ fn misplaced_tokens_are_named() {
 }
 
 #[test]
-fn what_only_other_dialects_allow_is_refused() {
+fn syntax_of_other_json_dialects_is_rejected() {
     check("{a: 1}", "1:2: a key must stand in double quotes");
     check("{'a': 1}", "1:2: single quotes are not allowed; use double quotes");
     check("[0x1F]", "1:2: hexadecimal numbers are not allowed");
@@ -147,7 +147,7 @@ fn errors_never_quote_the_text() {
 }
 
 #[test]
-fn nesting_has_a_limit_that_needs_no_stack() {
+fn deep_nesting_is_rejected_without_recursion() {
     on_a_small_stack(|| {
         let nested = |open: &str, close: &str, depth| open.repeat(depth) + &close.repeat(depth);
         assert!(parse(&nested("[", "]", MAX_DEPTH), Notation::Json).is_ok());

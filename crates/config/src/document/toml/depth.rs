@@ -8,7 +8,7 @@
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::document::lines::Lines;
+use crate::document::line_index::LineIndex;
 use crate::document::{MAX_DEPTH, SyntaxError};
 
 /// What `toml_edit` allows for the names of one key, and for brackets.
@@ -18,8 +18,8 @@ pub(super) const PARSER_LIMIT: usize = 80;
 const LIMIT: usize = 4 * MAX_DEPTH;
 
 /// Counts the levels before anything is built.
-pub(super) fn check(text: &str, lines: &Lines<'_>) -> Result<(), SyntaxError> {
-    let mut levels = Levels::default();
+pub(super) fn check(text: &str, lines: &LineIndex<'_>) -> Result<(), SyntaxError> {
+    let mut levels = NestingCounter::default();
     for token in Source::new(text).lex() {
         levels.take(token.kind());
         let message = if levels.dots >= PARSER_LIMIT {
@@ -35,7 +35,7 @@ pub(super) fn check(text: &str, lines: &Lines<'_>) -> Result<(), SyntaxError> {
 }
 
 #[derive(Default)]
-struct Levels {
+struct NestingCounter {
     /// The levels that the last `[header]` opens.
     header: usize,
     /// Each open bracket with what closes it and the dots before it: each dot is one more table.
@@ -48,7 +48,7 @@ struct Levels {
     has_value: bool,
 }
 
-impl Levels {
+impl NestingCounter {
     fn take(&mut self, kind: TokenKind) {
         match kind {
             TokenKind::Dot => self.dots += 1,

@@ -5,24 +5,26 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, TomlError, Value as TomlValue};
 
 use super::depth;
-use crate::document::lines::Lines;
+use crate::document::line_index::LineIndex;
 use crate::document::{Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
 
 /// Reads a text. Equal keys are an error in TOML, so none is ever reported as a duplicate.
 pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     depth::check(text, &lines)?;
     let document = Document::parse(text).map_err(|error| explain(&error, &lines))?;
-    let reader = Reader { text, lines };
+    let reader = TomlReader { text, lines };
     let root = match document.iter().next() {
         None => Node::new(1, Value::Null),
-        Some(_) => Node::new(1, reader.table(document.as_table(), Place { offset: 0, depth: 1 })?),
+        Some(_) => {
+            Node::new(1, reader.table(document.as_table(), Position { offset: 0, depth: 1 })?)
+        }
     };
     Ok(Parsed { root, duplicate_keys: Vec::new() })
 }
 
 /// Takes the bare message only: the error's `Display` quotes the line, which may hold a secret.
-fn explain(error: &TomlError, lines: &Lines<'_>) -> SyntaxError {
+fn explain(error: &TomlError, lines: &LineIndex<'_>) -> SyntaxError {
     let offset = error.span().map_or(0, |span| span.start);
     match error.message() {
         message if message.contains("recursion") || message.contains("recurse") => {
@@ -34,82 +36,83 @@ fn explain(error: &TomlError, lines: &Lines<'_>) -> SyntaxError {
 
 /// Where a value stands; tables that are only implied have no place of their own.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     offset: usize,
     depth: usize,
 }
 
-impl Place {
+impl Position {
     fn inside(self, span: Option<Range<usize>>) -> Self {
         Self { offset: span.map_or(self.offset, |span| span.start), depth: self.depth + 1 }
     }
 }
 
-struct Reader<'text> {
+struct TomlReader<'text> {
     text: &'text str,
-    lines: Lines<'text>,
+    lines: LineIndex<'text>,
 }
 
-impl Reader<'_> {
-    fn table(&self, table: &dyn TableLike, place: Place) -> Result<Value, SyntaxError> {
-        self.check_depth(place)?;
+impl TomlReader<'_> {
+    fn table(&self, table: &dyn TableLike, position: Position) -> Result<Value, SyntaxError> {
+        self.check_depth(position)?;
         let mut entries = Vec::with_capacity(table.len());
         for (text, item) in table.iter() {
             let span = table.key(text).and_then(toml_edit::Key::span);
-            let at_key = Place { offset: span.map_or(place.offset, |span| span.start), ..place };
+            let at_key =
+                Position { offset: span.map_or(position.offset, |span| span.start), ..position };
             let key = Key { text: text.to_owned(), line: self.lines.line(at_key.offset) };
             entries.push((key, self.item(item, at_key.inside(item.span()))?));
         }
         Ok(Value::Map(Map(entries)))
     }
 
-    fn item(&self, item: &Item, place: Place) -> Result<Node, SyntaxError> {
+    fn item(&self, item: &Item, position: Position) -> Result<Node, SyntaxError> {
         let value = match item {
             Item::None => Value::Null,
-            Item::Value(value) => return self.value(value, place),
-            Item::Table(table) => self.table(table, place)?,
+            Item::Value(value) => return self.value(value, position),
+            Item::Table(table) => self.table(table, position)?,
             Item::ArrayOfTables(tables) => {
-                self.check_depth(place)?;
+                self.check_depth(position)?;
                 let mut items = Vec::with_capacity(tables.len());
                 for table in tables {
-                    let place = place.inside(table.span());
-                    items.push(Node::new(self.line(place), self.table(table, place)?));
+                    let position = position.inside(table.span());
+                    items.push(Node::new(self.line(position), self.table(table, position)?));
                 }
                 Value::List(items)
             }
         };
-        Ok(Node::new(self.line(place), value))
+        Ok(Node::new(self.line(position), value))
     }
 
-    fn value(&self, value: &TomlValue, place: Place) -> Result<Node, SyntaxError> {
+    fn value(&self, value: &TomlValue, position: Position) -> Result<Node, SyntaxError> {
         let read = match value {
             TomlValue::String(text) => Value::String(text.value().clone()),
             TomlValue::Boolean(truth) => Value::Bool(*truth.value()),
             TomlValue::Integer(number) => Value::Number(self.raw(number.span())),
             TomlValue::Float(number) => Value::Number(self.raw(number.span())),
             TomlValue::Datetime(date) => Value::String(self.raw(date.span())),
-            TomlValue::InlineTable(table) => self.table(table, place)?,
+            TomlValue::InlineTable(table) => self.table(table, position)?,
             TomlValue::Array(array) => {
-                self.check_depth(place)?;
-                let items = array.iter().map(|item| self.value(item, place.inside(item.span())));
+                self.check_depth(position)?;
+                let items = array.iter().map(|item| self.value(item, position.inside(item.span())));
                 Value::List(items.collect::<Result<_, _>>()?)
             }
         };
-        Ok(Node::new(self.line(place), read))
+        Ok(Node::new(self.line(position), read))
     }
 
-    fn check_depth(&self, place: Place) -> Result<(), SyntaxError> {
-        if place.depth <= MAX_DEPTH {
+    fn check_depth(&self, position: Position) -> Result<(), SyntaxError> {
+        if position.depth <= MAX_DEPTH {
             return Ok(());
         }
-        Err(self.lines.error(place.offset, format!("nested more than {MAX_DEPTH} levels deep")))
+        Err(self.lines.error(position.offset, format!("nested more than {MAX_DEPTH} levels deep")))
     }
 
     fn raw(&self, span: Option<Range<usize>>) -> String {
         span.and_then(|span| self.text.get(span)).unwrap_or_default().to_owned()
     }
 
-    fn line(&self, place: Place) -> u32 {
-        self.lines.line(place.offset)
+    fn line(&self, position: Position) -> u32 {
+        self.lines.line(position.offset)
     }
 }

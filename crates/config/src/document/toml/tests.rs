@@ -56,14 +56,14 @@ fn values_over_several_lines_begin_on_the_first() {
 }
 
 #[test]
-fn nothing_is_null_on_line_one() {
+fn an_empty_text_is_null_on_line_one() {
     check("", "null@1");
     check("\n# only a comment\n", "null@1");
     check("[a]", "{a@1: {}@1}@1");
 }
 
 #[test]
-fn equal_keys_are_an_error() {
+fn duplicate_keys_are_an_error() {
     check("a = 1\n\na = 2", "3:1: duplicate key");
     check("[a]\n[b]\n[a]", "3:2: duplicate key");
 }
@@ -95,7 +95,7 @@ fn errors_never_quote_the_text() {
 }
 
 #[test]
-fn nesting_has_a_limit() {
+fn nesting_depth_is_limited() {
     let lists = |depth| format!("a = {}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(parse(&lists(80), Notation::Toml).is_ok());
     check(&lists(81), "1:85: nested more than 80 levels deep");
@@ -107,7 +107,7 @@ fn nesting_has_a_limit() {
 }
 
 #[test]
-fn dotted_keys_in_nested_tables_cannot_multiply() {
+fn dotted_keys_in_nested_inline_tables_count_towards_the_depth_limit() {
     let key = vec!["k"; 80].join(".");
     let closed = format!("{{{key} = ").repeat(80) + "1" + &"}".repeat(80);
     let confused = format!("{{x = ], {key} = ").repeat(80);

@@ -3,11 +3,11 @@
 //! While events are read, an alias only points at its value, so a text that would unfold to
 //! gigabytes is refused before anything is copied.
 
-mod complaint;
+mod error_message;
 mod read;
 mod scalar;
+mod shared_value;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 pub(super) use read::parse;

@@ -9,21 +9,21 @@ use std::rc::Rc;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-use super::complaint;
-use super::tree::{self, Entry, Tree};
-use crate::document::keys::keep_last;
-use crate::document::lines::{Lines, narrow};
+use super::error_message;
+use super::shared_value::{self, SharedEntry, SharedValue};
+use crate::document::line_index::{LineIndex, to_u32};
+use crate::document::unique_keys::keep_last;
 use crate::document::{
     DuplicateKey, Key, MAX_DEPTH, MAX_YAML_NODES, Node, Parsed, SyntaxError, Value,
 };
 
 /// Reads the first document of a text; an empty one is null on line 1.
 pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
-    let mut reader = Reader::new(text);
+    let mut reader = YamlReader::new(text);
     let mut is_complete = false;
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
-            reader.error(*error.marker(), complaint::about_syntax(error.info()))
+            reader.error(*error.marker(), error_message::for_parser_message(error.info()))
         })?;
         // The event after the document is read too: only there the parser complains about
         // something that follows but is no second document.
@@ -36,12 +36,12 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     Ok(reader.finish())
 }
 
-struct Reader<'text> {
+struct YamlReader<'text> {
     open: Vec<Container<'text>>,
-    anchors: HashMap<usize, Rc<Tree<'text>>>,
+    anchors: HashMap<usize, Rc<SharedValue<'text>>>,
     /// The weight of all aliases so far.
     copied: usize,
-    root: Option<Rc<Tree<'text>>>,
+    root: Option<Rc<SharedValue<'text>>>,
     duplicate_keys: Vec<DuplicateKey>,
     /// The end of the text, as an error without a message.
     end: SyntaxError,
@@ -63,8 +63,12 @@ struct Container<'text> {
 }
 
 enum Content<'text> {
-    List(Vec<Rc<Tree<'text>>>),
-    Map { entries: Vec<Entry<'text>>, merged: Vec<Rc<Tree<'text>>>, key: Option<PendingKey> },
+    List(Vec<Rc<SharedValue<'text>>>),
+    Map {
+        entries: Vec<SharedEntry<'text>>,
+        merged: Vec<Rc<SharedValue<'text>>>,
+        key: Option<PendingKey>,
+    },
 }
 
 /// A key that waits for its value.
@@ -73,7 +77,7 @@ enum PendingKey {
     Merge,
 }
 
-impl<'text> Reader<'text> {
+impl<'text> YamlReader<'text> {
     fn new(text: &'text str) -> Self {
         Self {
             open: Vec::new(),
@@ -81,7 +85,7 @@ impl<'text> Reader<'text> {
             copied: 0,
             root: None,
             duplicate_keys: Vec::new(),
-            end: Lines::new(text).error(text.len(), ""),
+            end: LineIndex::new(text).error(text.len(), ""),
         }
     }
 
@@ -106,7 +110,7 @@ impl<'text> Reader<'text> {
         // Only what no anchor holds can be moved instead of copied.
         drop(anchors);
         duplicate_keys.sort_by_key(|duplicate| duplicate.line);
-        let root = root.map_or(Node::new(1, Value::Null), Tree::unfold);
+        let root = root.map_or(Node::new(1, Value::Null), SharedValue::unfold);
         Parsed { root, duplicate_keys }
     }
 
@@ -117,7 +121,7 @@ impl<'text> Reader<'text> {
             return Ok(());
         }
         let line = self.line_of_scalar(&scalar, mark);
-        let value = Rc::new(Tree::scalar(line, scalar.text, is_plain));
+        let value = Rc::new(SharedValue::scalar(line, scalar.text, is_plain));
         self.remember(scalar.anchor, &value);
         self.place(value, mark)
     }
@@ -160,7 +164,7 @@ impl<'text> Reader<'text> {
         mark: Marker,
     ) -> Result<(), SyntaxError> {
         if self.awaits_key() {
-            return Err(self.error(mark, complaint::COMPLEX_KEY));
+            return Err(self.error(mark, error_message::COMPLEX_KEY));
         }
         self.check_depth(self.open.len() + 1, mark)?;
         self.open.push(Container { line: self.line(mark), anchor, content });
@@ -172,20 +176,20 @@ impl<'text> Reader<'text> {
             return Ok(());
         };
         let value = Rc::new(match content {
-            Content::List(items) => Tree::list(line, items),
+            Content::List(items) => SharedValue::list(line, items),
             Content::Map { entries, merged, .. } => {
                 let mut entries = keep_last(entries, &mut self.duplicate_keys);
                 if !merged.is_empty() {
-                    tree::merge(&mut entries, &merged);
+                    shared_value::merge(&mut entries, &merged);
                 }
-                Tree::map(line, entries)
+                SharedValue::map(line, entries)
             }
         });
         self.remember(anchor, &value);
         self.place(value, mark)
     }
 
-    fn place(&mut self, value: Rc<Tree<'text>>, mark: Marker) -> Result<(), SyntaxError> {
+    fn place(&mut self, value: Rc<SharedValue<'text>>, mark: Marker) -> Result<(), SyntaxError> {
         let line = self.line(mark);
         let Some(container) = self.open.last_mut() else {
             self.root = Some(value);
@@ -197,14 +201,14 @@ impl<'text> Reader<'text> {
                 Some(PendingKey::Named(name)) => entries.push((name, value)),
                 Some(PendingKey::Merge) => match value.merge_sources() {
                     Some(sources) => merged.extend(sources),
-                    None => return Err(self.error(mark, complaint::BAD_MERGE)),
+                    None => return Err(self.error(mark, error_message::INVALID_MERGE_SOURCE)),
                 },
                 None => match value.as_text() {
                     Some(text) => {
                         let text = text.to_owned();
                         *key = Some(PendingKey::Named(Key { text, line }));
                     }
-                    None => return Err(self.error(mark, complaint::COMPLEX_KEY)),
+                    None => return Err(self.error(mark, error_message::COMPLEX_KEY)),
                 },
             },
         }
@@ -212,7 +216,7 @@ impl<'text> Reader<'text> {
     }
 
     /// Anchors are numbered from 1; 0 is none.
-    fn remember(&mut self, anchor: usize, value: &Rc<Tree<'text>>) {
+    fn remember(&mut self, anchor: usize, value: &Rc<SharedValue<'text>>) {
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(value));
         }
@@ -230,21 +234,21 @@ impl<'text> Reader<'text> {
 
     fn check_depth(&self, depth: usize, mark: Marker) -> Result<(), SyntaxError> {
         if depth > MAX_DEPTH {
-            return Err(self.error(mark, complaint::too_deep()));
+            return Err(self.error(mark, error_message::nested_too_deep()));
         }
         Ok(())
     }
 
     /// At the end of a text without a last line end, the parser is one line too far.
     fn line(&self, mark: Marker) -> u32 {
-        narrow(mark.line()).min(self.end.line)
+        to_u32(mark.line()).min(self.end.line)
     }
 
     fn error(&self, mark: Marker, message: impl Into<String>) -> SyntaxError {
         let message = message.into();
-        if narrow(mark.line()) > self.end.line {
+        if to_u32(mark.line()) > self.end.line {
             return SyntaxError { message, ..self.end };
         }
-        SyntaxError { line: narrow(mark.line()), column: narrow(mark.col() + 1), message }
+        SyntaxError { line: to_u32(mark.line()), column: to_u32(mark.col() + 1), message }
     }
 }

@@ -68,14 +68,14 @@ mod tests {
     }
 
     #[test]
-    fn null_has_four_spellings_and_the_empty_one() {
+    fn null_has_four_spellings_and_an_empty_plain_scalar_is_null() {
         check(|value| matches!(value, Value::Null), "~ null Null NULL");
         assert!(matches!(to_value("".into(), true), Value::Null));
         assert!(matches!(to_value("".into(), false), Value::String(_)));
     }
 
     #[test]
-    fn truth_is_spelled_out() {
+    fn booleans_are_only_true_and_false() {
         check(|value| matches!(value, Value::Bool(true)), "true True TRUE");
         check(|value| matches!(value, Value::Bool(false)), "false False FALSE");
     }

@@ -19,7 +19,7 @@ fn scalars_without_quotes_have_types() {
 }
 
 #[test]
-fn values_and_keys_know_their_line() {
+fn values_and_keys_have_their_line() {
     check(
         "# top\na:\n  - b\n  -\n    c: |\n      d\n    e: 'f\n\n      g'\nh: {i: 1,\n  j: 2}\n",
         r#"{a@2: ["b"@3, {c@5: "d\n"@5, e@7: "f\ng"@7}@5]@3, h@10: {i@10: 1@10, j@11: 2@11}@10}@2"#,
@@ -28,7 +28,7 @@ fn values_and_keys_know_their_line() {
 }
 
 #[test]
-fn a_value_that_is_left_out_is_null_on_the_line_of_its_key() {
+fn an_omitted_value_is_null_on_the_line_of_its_key() {
     check("a:\nb:\n\n", "{a@1: null@1, b@2: null@2}@1");
     check("? a\n\n? b\n", "{a@1: null@1, b@3: null@3}@1");
     check("{a\n,b}", "{a@1: null@1, b@2: null@2}@1");
@@ -36,7 +36,7 @@ fn a_value_that_is_left_out_is_null_on_the_line_of_its_key() {
 }
 
 #[test]
-fn nothing_is_null_on_line_one() {
+fn an_empty_text_is_null_on_line_one() {
     check("", "null@1");
     check("\n# only a comment\n", "null@1");
     check("\n---\n", "null@1");
@@ -60,13 +60,13 @@ fn keys_that_are_lists_or_objects_are_an_error() {
 }
 
 #[test]
-fn the_last_of_equal_keys_counts_in_the_place_of_the_first() {
+fn of_duplicate_keys_the_last_value_is_used_at_the_first_position() {
     check("a: 1\nb: 2\na: 3", "{a@3: 3@3, b@2: 2@2}@1 twice a@1,3");
     check("a: &x {b: 1, b: 2}\nc: *x", "{a@1: {b@1: 2@1}@1, c@2: {b@1: 2@1}@1}@1 twice b@1,1");
 }
 
 #[test]
-fn only_the_first_document_counts() {
+fn only_the_first_document_is_read() {
     check("---\na: 1\n---\nb: [", "{a@2: 1@2}@2");
     check("a: 1\n...\n", "{a@1: 1@1}@1");
     check("'a'\n'b'", "2:1: nothing may follow after the value");
@@ -79,7 +79,7 @@ fn aliases_are_copies_on_the_line_of_the_anchor() {
 }
 
 #[test]
-fn aliases_to_nowhere_or_to_themselves_are_errors() {
+fn undefined_and_recursive_aliases_are_errors() {
     check("a: *x", "1:4: this alias names no anchor above it");
     check("a: &x [1, *x]", "1:11: an alias stands inside of the value it names");
     check("&x a: &y {b: *y}", "1:14: an alias stands inside of the value it names");
@@ -87,7 +87,7 @@ fn aliases_to_nowhere_or_to_themselves_are_errors() {
 }
 
 #[test]
-fn merge_keys_add_what_is_not_there() {
+fn merge_keys_add_missing_keys() {
     check(
         "a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3",
         "{a@1: {x@1: 1@1, y@1: 2@1}@1, b@2: {y@4: 3@4, x@1: 1@1}@3}@1",
@@ -112,7 +112,7 @@ fn an_anchor_bomb_is_refused_before_it_unfolds() {
 }
 
 #[test]
-fn merging_again_and_again_adds_each_key_once() {
+fn repeated_merges_add_each_key_once() {
     let mut text = "- &a0 {k0: x}\n".to_owned();
     for level in 1..100 {
         let below = level - 1;
@@ -124,7 +124,7 @@ fn merging_again_and_again_adds_each_key_once() {
 }
 
 #[test]
-fn long_texts_weigh_more() {
+fn copies_of_long_texts_count_towards_the_alias_limit() {
     let long = "x".repeat(100_000);
     let text = format!("a: &a '{long}'\nb: [{}]", "*a, ".repeat(1_000));
     check(&text, "2:2561: aliases unfold to more than 1000000 values");
@@ -140,7 +140,7 @@ fn a_list_without_aliases_may_be_longer_than_the_limit_for_aliases() {
 }
 
 #[test]
-fn nesting_has_a_limit_that_needs_no_stack() {
+fn deep_nesting_is_rejected_without_recursion() {
     on_a_small_stack(|| {
         let lists = |depth| "[".repeat(depth) + &"]".repeat(depth);
         assert!(parse(&lists(MAX_DEPTH), Notation::Yaml).is_ok());

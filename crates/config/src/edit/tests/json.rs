@@ -15,7 +15,7 @@ fn server() -> Change {
     set("mcpServers/fs", value)
 }
 
-const ODD: &str = r#"{
+const MIXED_LAYOUT: &str = r#"{
   // head
   "a": 1, // about a
   // about b
@@ -57,7 +57,7 @@ fn comments_of_an_otherwise_empty_file_stay_on_top() {
 }
 
 #[test]
-fn a_line_that_only_holds_keys_is_laid_out_anew() {
+fn a_one_line_file_without_values_is_reformatted() {
     assert_snapshot!(json(r#"{"mcpServers":{}}"#, &server()), @r#"
     {
       "mcpServers": {
@@ -162,7 +162,7 @@ fn line_ends_and_the_byte_order_mark_stay() {
 
 #[test]
 fn a_replaced_value_keeps_its_place_and_its_layout() {
-    assert_snapshot!(json(ODD, &set("a", json!({"x": "y"}))), @r#"
+    assert_snapshot!(json(MIXED_LAYOUT, &set("a", json!({"x": "y"}))), @r#"
     {
       // head
       "a": {
@@ -175,7 +175,7 @@ fn a_replaced_value_keeps_its_place_and_its_layout() {
       // end
     }
     "#);
-    assert_snapshot!(json(ODD, &set("b", json!({"z": {"q": []}}))), @r#"
+    assert_snapshot!(json(MIXED_LAYOUT, &set("b", json!({"z": {"q": []}}))), @r#"
     {
       // head
       "a": 1, // about a
@@ -189,17 +189,17 @@ fn a_replaced_value_keeps_its_place_and_its_layout() {
 }
 
 #[test]
-fn a_value_that_is_there_already_stays_as_it_is_written() {
+fn setting_an_equal_value_keeps_the_text() {
     let text = "{ \"a\" :{\"x\":[ 1,\n2 ]} }";
     assert_eq!(json(text, &set("a", json!({"x": [1, 2]}))), text);
 }
 
 #[test]
-fn a_removed_member_takes_its_own_line_along_but_no_other_comment() {
+fn removing_a_member_removes_its_line_and_no_other_comment() {
     for key in ["a", "b/x", "b/y"] {
-        assert!(json(ODD, &remove(key)).contains("// about b"));
+        assert!(json(MIXED_LAYOUT, &remove(key)).contains("// about b"));
     }
-    assert_snapshot!(json(ODD, &remove("a")), @r#"
+    assert_snapshot!(json(MIXED_LAYOUT, &remove("a")), @r#"
     {
       // head
       // about b
@@ -209,7 +209,7 @@ fn a_removed_member_takes_its_own_line_along_but_no_other_comment() {
       // end
     }
     "#);
-    assert_snapshot!(json(ODD, &remove("b")), @r#"
+    assert_snapshot!(json(MIXED_LAYOUT, &remove("b")), @r#"
     {
       // head
       "a": 1, // about a
@@ -220,7 +220,7 @@ fn a_removed_member_takes_its_own_line_along_but_no_other_comment() {
       // end
     }
     "#);
-    assert_snapshot!(json(ODD, &remove("e")), @r#"
+    assert_snapshot!(json(MIXED_LAYOUT, &remove("e")), @r#"
     {
       // head
       "a": 1, // about a
@@ -233,19 +233,19 @@ fn a_removed_member_takes_its_own_line_along_but_no_other_comment() {
     "#);
     assert_eq!(json("{\n  \"a\": 1\n}", &remove("a")), "{}");
     assert_eq!(json("{\n  \"a\": {\"b\": 1}\n}", &remove("a/b")), "{\n  \"a\": {}\n}");
-    assert_eq!(json(ODD, &remove("zz/y")), ODD);
-    assert_eq!(json(ODD, &remove("a/y")), ODD);
+    assert_eq!(json(MIXED_LAYOUT, &remove("zz/y")), MIXED_LAYOUT);
+    assert_eq!(json(MIXED_LAYOUT, &remove("a/y")), MIXED_LAYOUT);
 }
 
 #[test]
-fn of_a_key_that_stands_twice_the_last_is_changed_and_both_are_removed() {
+fn of_a_duplicate_key_the_last_is_changed_and_both_are_removed() {
     let text = "{\n  \"a\": 1,\n  \"b\": 2,\n  \"a\": 3\n}\n";
     assert_eq!(json(text, &set("a", json!(4))), text.replace('3', "4"));
     assert_eq!(json(text, &remove("a")), "{\n  \"b\": 2\n}\n");
 }
 
 #[test]
-fn texts_are_put_into_a_list_and_taken_out_the_way_it_is_laid_out() {
+fn adding_and_removing_items_keeps_the_layout_of_the_list() {
     let lines = "{\n  \"off\": [\n    \"a\", // why\n    \"b\" // also\n  ]\n}\n";
     assert_snapshot!(json(lines, &include("off", "c")), @r#"
     {
@@ -273,7 +273,7 @@ fn texts_are_put_into_a_list_and_taken_out_the_way_it_is_laid_out() {
 }
 
 #[test]
-fn nothing_is_put_into_a_comment_that_a_lone_return_ends() {
+fn an_item_is_not_added_inside_a_comment_that_ends_with_a_lone_return() {
     let text = "{\"off\": [\"a\" // one\r]}";
     assert_eq!(json(text, &include("off", "b")), "{\"off\": [\"a\", // one\n  \"b\"\r]}");
     assert_eq!(json(text, &exclude("off", "a")), "{\"off\": [ // one\r]}");
@@ -282,7 +282,7 @@ fn nothing_is_put_into_a_comment_that_a_lone_return_ends() {
 }
 
 #[test]
-fn a_space_of_another_kind_stays_in_its_comment() {
+fn unicode_white_space_stays_in_its_comment() {
     let text = "// one\u{a0}";
     assert_eq!(json(text, &set("a", json!(1))), "// one\u{a0}\n{\n  \"a\": 1\n}\n");
 }
@@ -305,7 +305,7 @@ fn long_lists_get_one_line_per_item() {
 }
 
 #[test]
-fn a_file_that_does_not_have_the_shape_is_refused() {
+fn a_file_of_another_shape_is_refused() {
     let refused = [
         refusal("{\n  \"a\": [1 2]\n}", Notation::Json, server()),
         refusal("[]", Notation::Json, server()),
@@ -327,7 +327,7 @@ fn a_file_that_does_not_have_the_shape_is_refused() {
 }
 
 #[test]
-fn a_value_that_would_be_too_deep_to_be_read_again_is_refused() {
+fn a_value_nested_too_deep_to_be_read_again_is_refused() {
     let levels = 126;
     let text = format!("{}1{}", "{\"a\": ".repeat(levels), "}".repeat(levels));
     let path = vec!["a".to_owned(); levels];

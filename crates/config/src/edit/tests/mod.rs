@@ -1,7 +1,7 @@
 //! What edited files look like.
 
 mod json;
-mod mask;
+mod redact;
 mod toml;
 
 use serde_json::Value;

@@ -109,7 +109,7 @@ fn a_replaced_server_keeps_its_place_and_the_comments_around_it() {
 }
 
 #[test]
-fn a_removed_server_takes_its_tables_along() {
+fn removing_a_server_removes_its_tables() {
     assert_snapshot!(toml(TABLES, &remove("mcp_servers/a")), @r#"
     # ours
     model = "m" # the model
@@ -129,7 +129,7 @@ fn a_removed_server_takes_its_tables_along() {
 }
 
 #[test]
-fn a_field_is_changed_on_its_line() {
+fn changing_a_field_changes_only_its_line() {
     let text = toml(TABLES, &set("mcp_servers/a/command", json!("C:\\new \"one\"")));
     assert_eq!(text, TABLES.replace("\"x\"", r#""C:\\new \"one\"""#));
     let text = toml(TABLES, &set("mcp_servers/a/enabled", json!(false)));
@@ -140,7 +140,7 @@ fn a_field_is_changed_on_its_line() {
 }
 
 #[test]
-fn a_key_of_the_root_goes_above_the_first_table() {
+fn a_new_root_key_is_added_above_the_first_table() {
     assert_snapshot!(toml("# about a\n[a]\nx = 1\n", &set("top", json!([1, 2.5]))), @"
     top = [1, 2.5]
 
@@ -153,7 +153,7 @@ fn a_key_of_the_root_goes_above_the_first_table() {
 }
 
 #[test]
-fn dotted_keys_are_added_to_by_dotted_keys_and_stay_in_their_order() {
+fn dotted_keys_are_extended_with_dotted_keys_in_order() {
     assert_snapshot!(toml(DOTTED, &server("fs")), @r#"
     mcp_servers.a.command = "x"
     z = 1 # between
@@ -174,7 +174,7 @@ fn dotted_keys_are_added_to_by_dotted_keys_and_stay_in_their_order() {
 }
 
 #[test]
-fn inline_tables_are_changed_within() {
+fn inline_tables_are_changed_in_place() {
     let text = "mcp_servers = { a = { command = \"x\", env.K = \"v\" } }\n";
     assert_snapshot!(toml(text, &set("mcp_servers/b", json!({"url": "u"}))), @r#"mcp_servers = { a = { command = "x", env.K = "v" }, b = { url = "u" } }"#);
     assert_snapshot!(toml(text, &set("mcp_servers/a/env/L", json!("w"))), @r#"mcp_servers = { a = { command = "x", env.K = "v", env.L = "w" } }"#);
@@ -192,7 +192,7 @@ fn a_table_can_become_a_value_and_a_value_a_table() {
 }
 
 #[test]
-fn texts_are_put_into_a_list_and_taken_out_the_way_it_is_laid_out() {
+fn adding_and_removing_items_keeps_the_layout_of_the_list() {
     let lines = "off = [\n    \"a\", # why\n    \"b\" # also\n]\n";
     assert_snapshot!(toml(lines, &include("off", "c")), @r#"
     off = [
@@ -224,14 +224,14 @@ fn keys_that_need_quotes_get_them() {
 }
 
 #[test]
-fn a_space_of_another_kind_stays_in_its_comment() {
+fn unicode_white_space_stays_in_its_comment() {
     let comment = "# one\u{a0}";
     assert_eq!(toml(comment, &set("a", json!(1))), "# one\u{a0}\na = 1");
     assert_eq!(toml(&format!("{comment}\n[b]\nc = 1\n"), &remove("b")), "# one\u{a0}\n");
 }
 
 #[test]
-fn a_file_that_does_not_have_the_shape_is_refused() {
+fn a_file_of_another_shape_is_refused() {
     let refused = [
         refusal("a = \n", Notation::Toml, server("a")),
         refusal("x = 1\n[[mcp_servers]]\n", Notation::Toml, server("a")),

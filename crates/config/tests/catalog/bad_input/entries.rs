@@ -6,7 +6,7 @@ use super::{cursor, world};
 use crate::world::CANARY;
 
 #[test]
-fn a_server_map_that_is_no_map_is_a_problem() {
+fn a_server_map_that_is_not_a_map_is_a_problem() {
     let all: String = [
         format!("{{\n  \"mcpServers\": [\"{CANARY}\"] }}"),
         format!("{{\n  \"mcpServers\": \"{CANARY}\" }}"),
@@ -24,7 +24,7 @@ fn a_server_map_that_is_no_map_is_a_problem() {
 }
 
 #[test]
-fn a_file_that_is_no_object_is_a_problem() {
+fn a_file_that_is_not_an_object_is_a_problem() {
     let all: String =
         [format!("[\"{CANARY}\"]"), format!("\"{CANARY}\""), "5".to_owned()].map(cursor).concat();
     assert_snapshot!(all, @"
@@ -35,7 +35,7 @@ fn a_file_that_is_no_object_is_a_problem() {
 }
 
 #[test]
-fn an_entry_that_is_no_object_is_invalid_and_keeps_its_name() {
+fn an_entry_that_is_not_an_object_is_invalid_and_keeps_its_name() {
     let world = world()
         .with(
             "~/.cursor/mcp.json",
@@ -86,7 +86,7 @@ fn arguments_in_one_string_are_read_as_words() {
 }
 
 #[test]
-fn headers_and_variables_in_lines_are_read_line_by_line() {
+fn headers_and_variables_in_lists_are_read_line_by_line() {
     let text = format!(
         r#"{{ "mcpServers": {{
   "a": {{ "url": "https://a.example", "headers": ["Authorization: Bearer {CANARY}=", "X-B={CANARY}"] }},
@@ -113,7 +113,7 @@ fn headers_and_variables_in_lines_are_read_line_by_line() {
 }
 
 #[test]
-fn numbers_and_truths_among_texts_are_read_as_texts() {
+fn numbers_and_booleans_are_read_as_strings() {
     let text = r#"{ "mcpServers": { "a": {
   "command": "x",
   "args": ["--port", 8080],
@@ -210,7 +210,7 @@ fn a_switch_or_limit_of_the_wrong_type_is_ignored_with_a_warning() {
 }
 
 #[test]
-fn an_entry_that_does_not_say_enough_is_invalid() {
+fn an_incomplete_or_contradictory_entry_is_invalid() {
     let text = r#"{ "mcpServers": {
   "both": { "command": "x", "url": "https://a.example/mcp" },
   "neither": {},
@@ -259,7 +259,7 @@ fn an_entry_that_does_not_say_enough_is_invalid() {
 }
 
 #[test]
-fn an_unusual_name_is_kept_and_said() {
+fn an_unusual_name_is_kept_and_reported() {
     let long = "n".repeat(10_000);
     let text = format!(
         r#"{{ "mcpServers": {{

@@ -25,7 +25,7 @@ fn a_folder_is_a_problem() {
 }
 
 #[test]
-fn a_file_where_a_folder_should_be_is_no_problem() {
+fn a_file_in_place_of_a_folder_is_ignored() {
     assert_eq!(world().with("~/.cursor", CANARY).show_problems(), "");
 }
 
@@ -56,7 +56,7 @@ mod unix {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_pipe_is_a_problem_and_is_not_waited_for() {
+    fn a_pipe_is_a_problem_and_does_not_block() {
         // Its other end stays open, so that a reader would wait for ever.
         let (reader, _writer) = std::io::pipe().expect("a pipe");
         let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
@@ -64,19 +64,19 @@ mod unix {
     }
 
     #[test]
-    fn a_device_without_an_end_is_a_problem() {
+    fn an_endless_device_is_a_problem() {
         assert_snapshot!(linked(Path::new("/dev/zero")).show_problems(), @r#"error not-a-file ~/.cursor/mcp.json: "mcp.json" is a device, not a file (move it away, or put a file in its place)"#);
     }
 
     #[test]
-    fn a_link_to_nothing_is_a_problem() {
+    fn a_dangling_symlink_is_a_problem() {
         let world = world();
         symlink(world.path("~/gone.json"), world.new_path(CURSOR)).expect("a link");
         assert_snapshot!(world.show_problems(), @r#"error dangling-link ~/.cursor/mcp.json: "mcp.json" is a link to "~/gone.json", which does not exist (create "~/gone.json", or remove the link)"#);
     }
 
     #[test]
-    fn links_that_lead_to_each_other_are_a_problem() {
+    fn a_symlink_loop_is_a_problem() {
         let world = world();
         symlink(world.path("~/other"), world.new_path(CURSOR)).expect("a link");
         symlink(world.path(CURSOR), world.path("~/other")).expect("a link");
@@ -84,7 +84,7 @@ mod unix {
     }
 
     #[test]
-    fn a_link_to_a_good_file_is_no_problem() {
+    fn a_symlink_to_a_valid_file_is_followed() {
         let world = world().with("~/dotfiles/mcp.json", r#"{ "mcpServers": {} }"#);
         symlink(world.path("~/dotfiles/mcp.json"), world.new_path(CURSOR)).expect("a link");
         assert_eq!(world.show_problems(), "");

@@ -2,9 +2,9 @@
 //! quotes a value, and everything else loads.
 
 mod entries;
+mod environment;
 mod files;
 mod notation;
-mod surroundings;
 
 use crate::world::World;
 

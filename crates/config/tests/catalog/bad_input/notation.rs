@@ -34,14 +34,14 @@ fn text_after_the_end_is_a_problem() {
 }
 
 #[test]
-fn an_empty_file_is_no_problem() {
+fn an_empty_file_is_accepted() {
     for text in ["", "\n\n", "{}", "// nothing yet\n", "\u{feff}"] {
         assert_eq!(cursor(text), "", "{text:?}");
     }
 }
 
 #[test]
-fn a_byte_order_mark_crlf_comments_and_trailing_commas_are_no_problem() {
+fn a_byte_order_mark_crlf_comments_and_trailing_commas_are_accepted() {
     let text = "\u{feff}{\r\n\t// mine\r\n\t\"mcpServers\": {\r\n\t\t/* a\r\n\t\t   b */\r\n\t\t\"a\": { \"command\": \"x\", \"args\": [\"1\",], },\r\n\t},\r\n}\r\n";
     let world = world().with("~/.cursor/mcp.json", text);
     assert_snapshot!(world.show(), @"
@@ -51,7 +51,7 @@ fn a_byte_order_mark_crlf_comments_and_trailing_commas_are_no_problem() {
 }
 
 #[test]
-fn a_byte_order_mark_and_crlf_are_no_problem_in_toml_and_yaml() {
+fn a_byte_order_mark_and_crlf_are_accepted_in_toml_and_yaml() {
     let world = world()
         .with("~/.codex/config.toml", "\u{feff}# mine\r\n[mcp_servers.a]\r\ncommand = \"x\"\r\n")
         .with(
@@ -136,7 +136,7 @@ fn a_toml_error_is_a_problem_of_its_line() {
 }
 
 #[test]
-fn a_toml_table_that_stands_twice_is_a_problem_of_its_line() {
+fn a_repeated_toml_table_is_a_problem_of_its_line() {
     let text = format!(
         "[mcp_servers.a]\ncommand = \"x\"\n[mcp_servers.a.env]\nT = \"{CANARY}\"\n[mcp_servers.a]\ncommand = \"y\"\n"
     );
@@ -184,7 +184,7 @@ fn a_yaml_anchor_bomb_is_a_problem() {
 }
 
 #[test]
-fn yaml_anchors_and_merge_keys_are_no_problem() {
+fn yaml_anchors_and_merge_keys_are_accepted() {
     let text = "base: &base\n  command: x\n  timeout: 5\nmcp_servers:\n  a:\n    <<: *base\n";
     let world = world().with("~/.hermes/config.yaml", text);
     assert_snapshot!(world.show(), @"

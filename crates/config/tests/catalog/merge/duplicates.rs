@@ -19,7 +19,7 @@ fn states(first: &str, second: &str) -> String {
 }
 
 #[test]
-fn the_same_launch_or_address_is_a_duplicate_and_the_higher_one_connects() {
+fn the_same_command_or_address_is_a_duplicate_of_the_higher_one() {
     let world = World::new()
         .with("~/.cursor/mcp.json", entry("first", r#"{ "command": "x", "args": ["1"] }"#))
         .with("~/.lmstudio/mcp.json", entry("second", r#"{ "command": "x", "args": ["1"] }"#))
@@ -32,7 +32,7 @@ fn the_same_launch_or_address_is_a_duplicate_and_the_higher_one_connects() {
 }
 
 #[test]
-fn what_makes_two_servers_the_same() {
+fn servers_with_equal_transports_are_duplicates() {
     let cases = [
         (
             r#"{ "command": "x", "env": { "A": "1", "B": "2" } }"#,
@@ -79,7 +79,7 @@ fn what_makes_two_servers_the_same() {
 }
 
 #[test]
-fn what_is_compared_is_the_expanded_value() {
+fn expanded_values_are_compared() {
     let world = World::new()
         .with("~/.cursor/mcp.json", entry("first", r#"{ "command": "${env:TOOL}" }"#))
         .with("~/.lmstudio/mcp.json", entry("second", r#"{ "command": "x" }"#))
@@ -91,7 +91,7 @@ fn what_is_compared_is_the_expanded_value() {
 }
 
 #[test]
-fn an_untrusted_entry_never_makes_another_one_a_duplicate() {
+fn nothing_is_a_duplicate_of_an_untrusted_entry() {
     let mut world = World::new()
         .with(".cursor/mcp.json", entry("theirs", r#"{ "command": "x" }"#))
         .with("~/.lmstudio/mcp.json", entry("mine", r#"{ "command": "x" }"#));
@@ -107,7 +107,7 @@ fn an_untrusted_entry_never_makes_another_one_a_duplicate() {
 }
 
 #[test]
-fn a_shadowed_entry_never_makes_another_one_a_duplicate() {
+fn nothing_is_a_duplicate_of_a_shadowed_entry() {
     let world = World::new()
         .with("~/.wharf/mcp.json", entry("a", r#"{ "command": "y" }"#))
         .with("~/.cursor/mcp.json", entry("a", r#"{ "command": "x" }"#))
@@ -120,7 +120,7 @@ fn a_shadowed_entry_never_makes_another_one_a_duplicate() {
 }
 
 #[test]
-fn duplicates_are_kept_if_the_person_says_so() {
+fn duplicates_are_kept_if_the_setting_says_so() {
     let world = World::new()
         .with("~/.wharf/config.toml", "discovery.duplicates = \"keep\"\n")
         .with("~/.cursor/mcp.json", entry("first", r#"{ "command": "x" }"#))
@@ -152,7 +152,7 @@ fn exa() -> World {
 }
 
 #[test]
-fn with_a_web_search_of_its_own_a_session_takes_over_exa_and_its_keys() {
+fn with_native_web_search_exa_servers_are_native_and_their_keys_are_taken() {
     let mut world = exa();
     world.options.native_web_search = true;
     assert_snapshot!(world.show(), @r#"
@@ -171,14 +171,14 @@ fn with_a_web_search_of_its_own_a_session_takes_over_exa_and_its_keys() {
 }
 
 #[test]
-fn without_one_exa_is_a_server_like_any_other() {
+fn without_native_web_search_exa_servers_are_enabled() {
     let catalog = exa().load();
     assert!(catalog.exa_keys.is_empty());
     assert!(catalog.servers.iter().all(|server| server.state.word() != "native"));
 }
 
 #[test]
-fn a_key_that_is_yet_to_be_resolved_is_not_handed_over_as_it_stands() {
+fn an_unresolved_exa_key_is_not_taken() {
     let mut world = World::new()
         .with(
             "~/.wharf/mcp.json",

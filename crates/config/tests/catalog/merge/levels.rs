@@ -58,7 +58,7 @@ fn a_program_of_higher_priority_comes_before_the_project_of_a_lower_one() {
 }
 
 #[test]
-fn mcp_json_comes_before_the_one_with_a_dot() {
+fn mcp_json_comes_before_dot_mcp_json() {
     let world = World::new().with(".mcp.json", server("a", "1")).with("mcp.json", server("a", "2"));
     assert_snapshot!(world.show(), @"
     a: untrusted stdio, mcp-json project [project]/mcp.json:1
@@ -109,7 +109,7 @@ fn the_home_folder_is_never_a_project() {
 }
 
 #[test]
-fn what_is_above_the_home_folder_is_never_a_project() {
+fn a_folder_above_the_home_folder_is_never_a_project() {
     let mut world = World::new()
         .with("/.git/HEAD", "")
         .with("/mcp.json", servers(&["above"]))
@@ -134,7 +134,7 @@ fn a_home_folder_in_a_repository_ends_the_project_below_it() {
 }
 
 #[test]
-fn a_file_of_the_person_that_lies_in_the_project_is_read_once_as_theirs() {
+fn a_user_file_inside_the_project_is_read_once_at_user_level() {
     let world = World::new().with(".wharf/mcp.json", servers(&["mine"]));
     let home = world.path(".wharf");
     let world = world.with_variable("WHARF_HOME", &home.to_string_lossy());
@@ -143,7 +143,7 @@ fn a_file_of_the_person_that_lies_in_the_project_is_read_once_as_theirs() {
 
 #[cfg(unix)]
 #[test]
-fn a_home_that_is_given_through_a_link_is_still_the_home() {
+fn a_home_folder_named_by_a_symlink_is_recognized() {
     let mut world = World::new().with("~/mcp.json", servers(&["home"])).working_in("~");
     std::os::unix::fs::symlink(world.path("~"), world.path("/link")).expect("a link");
     world.env.home = Some(world.path("/link"));
@@ -151,7 +151,7 @@ fn a_home_that_is_given_through_a_link_is_still_the_home() {
 }
 
 #[test]
-fn without_projects_their_definitions_are_gone_before_merging() {
+fn excluded_project_files_take_no_part_in_merging() {
     let world = || {
         World::new()
             .with(".cursor/mcp.json", server("a", "project"))
@@ -190,11 +190,11 @@ fn a_project_may_only_tighten_settings() {
     warning project-settings [project]/.wharf/config.toml:7: this project's settings say tools.pinning = enforce (remove the setting if you do not want it here)
     warning not-for-projects [project]/.wharf/config.toml:8: "tools.naming" is ignored in a project's file (set it in your own config.toml instead)
     "#);
-    assert!(world.load().settings.says("tools.pinning", "enforce"));
+    assert!(world.load().settings.is_set_to("tools.pinning", "enforce"));
 }
 
 #[test]
-fn who_wants_nothing_of_a_project_does_not_get_its_settings() {
+fn without_projects_their_settings_are_ignored() {
     let world = || {
         World::new()
             .with("~/.cursor/mcp.json", servers(&["cursor"]))
@@ -205,6 +205,6 @@ fn who_wants_nothing_of_a_project_does_not_get_its_settings() {
     by_option.options.without_project = true;
     for world in [by_setting, by_option] {
         assert_eq!(world.show(), "cursor: enabled stdio, cursor user ~/.cursor/mcp.json:1\n");
-        assert!(world.load().settings.says("tools.pinning", "observe"));
+        assert!(world.load().settings.is_set_to("tools.pinning", "observe"));
     }
 }

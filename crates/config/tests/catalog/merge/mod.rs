@@ -4,7 +4,7 @@ mod duplicates;
 mod levels;
 mod order;
 mod programs;
-mod replacing;
+mod replacement;
 mod switches;
 
 /// The text of a file in which each name is a server of its own.

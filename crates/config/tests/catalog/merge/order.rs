@@ -44,7 +44,7 @@ fn files() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     })
 }
 
-fn shown(files: &[(&str, String)], trust_project: bool) -> String {
+fn render(files: &[(&str, String)], trust_project: bool) -> String {
     let empty = World::new();
     let mut world = files.iter().fold(empty, |world, (place, text)| world.with(place, text));
     world.options.trust_project = trust_project;
@@ -57,13 +57,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_order_of_writing_decides_nothing(
+    fn the_order_in_which_files_are_written_does_not_matter(
         (files, shuffled) in files().prop_flat_map(|files| {
             (Just(files.clone()), Just(files).prop_shuffle())
         }),
         trust_project in any::<bool>(),
     ) {
-        prop_assert_eq!(shown(&files, trust_project), shown(&shuffled, trust_project));
+        prop_assert_eq!(render(&files, trust_project), render(&shuffled, trust_project));
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn world(name_of: impl Fn(&str) -> String) -> World {
 }
 
 #[test]
-fn every_program_has_its_place() {
+fn programs_have_a_fixed_order() {
     let catalog = world(|id| format!("of-{id}")).load();
     let found: Vec<&str> =
         catalog.servers.iter().map(|server| server.definition.source.provider).collect();
@@ -102,7 +102,7 @@ fn every_program_has_its_place() {
 }
 
 #[test]
-fn the_first_of_all_programs_has_the_name_and_all_others_are_shadowed() {
+fn the_first_program_wins_and_all_others_are_shadowed() {
     let catalog = world(|_| "same".to_owned()).load();
     let plain: Vec<_> = catalog.candidates("same").collect();
     assert_eq!(catalog.winner("same").expect("a winner").definition.source.provider, "wharf");
@@ -115,7 +115,7 @@ fn the_first_of_all_programs_has_the_name_and_all_others_are_shadowed() {
 }
 
 #[test]
-fn a_program_that_is_left_out_leaves_its_names_to_the_next() {
+fn an_excluded_program_shadows_nothing() {
     let world = world(|_| "same".to_owned())
         .with("~/.wharf/config.toml", "[discovery]\ndisabled = [\"wharf\", \"omp\", \"pisces\"]\n");
     assert_eq!(world.load().winner("same").expect("a winner").definition.source.provider, "xcsh");
@@ -132,7 +132,7 @@ fn a_machine_without_servers_gets_the_defaults() {
 }
 
 #[test]
-fn any_server_at_all_keeps_the_defaults_away() {
+fn the_defaults_are_used_only_without_other_servers() {
     let entries = [r#"{ "command": "x", "enabled": false }"#, r#"{ "type": "nothing" }"#, "null"];
     for entry in entries {
         let world = World::new()
@@ -144,7 +144,7 @@ fn any_server_at_all_keeps_the_defaults_away() {
 }
 
 #[test]
-fn the_defaults_can_be_left_out_too() {
+fn the_defaults_can_be_disabled() {
     let world = World::new().with("~/.wharf/config.toml", "discovery.disabled = [\"defaults\"]\n");
     assert_eq!(world.show(), "");
 }

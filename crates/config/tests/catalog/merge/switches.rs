@@ -38,7 +38,7 @@ fn a_winner_that_cannot_be_used_keeps_its_name() {
 }
 
 #[test]
-fn an_untrusted_entry_says_whose_name_it_has_also_when_it_is_off_or_invalid() {
+fn an_untrusted_entry_warns_of_shadowing_even_if_disabled_or_invalid() {
     let entries = [r#"{ "command": "x" }"#, r#"{ "command": "x", "disabled": true }"#, "{}"];
     for entry in entries {
         let world = World::new()
@@ -50,7 +50,7 @@ fn an_untrusted_entry_says_whose_name_it_has_also_when_it_is_off_or_invalid() {
 }
 
 #[test]
-fn a_trusted_entry_hides_without_a_word() {
+fn a_trusted_entry_shadows_without_a_warning() {
     let mut world = World::new()
         .with(".cursor/mcp.json", server("a", "project"))
         .with("~/.lmstudio/mcp.json", server("a", "mine"));
@@ -62,7 +62,7 @@ fn a_trusted_entry_hides_without_a_word() {
 }
 
 #[test]
-fn the_persons_list_switches_off_whatever_the_source() {
+fn disabled_servers_applies_to_every_source() {
     let world = World::new()
         .with(
             "~/.wharf/mcp.json",
@@ -83,7 +83,7 @@ fn the_persons_list_switches_off_whatever_the_source() {
 }
 
 #[test]
-fn the_persons_list_switches_on_what_another_program_switched_off() {
+fn enabled_servers_overrides_another_programs_switch() {
     let world = World::new()
         .with(
             "~/.wharf/mcp.json",
@@ -102,7 +102,7 @@ fn the_persons_list_switches_on_what_another_program_switched_off() {
 }
 
 #[test]
-fn lists_of_a_project_do_not_count() {
+fn switch_lists_of_a_project_are_ignored() {
     let world = World::new()
         .with(".wharf/mcp.json", r#"{ "disabledServers": ["a"], "enabledServers": ["b"] }"#)
         .with("~/.cursor/mcp.json", servers(&["a"]));
@@ -114,7 +114,7 @@ fn lists_of_a_project_do_not_count() {
 }
 
 #[test]
-fn lists_that_are_no_lists_are_a_problem() {
+fn switch_lists_of_the_wrong_type_are_a_problem() {
     let world = World::new()
         .with("~/.wharf/mcp.json", r#"{ "disabledServers": "a", "enabledServers": ["b", 5] }"#)
         .with("~/.cursor/mcp.json", servers(&["a"]));
@@ -126,7 +126,7 @@ fn lists_that_are_no_lists_are_a_problem() {
 }
 
 #[test]
-fn the_lists_count_for_the_variable_too() {
+fn switch_lists_apply_to_the_variable_too() {
     let world = World::new()
         .with("~/.wharf/mcp.json", r#"{ "disabledServers": ["a"] }"#)
         .with_variable("WHARF_MCP_SERVERS", r#"{ "a": { "command": "x" } }"#);
@@ -134,7 +134,7 @@ fn the_lists_count_for_the_variable_too() {
 }
 
 #[test]
-fn settings_that_do_not_exist_or_do_not_fit_are_warnings() {
+fn unknown_settings_and_invalid_values_are_warnings() {
     let world = World::new()
         .with("~/.cursor/mcp.json", servers(&["a"]))
         .with(
@@ -154,7 +154,7 @@ fn settings_that_do_not_exist_or_do_not_fit_are_warnings() {
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_a_problem_and_the_defaults_hold() {
+fn unreadable_settings_are_a_problem_and_the_defaults_apply() {
     let world = World::new()
         .with("~/.cursor/mcp.json", servers(&["a"]))
         .with("~/.wharf/config.toml", "[discovery\n");

@@ -6,7 +6,7 @@ use super::world;
 use crate::world::{CANARY, World};
 
 #[test]
-fn a_home_that_does_not_exist_is_no_problem() {
+fn a_missing_home_folder_is_accepted() {
     let mut world = World::new();
     world.env.home = Some(world.path("~/nobody"));
     assert_snapshot!(world.show(), @"
@@ -25,7 +25,7 @@ fn without_a_home_the_project_is_still_read() {
 }
 
 #[test]
-fn a_home_that_is_a_file_is_no_problem() {
+fn a_home_that_is_a_file_is_accepted() {
     let mut world = World::new().with("~/file", "");
     world.env.home = Some(world.path("~/file"));
     assert_snapshot!(world.show(), @"
@@ -50,7 +50,7 @@ fn a_working_folder_that_is_a_file_is_an_error() {
 }
 
 #[test]
-fn a_variable_that_is_no_map_of_servers_is_an_error_and_no_file_is_read_instead() {
+fn a_variable_that_is_not_a_map_of_servers_is_an_error() {
     let texts = [
         CANARY.to_owned(),
         format!("{{ \"a\": {{ \"command\": \"{CANARY}\" }}"),
@@ -116,7 +116,7 @@ fn bad_entries_in_the_variable_are_invalid_and_the_others_load() {
 }
 
 #[test]
-fn a_variable_of_nothing_but_bad_entries_is_not_taken_for_an_empty_one() {
+fn a_variable_with_only_invalid_entries_does_not_count_as_empty() {
     for text in [r#"{ "a": null }"#, r#"{ "a": {} }"#] {
         let world = world().with_variable("WHARF_MCP_SERVERS", text);
         let catalog = world.load();

@@ -11,7 +11,7 @@ use crate::world::World;
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]
-fn a_project_cannot_put_the_defaults_in_place_of_the_persons_servers() {
+fn a_project_cannot_replace_user_servers_with_the_defaults() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "mine": { "command": "x" } } }"#)
         .with(".wharf/config.toml", "[discovery]\ndisabled = [\"cursor\"]\n");
@@ -22,7 +22,7 @@ fn a_project_cannot_put_the_defaults_in_place_of_the_persons_servers() {
 }
 
 #[test]
-fn a_name_that_no_program_has_is_reported() {
+fn an_unknown_program_name_is_reported() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "mine": { "command": "x" } } }"#)
         .with("~/.wharf/config.toml", "[discovery]\ndisabled = [\"cursr\"]\n");
@@ -52,7 +52,7 @@ fn a_large_file_of_a_project_is_not_read() {
 }
 
 #[test]
-fn a_manifest_cannot_name_one_file_a_thousand_times() {
+fn a_file_that_a_manifest_names_many_times_is_read_once() {
     let servers: Vec<String> =
         (0..500).map(|number| format!("\"s{number}\": {{ \"command\": \"x\" }}")).collect();
     let names = vec!["\"a.json\""; 8_000].join(",");
@@ -66,7 +66,7 @@ fn a_manifest_cannot_name_one_file_a_thousand_times() {
 }
 
 #[test]
-fn long_lists_of_switches_take_no_long_time() {
+fn long_switch_lists_are_read_quickly() {
     let servers: Vec<String> =
         (0..5_000).map(|number| format!("\"s{number}\": {{ \"command\": \"x\" }}")).collect();
     let names: Vec<String> = (0..5_000).map(|number| format!("\"t{number}\"")).collect();

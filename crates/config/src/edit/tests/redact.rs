@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
-use crate::edit::{NOT_SHOWN, diff, mask};
+use crate::edit::{CONTENT_NOT_SHOWN, diff, redact};
 
 const JSON: &str = r#"{
   // "old": { "env": { "PAT": "s3cret" } },
@@ -45,8 +45,8 @@ bearer_token_env_var = "s3cret"
 "#;
 
 #[test]
-fn secrets_are_hidden_and_everything_else_is_shown() {
-    assert_snapshot!(mask(JSON, Notation::Json), @r#"
+fn secrets_are_redacted_and_everything_else_is_shown() {
+    assert_snapshot!(redact(JSON, Notation::Json), @r#"
     {
       // •••
       // plain words, don't hide
@@ -67,7 +67,7 @@ fn secrets_are_hidden_and_everything_else_is_shown() {
       }
     }
     "#);
-    assert_snapshot!(mask(TOML, Notation::Toml), @r#"
+    assert_snapshot!(redact(TOML, Notation::Toml), @r#"
     # •••
     [mcp_servers.a]
     command = "npx" # start
@@ -84,35 +84,35 @@ fn secrets_are_hidden_and_everything_else_is_shown() {
     bearer_token_env_var = "•••"
     "#);
     for (text, notation) in [(JSON, Notation::Json), (TOML, Notation::Toml)] {
-        assert!(!mask(text, notation).contains("s3cret"));
-        assert!(!mask(&format!("\u{feff}{text}"), notation).contains("s3cret"));
+        assert!(!redact(text, notation).contains("s3cret"));
+        assert!(!redact(&format!("\u{feff}{text}"), notation).contains("s3cret"));
     }
 }
 
 #[test]
-fn the_name_of_a_server_does_not_make_its_secrets_visible() {
+fn the_name_of_a_server_does_not_disable_redaction() {
     for name in ["credentialId", "env_vars", "my-env-var", "env_http_headers"] {
         let text =
             format!(r#"{{"{name}": {{"env": {{"A": "AKIA0"}}, "args": ["--token", "AKIA0"]}}}}"#);
         let shown =
             format!(r#"{{"{name}": {{"env": {{"A": "•••"}}, "args": ["--token", "•••"]}}}}"#);
-        assert_eq!(mask(&text, Notation::Json), shown);
+        assert_eq!(redact(&text, Notation::Json), shown);
     }
 }
 
 #[test]
 fn a_comment_may_begin_with_any_letter() {
-    assert_eq!(mask("#été = 1\n", Notation::Toml), "# •••\n");
-    assert_eq!(mask("#=", Notation::Toml), "# •••");
-    assert_eq!(mask("//é=\n1", Notation::Json), "// •••\n1");
+    assert_eq!(redact("#été = 1\n", Notation::Toml), "# •••\n");
+    assert_eq!(redact("#=", Notation::Toml), "# •••");
+    assert_eq!(redact("//é=\n1", Notation::Json), "// •••\n1");
 }
 
 #[test]
-fn what_cannot_be_read_is_not_shown() {
-    assert_eq!(mask("{\"env\": {\"A\": \"s3cret\"", Notation::Json), NOT_SHOWN);
-    assert_eq!(mask("env = s3cret", Notation::Toml), NOT_SHOWN);
-    assert_eq!(mask("env:\n  A: s3cret", Notation::Yaml), NOT_SHOWN);
-    assert_eq!(mask("", Notation::Json), "");
+fn a_text_that_cannot_be_parsed_is_not_shown() {
+    assert_eq!(redact("{\"env\": {\"A\": \"s3cret\"", Notation::Json), CONTENT_NOT_SHOWN);
+    assert_eq!(redact("env = s3cret", Notation::Toml), CONTENT_NOT_SHOWN);
+    assert_eq!(redact("env:\n  A: s3cret", Notation::Yaml), CONTENT_NOT_SHOWN);
+    assert_eq!(redact("", Notation::Json), "");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_diff_shows_the_changed_lines_without_secrets() {
 }
 
 #[test]
-fn a_diff_tells_which_secret_has_another_value() {
+fn a_diff_marks_changed_secrets() {
     let after = apply(
         JSON,
         Notation::Json,
@@ -174,7 +174,7 @@ fn a_diff_tells_which_secret_has_another_value() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_compared_with_itself() {
+fn occurrences_of_a_duplicate_key_are_compared_in_order() {
     let text = r#"{"env": {"A": "s3cret"}, "env": {"A": "0ther"}}"#;
     assert_eq!(diff(text, text, Notation::Json, "x"), "");
     let after = apply(text, Notation::Json, &[set("env/A", json!("third"))]).unwrap();

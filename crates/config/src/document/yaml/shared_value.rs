@@ -12,11 +12,11 @@ use crate::document::{Key, Map, Node, Value};
 
 /// Text of this length weighs as much as one value, or one long text could be copied a million
 /// times.
-const TEXT_OF_WEIGHT_ONE: usize = 64;
+const TEXT_BYTES_PER_WEIGHT: usize = 64;
 
 /// A complete value.
 #[derive(Clone)]
-pub(super) struct Tree<'text> {
+pub(super) struct SharedValue<'text> {
     line: u32,
     content: Content<'text>,
     /// How many values it unfolds to.
@@ -28,16 +28,16 @@ pub(super) struct Tree<'text> {
 #[derive(Clone)]
 enum Content<'text> {
     Scalar { text: Cow<'text, str>, is_plain: bool },
-    List(Vec<Rc<Tree<'text>>>),
-    Map(Vec<Entry<'text>>),
+    List(Vec<Rc<SharedValue<'text>>>),
+    Map(Vec<SharedEntry<'text>>),
 }
 
 /// A key and its value.
-pub(super) type Entry<'text> = (Key, Rc<Tree<'text>>);
+pub(super) type SharedEntry<'text> = (Key, Rc<SharedValue<'text>>);
 
-impl<'text> Tree<'text> {
+impl<'text> SharedValue<'text> {
     pub(super) fn scalar(line: u32, text: Cow<'text, str>, is_plain: bool) -> Self {
-        let weight = 1 + text.len() / TEXT_OF_WEIGHT_ONE;
+        let weight = 1 + text.len() / TEXT_BYTES_PER_WEIGHT;
         Self { line, content: Content::Scalar { text, is_plain }, weight, height: 0 }
     }
 
@@ -47,9 +47,10 @@ impl<'text> Tree<'text> {
         Self { line, content: Content::List(items), weight, height }
     }
 
-    pub(super) fn map(line: u32, entries: Vec<Entry<'text>>) -> Self {
-        let weights =
-            entries.iter().map(|(key, value)| value.weight + key.text.len() / TEXT_OF_WEIGHT_ONE);
+    pub(super) fn map(line: u32, entries: Vec<SharedEntry<'text>>) -> Self {
+        let weights = entries
+            .iter()
+            .map(|(key, value)| value.weight + key.text.len() / TEXT_BYTES_PER_WEIGHT);
         let weight = weights.fold(1, usize::saturating_add);
         let height = 1 + entries.iter().map(|(_, value)| value.height).max().unwrap_or_default();
         Self { line, content: Content::Map(entries), weight, height }
@@ -91,7 +92,10 @@ impl<'text> Tree<'text> {
 }
 
 /// Appends the keys of merged objects that are not there yet; the earlier object wins.
-pub(super) fn merge<'text>(entries: &mut Vec<Entry<'text>>, sources: &[Rc<Tree<'text>>]) {
+pub(super) fn merge<'text>(
+    entries: &mut Vec<SharedEntry<'text>>,
+    sources: &[Rc<SharedValue<'text>>],
+) {
     let mut seen: HashSet<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
     let mut added = Vec::new();
     for source in sources {

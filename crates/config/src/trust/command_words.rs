@@ -1,7 +1,7 @@
 //! Takes a shell command apart far enough to find the files that it names.
 
 /// How many words of a command are looked at.
-const MOST_WORDS: usize = 256;
+const MAX_WORDS: usize = 256;
 
 /// Returns everything in a command that could be a path: its words as a shell would see them, and
 /// the pieces between the shell's own characters, so that `cd x && sh -c './run|y'` hides nothing.
@@ -12,7 +12,7 @@ pub(super) fn words_of_command(command: &str) -> Vec<String> {
     words.retain(|word| !word.is_empty());
     let mut seen = std::collections::BTreeSet::new();
     words.retain(|word| seen.insert(word.clone()));
-    words.truncate(MOST_WORDS);
+    words.truncate(MAX_WORDS);
     words
 }
 

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_one_takes_the_place_of_the_first() {
+    fn the_last_value_takes_the_position_of_the_first() {
         check("a b a c", "a3 b2 c4", "a1>3");
     }
 

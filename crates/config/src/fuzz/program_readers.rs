@@ -4,20 +4,20 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::discover::{self, Found, notation_of};
+use crate::discover::{self, Discovery, notation_of};
 use crate::document::{self, Map, Node, Notation, Parsed};
 use crate::env::{Env, Platform};
-use crate::formats::{ConfigFile, PROGRAMS, Program, Shape};
+use crate::formats::{ConfigFile, FileShape, PROGRAMS, Program};
 use crate::source::Level;
 
 use super::FOLDER;
 use super::canary;
 
 /// YAML can unfold to far more; that only takes time.
-const MOST_NODES: usize = 5_000;
+const MAX_NODES: usize = 5_000;
 
 /// A machine on which there is no file.
-pub(super) static MACHINE: LazyLock<Env> = LazyLock::new(|| {
+pub(super) static EMPTY_MACHINE: LazyLock<Env> = LazyLock::new(|| {
     Env::new(Platform::Linux, FOLDER)
         .with_home("/nowhere/home")
         .with_system_root("/nowhere/system")
@@ -25,38 +25,43 @@ pub(super) static MACHINE: LazyLock<Env> = LazyLock::new(|| {
 });
 
 /// The files of all programs, without those that are read as one before.
-pub(super) static READERS: LazyLock<Vec<Reader>> = LazyLock::new(|| {
+pub(super) static PROGRAM_READERS: LazyLock<Vec<ProgramReader>> = LazyLock::new(|| {
     let mut known = HashSet::new();
     let files = PROGRAMS.iter().flat_map(|program| {
-        program.files.iter().map(|file| Reader { program, file, path: path_of(file) })
+        program.files.iter().map(|file| ProgramReader { program, file, path: path_of(file) })
     });
-    files.filter(|reader| reader.sort().is_some_and(|sort| known.insert(sort))).collect()
+    files.filter(|reader| reader.deduplication_key().is_some_and(|key| known.insert(key))).collect()
 });
 
 /// A file that a program reads in its own way.
-pub(super) struct Reader {
+pub(super) struct ProgramReader {
     pub(super) program: &'static Program,
     pub(super) file: &'static ConfigFile,
     path: PathBuf,
 }
 
-impl Reader {
+impl ProgramReader {
     pub(super) fn notation(&self) -> Notation {
         notation_of(&self.path)
     }
 
     /// Reads a document as this file.
-    pub(super) fn read(&self, parsed: &Parsed) -> Found {
-        discover::read_document(&MACHINE, (self.program, self.file), &self.path, parsed.clone())
+    pub(super) fn read(&self, parsed: &Parsed) -> Discovery {
+        discover::read_document(
+            &EMPTY_MACHINE,
+            (self.program, self.file),
+            &self.path,
+            parsed.clone(),
+        )
     }
 
     /// Returns what decides how it is read; nothing if it is not.
-    fn sort(&self) -> Option<String> {
+    fn deduplication_key(&self) -> Option<String> {
         let shape = match &self.file.shape {
-            Shape::Servers(keys) => keys.join("."),
-            Shape::Loose => String::new(),
-            Shape::Custom(read) => format!("{read:p}"),
-            Shape::Notice(_) => return None,
+            FileShape::Servers(keys) => keys.join("."),
+            FileShape::AnyKeyOrRoot => String::new(),
+            FileShape::Custom(read) => format!("{read:p}"),
+            FileShape::Notice(_) => return None,
         };
         let extension = self.path.extension().unwrap_or_default().display();
         let is_dedicated = self.path.to_string_lossy().contains("mcp");
@@ -67,19 +72,19 @@ impl Reader {
 
 /// Returns where a file lies, with some name for what may be called anything.
 fn path_of(file: &ConfigFile) -> PathBuf {
-    let place = &file.place;
-    let template = if place.linux.is_empty() { place.windows } else { place.linux };
-    match discover::paths(place, &MACHINE, Path::new(FOLDER)).pop() {
-        _ if file.level == Level::Env => template.into(),
+    let template = &file.template;
+    let text = if template.linux.is_empty() { template.windows } else { template.linux };
+    match discover::paths(template, &EMPTY_MACHINE, Path::new(FOLDER)).pop() {
+        _ if file.level == Level::Env => text.into(),
         Some(path) => path,
-        None => Path::new(FOLDER).join(template.replace("**", "a/b").replace('*', "c")),
+        None => Path::new(FOLDER).join(text.replace("**", "a/b").replace('*', "c")),
     }
 }
 
 /// Parses a text and puts a secret into it; nothing if that is not possible or too much.
-pub(super) fn planted(text: &str, notation: Notation) -> Option<Parsed> {
+pub(super) fn parse_with_canary(text: &str, notation: Notation) -> Option<Parsed> {
     let mut parsed = document::parse(text, notation).ok()?;
-    if canary::is_in(text) || count(&parsed.root) > MOST_NODES {
+    if canary::is_in(text) || count(&parsed.root) > MAX_NODES {
         return None;
     }
     canary::plant(&mut parsed.root);

@@ -4,7 +4,7 @@ use jsonc_parser::ParseStringErrorKind;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::tokens::Token;
 
-use super::read::Expected;
+use super::read::ExpectedToken;
 
 /// The complaint that is about the place before the token.
 pub(super) const MISSING_COMMA: &str = "a comma is missing here";
@@ -13,10 +13,10 @@ const MISSING_QUOTES: &str =
     "a text must stand in double quotes; only `true`, `false` and `null` need none";
 
 /// Complains about something that is no token; `rest` begins with it.
-pub(super) fn about_token(kind: &ParseErrorKind, rest: &str) -> &'static str {
+pub(super) fn for_scanner_error(kind: &ParseErrorKind, rest: &str) -> &'static str {
     match kind {
         ParseErrorKind::UnexpectedToken if rest.starts_with(char::is_alphabetic) => MISSING_QUOTES,
-        ParseErrorKind::String(kind) => about_string(kind),
+        ParseErrorKind::String(kind) => for_string_error(kind),
         ParseErrorKind::SingleQuotedStringsNotAllowed => {
             "single quotes are not allowed; use double quotes"
         }
@@ -36,7 +36,7 @@ pub(super) fn about_token(kind: &ParseErrorKind, rest: &str) -> &'static str {
     }
 }
 
-fn about_string(kind: &ParseStringErrorKind) -> &'static str {
+fn for_string_error(kind: &ParseStringErrorKind) -> &'static str {
     match kind {
         ParseStringErrorKind::UnterminatedStringLiteral => {
             "the closing quote of this string is missing"
@@ -50,29 +50,31 @@ fn about_string(kind: &ParseStringErrorKind) -> &'static str {
 }
 
 /// Complains about a token in the wrong place.
-pub(super) fn about_place(
-    expected: Expected,
-    container: Expected,
+pub(super) fn for_misplaced_token(
+    expected: ExpectedToken,
+    container: ExpectedToken,
     token: &Token<'_>,
 ) -> &'static str {
     match (expected, token) {
-        (Expected::Value | Expected::Item, Token::Word(_)) => MISSING_QUOTES,
-        (Expected::Value, _) => "a value is missing here",
-        (Expected::Item, _) => "a value or `]` is missing here",
-        (Expected::Key, Token::Word(_)) => "a key must stand in double quotes",
-        (Expected::Key, _) => "a key in double quotes or `}` is missing here",
-        (Expected::Colon, _) => "`:` is missing after the key",
-        (Expected::Comma, token) if begins_something(token, container) => MISSING_COMMA,
-        (Expected::Comma, _) if container == Expected::Key => "`,` or `}` is missing here",
-        (Expected::Comma, _) => "`,` or `]` is missing here",
-        (Expected::Nothing, _) => "nothing may follow after the value",
+        (ExpectedToken::Value | ExpectedToken::Item, Token::Word(_)) => MISSING_QUOTES,
+        (ExpectedToken::Value, _) => "a value is missing here",
+        (ExpectedToken::Item, _) => "a value or `]` is missing here",
+        (ExpectedToken::Key, Token::Word(_)) => "a key must stand in double quotes",
+        (ExpectedToken::Key, _) => "a key in double quotes or `}` is missing here",
+        (ExpectedToken::Colon, _) => "`:` is missing after the key",
+        (ExpectedToken::Comma, token) if can_begin_item(token, container) => MISSING_COMMA,
+        (ExpectedToken::Comma, _) if container == ExpectedToken::Key => {
+            "`,` or `}` is missing here"
+        }
+        (ExpectedToken::Comma, _) => "`,` or `]` is missing here",
+        (ExpectedToken::Nothing, _) => "nothing may follow after the value",
     }
 }
 
-fn begins_something(token: &Token<'_>, container: Expected) -> bool {
+fn can_begin_item(token: &Token<'_>, container: ExpectedToken) -> bool {
     match token {
         Token::String(_) => true,
         Token::CloseBrace | Token::CloseBracket | Token::Colon | Token::Comma => false,
-        _ => container == Expected::Item,
+        _ => container == ExpectedToken::Item,
     }
 }

@@ -6,16 +6,16 @@ use crate::document::MAX_DEPTH;
 pub(super) const COMPLEX_KEY: &str = "a key must be a text, not a list or an object";
 
 /// A merge key has no object to merge.
-pub(super) const BAD_MERGE: &str = "`<<` needs an object or a list of objects";
+pub(super) const INVALID_MERGE_SOURCE: &str = "`<<` needs an object or a list of objects";
 
 /// Lists and objects are nested too deep.
-pub(super) fn too_deep() -> String {
+pub(super) fn nested_too_deep() -> String {
     format!("nested more than {MAX_DEPTH} levels deep")
 }
 
 /// Puts the commonest mistakes into plain words and passes on the rest. None of the parser's
 /// messages quotes the text, except for a single `%`, `@` or backtick.
-pub(super) fn about_syntax(message: &str) -> String {
+pub(super) fn for_parser_message(message: &str) -> String {
     let message = match message {
         "tabs disallowed within this context (block indentation)"
         | "tab cannot be used as indentation"
@@ -44,7 +44,7 @@ pub(super) fn about_syntax(message: &str) -> String {
         }
         "did not find expected <document start>" => "nothing may follow after the value",
         // The parser counts brackets up to 255 before it hands over the first one.
-        "recursion limit exceeded" => return too_deep(),
+        "recursion limit exceeded" => return nested_too_deep(),
         message => message,
     };
     message.to_owned()

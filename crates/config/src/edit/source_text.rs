@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_mark_within_a_string_is_no_comment() {
+    fn a_comment_mark_within_a_string_is_not_a_comment() {
         check(r#"{"a": "// \" /* no */"} // yes"#, Notation::Json, &["// yes"]);
         check("/* a\n // b */ 1 //c\r\n", Notation::Json, &["/* a\n // b */", "//c"]);
         check("[ // a\r 1, // b\r\n 2]", Notation::Json, &["// a", "// b"]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_end_of_most_lines_is_used() {
+    fn the_most_frequent_line_end_is_used() {
         assert_eq!(line_ending("a"), "\n");
         assert_eq!(line_ending("a\r\nb\r\nc\n"), "\r\n");
         assert_eq!(line_ending("a\r\nb\n"), "\n");

@@ -2,35 +2,36 @@
 //!
 //! Every spelling is accepted everywhere, since people copy entries from one program's manual into
 //! another's file; only where two programs mean different things by one word does the dialect
-//! decide. What a program adds of its own is read by its `own_fields`.
+//! decide. What a program adds of its own is read by its `read_extra_fields`.
 
 use crate::document::{Map, Node};
 use crate::env::Env;
 use crate::problem::Problem;
 use crate::server::{
-    Approval, Auth, AuthKind, Fields, OAuth, Off, PROTOCOL_VERSIONS, Policy, TransportKind, Written,
+    Approval, Auth, AuthKind, EntryFields, OAuth, PROTOCOL_VERSIONS, Policy, SwitchedOff,
+    TransportKind, WrittenText,
 };
 
-use super::program::{Dialect, Phase, Unit};
-use super::reading::Reading;
+use super::file_reader::FileReader;
+use super::program::{Dialect, TimeUnit, TimeoutKind};
 
 /// One entry while it is read.
-pub(crate) struct Entry<'a> {
+pub(crate) struct EntryReader<'a> {
     pub(crate) env: &'a Env,
     pub(crate) dialect: Dialect,
     pub(crate) name: String,
     pub(crate) line: u32,
-    pub(crate) fields: Fields,
-    off: Option<Off>,
+    pub(crate) fields: EntryFields,
+    off: Option<SwitchedOff>,
     hints: Vec<String>,
     problems: Vec<Problem>,
     path: &'a std::path::Path,
     program_name: &'static str,
-    own_fields: fn(&Map, &mut Entry<'_>),
+    read_extra_fields: fn(&Map, &mut EntryReader<'_>),
 }
 
 /// Everything an entry yields.
-pub(super) type Parts = (String, Fields, Option<Off>, Vec<String>, Vec<Problem>);
+pub(super) type EntryParts = (String, EntryFields, Option<SwitchedOff>, Vec<String>, Vec<Problem>);
 
 /// What a Wharf entry may say, for finding the word that was meant.
 const KNOWN_FIELDS: [&str; 28] = [
@@ -64,41 +65,41 @@ const KNOWN_FIELDS: [&str; 28] = [
     "protocolVersion",
 ];
 
-impl<'a> Entry<'a> {
-    pub(super) fn new(reading: &'a Reading<'_>, name: String, line: u32) -> Self {
+impl<'a> EntryReader<'a> {
+    pub(super) fn new(reader: &'a FileReader<'_>, name: String, line: u32) -> Self {
         Self {
-            env: reading.env,
-            dialect: reading.dialect,
+            env: reader.env,
+            dialect: reader.dialect,
             name,
             line,
-            fields: Fields::default(),
+            fields: EntryFields::default(),
             off: None,
             hints: Vec::new(),
             problems: Vec::new(),
-            path: &reading.source.path,
-            program_name: reading.program.name,
-            own_fields: reading.program.own_fields,
+            path: &reader.source.path,
+            program_name: reader.program.name,
+            read_extra_fields: reader.program.read_extra_fields,
         }
     }
 
-    pub(super) fn into_parts(self) -> Parts {
+    pub(super) fn into_parts(self) -> EntryParts {
         (self.name, self.fields, self.off, self.hints, self.problems)
     }
 
     /// Reads all fields.
-    pub(super) fn read(&mut self, map: &Map) {
+    pub(super) fn read_fields(&mut self, map: &Map) {
         self.fields.url_kind = Some(self.dialect.url);
         self.fields.syntax = self.dialect.syntax;
         for (key, node) in map.iter() {
             let word = key.text.as_str();
             if node.is_null() {
-                self.null(word, node);
+                self.warn_null(word, node);
             } else {
-                let _known = self.field(word, node) || self.unknown(word, node);
+                let _known = self.read_field(word, node) || self.warn_if_misspelled(word, node);
             }
         }
-        (self.own_fields)(map, self);
-        self.whole_command_line();
+        (self.read_extra_fields)(map, self);
+        self.split_command_line();
         if self.dialect.needs_type && self.fields.kind.is_none() && self.fields.url.is_some() {
             let message =
                 format!("{} wants a \"type\" beside \"url\"; read as http", self.program_name);
@@ -107,20 +108,20 @@ impl<'a> Entry<'a> {
     }
 
     /// Reads a field, if it is one of ours.
-    fn field(&mut self, word: &str, node: &Node) -> bool {
-        self.launch(word, node)
-            || self.remote(word, node)
-            || self.switches(word, node)
-            || self.limits(word, node)
-            || self.tools(word, node)
-            || (self.dialect.native && self.native(word, node))
+    fn read_field(&mut self, word: &str, node: &Node) -> bool {
+        self.read_launch_field(word, node)
+            || self.read_remote_field(word, node)
+            || self.read_switch(word, node)
+            || self.read_timeouts(word, node)
+            || self.read_tool_filter(word, node)
+            || (self.dialect.native && self.read_native_field(word, node))
     }
 
     /// Reports a field of ours that has no value. It is read for once, to see whether it is ours.
-    fn null(&mut self, word: &str, node: &Node) {
+    fn warn_null(&mut self, word: &str, node: &Node) {
         let before = (self.fields.clone(), self.off.clone());
         let (hints, problems) = (self.hints.len(), self.problems.len());
-        let is_ours = self.field(word, node);
+        let is_ours = self.read_field(word, node);
         (self.fields, self.off) = before;
         self.hints.truncate(hints);
         self.problems.truncate(problems);
@@ -130,10 +131,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn launch(&mut self, word: &str, node: &Node) -> bool {
+    fn read_launch_field(&mut self, word: &str, node: &Node) -> bool {
         match word {
             "type" | "transport" | "transportType" => self.fields.kind = self.trimmed(word, node),
-            "command" | "cmd" => self.command(word, node),
+            "command" | "cmd" => self.read_command(word, node),
             "args" | "arguments" => {
                 let args = self.arguments(word, node);
                 self.fields.args.extend(args);
@@ -151,7 +152,7 @@ impl<'a> Entry<'a> {
         true
     }
 
-    fn remote(&mut self, word: &str, node: &Node) -> bool {
+    fn read_remote_field(&mut self, word: &str, node: &Node) -> bool {
         match word {
             "url" | "serverUrl" | "server_url" | "baseUrl" | "uri" | "endpoint" => {
                 if self.fields.url.is_none() {
@@ -184,14 +185,14 @@ impl<'a> Entry<'a> {
                     (message, "write the headers into the entry itself"),
                 );
             }
-            "oauth" => self.oauth(node),
-            "auth" => self.auth(node),
+            "oauth" => self.read_oauth(node),
+            "auth" => self.read_auth(node),
             _ => return false,
         }
         true
     }
 
-    fn switches(&mut self, word: &str, node: &Node) -> bool {
+    fn read_switch(&mut self, word: &str, node: &Node) -> bool {
         let off_when = match word {
             "enabled" => false,
             "disabled" => true,
@@ -199,44 +200,60 @@ impl<'a> Entry<'a> {
         };
         if self.flag(word, node) == Some(off_when) {
             let reason = format!("switched off by \"{word}\"");
-            self.off =
-                Some(Off { reason, by_other_program: self.program_name != super::wharf::NAME });
+            self.off = Some(SwitchedOff {
+                reason,
+                by_other_program: self.program_name != super::wharf::NAME,
+            });
         }
         true
     }
 
-    fn limits(&mut self, word: &str, node: &Node) -> bool {
-        let (phase, unit) = match word {
+    fn read_timeouts(&mut self, word: &str, node: &Node) -> bool {
+        let (kind, unit) = match word {
             "timeout" if node.as_map().is_some() => {
                 // opencode's second form names both limits.
                 for (key, limit) in node.as_map().into_iter().flat_map(Map::iter) {
                     match key.text.as_str() {
                         "startup" => {
-                            self.limit("timeout.startup", limit, Phase::Connect, self.dialect.unit);
+                            self.read_timeout(
+                                "timeout.startup",
+                                limit,
+                                TimeoutKind::Connect,
+                                self.dialect.unit,
+                            );
                         }
                         "request" => {
-                            self.limit("timeout.request", limit, Phase::Call, self.dialect.unit);
+                            self.read_timeout(
+                                "timeout.request",
+                                limit,
+                                TimeoutKind::Call,
+                                self.dialect.unit,
+                            );
                         }
                         _ => {}
                     }
                 }
                 return true;
             }
-            "timeout" => (self.dialect.timeout_is, self.dialect.unit),
-            "connectTimeout" | "startup_timeout_ms" => (Phase::Connect, Unit::Milliseconds),
-            "connect_timeout" => (Phase::Connect, self.dialect.unit),
-            "startup_timeout_sec" | "connect_timeout_seconds" => (Phase::Connect, Unit::Seconds),
-            "callTimeout" | "requestTimeoutMs" | "request_timeout_ms" | "tool_timeout_ms" => {
-                (Phase::Call, Unit::Milliseconds)
+            "timeout" => (self.dialect.timeout_kind, self.dialect.unit),
+            "connectTimeout" | "startup_timeout_ms" => {
+                (TimeoutKind::Connect, TimeUnit::Milliseconds)
             }
-            "tool_timeout_sec" | "call_timeout_seconds" => (Phase::Call, Unit::Seconds),
+            "connect_timeout" => (TimeoutKind::Connect, self.dialect.unit),
+            "startup_timeout_sec" | "connect_timeout_seconds" => {
+                (TimeoutKind::Connect, TimeUnit::Seconds)
+            }
+            "callTimeout" | "requestTimeoutMs" | "request_timeout_ms" | "tool_timeout_ms" => {
+                (TimeoutKind::Call, TimeUnit::Milliseconds)
+            }
+            "tool_timeout_sec" | "call_timeout_seconds" => (TimeoutKind::Call, TimeUnit::Seconds),
             _ => return false,
         };
-        self.limit(word, node, phase, unit);
+        self.read_timeout(word, node, kind, unit);
         true
     }
 
-    fn tools(&mut self, word: &str, node: &Node) -> bool {
+    fn read_tool_filter(&mut self, word: &str, node: &Node) -> bool {
         match word {
             "includeTools" | "enabledTools" | "enabled_tools" | "allowedTools"
             | "allowed_tools" | "available_tools" => {
@@ -265,17 +282,17 @@ impl<'a> Entry<'a> {
             | "toolApproval"
                 if !(self.dialect.native && word.ends_with("pproval")) =>
             {
-                self.grant(word, node);
+                self.add_approval_hint(word, node);
             }
             _ => return false,
         }
         true
     }
 
-    fn native(&mut self, word: &str, node: &Node) -> bool {
+    fn read_native_field(&mut self, word: &str, node: &Node) -> bool {
         match word {
             "approval" => {
-                if let Some(approval) = self.approval(word, node) {
+                if let Some(approval) = self.read_approval(word, node) {
                     self.fields.policy.approval = approval;
                 }
             }
@@ -286,7 +303,7 @@ impl<'a> Entry<'a> {
             }
             "toolApproval" => {
                 for (key, value) in node.as_map().into_iter().flat_map(Map::iter) {
-                    if let Some(approval) = self.approval(word, value) {
+                    if let Some(approval) = self.read_approval(word, value) {
                         self.fields.policy.tool_approval.push((key.text.clone(), approval));
                     }
                 }
@@ -325,7 +342,7 @@ impl<'a> Entry<'a> {
         true
     }
 
-    fn unknown(&mut self, word: &str, node: &Node) -> bool {
+    fn warn_if_misspelled(&mut self, word: &str, node: &Node) -> bool {
         if self.dialect.native
             && let Some(meant) = crate::text::nearest(word, KNOWN_FIELDS)
         {
@@ -340,7 +357,7 @@ impl<'a> Entry<'a> {
         false
     }
 
-    fn command(&mut self, word: &str, node: &Node) {
+    fn read_command(&mut self, word: &str, node: &Node) {
         match (node.as_list(), node.as_map()) {
             // The command as a list with its arguments: opencode, mcporter.
             (Some(_), _) => {
@@ -354,7 +371,7 @@ impl<'a> Entry<'a> {
                     match key.text.as_str() {
                         "path" => self.fields.command = self.written(word, value),
                         other => {
-                            self.launch(other, value);
+                            self.read_launch_field(other, value);
                         }
                     }
                 }
@@ -364,7 +381,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Splits `"command": "npx -y package"`, which a shell would run but no program can start.
-    fn whole_command_line(&mut self) {
+    fn split_command_line(&mut self) {
         let Some(command) = &self.fields.command else { return };
         let text = &command.text;
         let first = text.split_whitespace().next().unwrap_or_default();
@@ -374,10 +391,10 @@ impl<'a> Entry<'a> {
         if first.len() == text.len() || !self.fields.args.is_empty() || (is_path && !is_quoted) {
             return;
         }
-        let words = self.words(text).filter(|words| words.len() > 1 || is_quoted);
+        let words = self.split_words(text).filter(|words| words.len() > 1 || is_quoted);
         let Some(words) = words else { return };
         let syntax = command.syntax;
-        let mut words = words.into_iter().map(|text| Written { text, syntax });
+        let mut words = words.into_iter().map(|text| WrittenText { text, syntax });
         self.fields.command = words.next();
         self.fields.args = words.collect();
         let message =
@@ -390,11 +407,11 @@ impl<'a> Entry<'a> {
         );
     }
 
-    fn auth(&mut self, node: &Node) {
+    fn read_auth(&mut self, node: &Node) {
         if !self.dialect.native {
             if node.get("CLIENT_ID").is_some() || node.get("redirectPort").is_some() {
                 // Cursor's and Copilot's form of a client registered beforehand.
-                self.oauth(node);
+                self.read_oauth(node);
             }
             return;
         }
@@ -410,11 +427,11 @@ impl<'a> Entry<'a> {
             }
         };
         let credential_id =
-            node.get("credentialId").and_then(|id| self.word("auth.credentialId", id));
+            node.get("credentialId").and_then(|id| self.optional_text("auth.credentialId", id));
         self.fields.auth = Some(Auth { kind, credential_id });
     }
 
-    fn oauth(&mut self, node: &Node) {
+    fn read_oauth(&mut self, node: &Node) {
         if let Some(on) = node.as_bool() {
             self.fields.oauth = Some(OAuth { off: !on, ..OAuth::default() });
             return;
@@ -428,7 +445,7 @@ impl<'a> Entry<'a> {
             keys.iter().find_map(|key| Some((*key, node.get(key).filter(|node| !node.is_null())?)))
         };
         let mut text = |keys: &[&'static str]| {
-            get(keys).and_then(|(key, node)| self.word(&format!("oauth.{key}"), node))
+            get(keys).and_then(|(key, node)| self.optional_text(&format!("oauth.{key}"), node))
         };
         let scopes = get(&["scopes"]).and_then(|(_, node)| node.as_list());
         let scope = match scopes {
@@ -440,10 +457,10 @@ impl<'a> Entry<'a> {
         let redirect_uri = text(&["redirectUri", "redirect_uri"]);
         let port = get(&["callbackPort", "callback_port", "redirectPort"]);
         let callback_port = port.and_then(|(key, node)| self.port(&format!("oauth.{key}"), node));
-        let grant = get(&["grant"]).and_then(|(_, node)| self.grant_type(node));
+        let grant = get(&["grant"]).and_then(|(_, node)| self.read_grant_type(node));
         let enabled = get(&["enabled"]).and_then(|(_, node)| self.flag("oauth.enabled", node));
         let syntax = self.dialect.syntax;
-        let written = |text: Option<String>| text.map(|text| Written { text, syntax });
+        let written = |text: Option<String>| text.map(|text| WrittenText { text, syntax });
         self.fields.oauth = Some(OAuth {
             client_id: written(client_id),
             client_secret: written(client_secret),
@@ -455,7 +472,7 @@ impl<'a> Entry<'a> {
         });
     }
 
-    fn grant_type(&mut self, node: &Node) -> Option<String> {
+    fn read_grant_type(&mut self, node: &Node) -> Option<String> {
         let known = ["authorization_code", "client_credentials", "device_code"];
         let grant = node.as_str().filter(|word| known.contains(word)).map(str::to_owned);
         if grant.is_none() {
@@ -466,7 +483,7 @@ impl<'a> Entry<'a> {
         grant
     }
 
-    fn approval(&mut self, word: &str, node: &Node) -> Option<Approval> {
+    fn read_approval(&mut self, word: &str, node: &Node) -> Option<Approval> {
         let approval = node.as_str().and_then(Approval::from_word);
         if approval.is_none() {
             let message = format!("\"{word}\" must be auto, ask, writes, never or deny; ignored");
@@ -481,7 +498,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Remembers a grant of the owner as something to show. It never becomes one here.
-    pub(crate) fn grant(&mut self, word: &str, node: &Node) {
+    pub(crate) fn add_approval_hint(&mut self, word: &str, node: &Node) {
         let what = match node.as_list() {
             Some([]) => return,
             Some(list) => list.iter().filter_map(Node::as_str).collect::<Vec<_>>().join(", "),

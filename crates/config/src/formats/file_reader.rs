@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::discover::Budget;
+use crate::discover::ReadBudget;
 use crate::document::{Key, Map, Node};
 use crate::env::Env;
 use crate::problem::Problem;
@@ -13,21 +13,21 @@ use crate::server::{Definition, ServerName};
 use crate::source::{Level, Rank, Source};
 use crate::store;
 
-use super::entry::Entry;
-use super::program::{Dialect, Program, Shape};
+use super::entry_reader::EntryReader;
+use super::program::{Dialect, FileShape, Program};
 
 /// Longer names are reported: no program can show them, and most are accidents.
-const LONG_NAME: usize = 256;
+const MAX_NAME_LENGTH: usize = 256;
 
 /// Words by which an entry is known where no key says that there are servers.
-const ENTRY_WORDS: [&str; 9] =
+const ENTRY_KEYS: [&str; 9] =
     ["command", "cmd", "url", "httpUrl", "serverUrl", "server_url", "baseUrl", "uri", "type"];
 
 /// How many servers one file may define.
-const MOST_SERVERS: usize = 20_000;
+const MAX_SERVERS: usize = 20_000;
 
 /// One file while it is read.
-pub(crate) struct Reading<'a> {
+pub(crate) struct FileReader<'a> {
     pub(crate) env: &'a Env,
     pub(crate) program: &'static Program,
     pub(crate) dialect: Dialect,
@@ -40,16 +40,16 @@ pub(crate) struct Reading<'a> {
     pub(crate) name_prefix: String,
     pub(crate) rank: Rank,
     /// There are more servers than are read, and it has been said.
-    pub(crate) is_full: bool,
+    pub(crate) limit_is_reported: bool,
     /// Limits what further files of a project may take; none for the person's own.
-    pub(crate) budget: Option<Budget>,
+    pub(crate) budget: Option<ReadBudget>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) problems: Vec<Problem>,
 }
 
-impl Reading<'_> {
+impl FileReader<'_> {
     /// Reads a further file that belongs to this one.
-    pub(crate) fn further_file(&self, path: &Path) -> Result<Option<String>, Box<Problem>> {
+    pub(crate) fn read_further_file(&self, path: &Path) -> Result<Option<String>, Box<Problem>> {
         if let Some(budget) = &self.budget {
             budget.take(path)?;
         }
@@ -57,7 +57,7 @@ impl Reading<'_> {
     }
 
     /// Reads a whole file.
-    pub(crate) fn file(&mut self, root: &Node, shape: &Shape) {
+    pub(crate) fn read_root(&mut self, root: &Node, shape: &FileShape) {
         // A file may be empty, a variable that is set may not.
         let is_file = self.source.level != Level::Env;
         if root.is_null() && is_file {
@@ -70,27 +70,27 @@ impl Reading<'_> {
             return;
         }
         match shape {
-            Shape::Servers(keys) => self.servers_under(root, keys),
-            Shape::Loose => self.loose(root),
-            Shape::Custom(read) => read(root, self),
-            Shape::Notice(_) => {}
+            FileShape::Servers(keys) => self.read_servers_under(root, keys),
+            FileShape::AnyKeyOrRoot => self.read_any_key_or_root(root),
+            FileShape::Custom(read) => read(root, self),
+            FileShape::Notice(_) => {}
         }
     }
 
     /// Reads the map under these keys, if it is there.
-    pub(crate) fn servers_under(&mut self, root: &Node, keys: &[&str]) {
+    pub(crate) fn read_servers_under(&mut self, root: &Node, keys: &[&str]) {
         if let Some(node) = root.pointer(keys) {
-            self.servers(node, &keys.join("."));
+            self.read_servers(node, &keys.join("."));
             return;
         }
         // Only in a file that is about nothing else: `servers` in an editor's settings is not ours.
-        let dedicated =
+        let is_dedicated =
             self.source.path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains("mcp"));
         let other = ["mcpServers", "servers", "mcp_servers"]
             .into_iter()
             .find(|key| root.get(key).is_some_and(|node| node.as_map().is_some()));
         if let (true, Some(other), Some(node)) =
-            (dedicated, other, other.and_then(|key| root.get(key)))
+            (is_dedicated, other, other.and_then(|key| root.get(key)))
         {
             let wanted = keys.join(".");
             let name = self.program.name;
@@ -100,40 +100,40 @@ impl Reading<'_> {
                     .on_line(node.line)
                     .hint(format!("rename \"{other}\" to \"{wanted}\"")),
             );
-            self.servers(node, other);
+            self.read_servers(node, other);
         }
     }
 
     /// Reads a file that several programs share: the map may be the file itself.
-    fn loose(&mut self, root: &Node) {
+    fn read_any_key_or_root(&mut self, root: &Node) {
         for key in ["mcpServers", "servers", "mcp_servers"] {
             if let Some(node) = root.get(key) {
-                self.servers(node, key);
+                self.read_servers(node, key);
                 return;
             }
         }
-        let is_entry = |node: &Node| ENTRY_WORDS.iter().any(|key| node.get(key).is_some());
+        let is_entry = |node: &Node| ENTRY_KEYS.iter().any(|key| node.get(key).is_some());
         // A variable holds nothing but servers, however wrong they are.
         let is_variable = self.source.level == Level::Env;
         let is_ours = |map: &&Map| is_variable || map.iter().any(|(_, node)| is_entry(node));
         if let Some(map) = root.as_map().filter(is_ours) {
             for (key, node) in map.iter().filter(|(key, _)| !key.text.starts_with('$')) {
-                self.server(key, node);
+                self.read_server(key, node);
             }
         }
     }
 
     /// Reads a text that is about nothing else: the map may stand under its key or be everything.
-    pub(crate) fn servers_or_whole(&mut self, root: &Node) {
+    pub(crate) fn read_servers_or_root(&mut self, root: &Node) {
         let servers = root.get("mcpServers").or_else(|| root.get("mcp_servers")).unwrap_or(root);
-        self.servers(servers, "mcpServers");
+        self.read_servers(servers, "mcpServers");
     }
 
     /// Reads a map of servers by name.
-    pub(crate) fn servers(&mut self, node: &Node, called: &str) {
+    pub(crate) fn read_servers(&mut self, node: &Node, called: &str) {
         if let Some(map) = node.as_map() {
             for (key, entry) in map.iter() {
-                self.server(key, entry);
+                self.read_server(key, entry);
             }
             return;
         }
@@ -145,7 +145,7 @@ impl Reading<'_> {
     }
 
     /// Reads a list of servers that carry their names.
-    pub(crate) fn named_servers(&mut self, node: &Node, called: &str) {
+    pub(crate) fn read_server_list(&mut self, node: &Node, called: &str) {
         let Some(list) = node.as_list() else {
             let message = format!("\"{called}\" must be a list of servers, not {}", node.kind());
             self.error("not-a-list", node.line, (message, "give each server its own list item"));
@@ -155,7 +155,7 @@ impl Reading<'_> {
             match entry.get("name").and_then(Node::as_str) {
                 Some(name) => {
                     let key = Key { text: name.to_owned(), line: entry.line };
-                    self.server(&key, entry);
+                    self.read_server(&key, entry);
                 }
                 None => self.error(
                     "no-name",
@@ -167,11 +167,11 @@ impl Reading<'_> {
     }
 
     /// Reads one entry.
-    pub(crate) fn server(&mut self, key: &Key, node: &Node) {
-        if self.definitions.len() >= MOST_SERVERS {
-            if !self.is_full {
-                self.is_full = true;
-                let message = format!("more than {MOST_SERVERS} servers; the rest is not read");
+    pub(crate) fn read_server(&mut self, key: &Key, node: &Node) {
+        if self.definitions.len() >= MAX_SERVERS {
+            if !self.limit_is_reported {
+                self.limit_is_reported = true;
+                let message = format!("more than {MAX_SERVERS} servers; the rest is not read");
                 self.error(
                     "too-many",
                     key.line,
@@ -181,9 +181,9 @@ impl Reading<'_> {
             return;
         }
         let name = format!("{}{}", self.name_prefix, key.text);
-        let mut entry = Entry::new(self, name, key.line);
+        let mut entry = EntryReader::new(self, name, key.line);
         match node.as_map() {
-            Some(map) => entry.read(map),
+            Some(map) => entry.read_fields(map),
             None => entry.error(
                 "not-an-object",
                 node.line,
@@ -233,7 +233,7 @@ impl Reading<'_> {
     }
 }
 
-impl Entry<'_> {
+impl EntryReader<'_> {
     /// Reports names that other places will have trouble with. They are kept as they are.
     fn check_name(&mut self) {
         let name = self.name.as_str();
@@ -241,7 +241,7 @@ impl Entry<'_> {
             let text = ("the server has no name".to_owned(), "give it a name");
             self.error("empty-name", self.line, "", text);
             return;
-        } else if name.chars().count() > LONG_NAME {
+        } else if name.chars().count() > MAX_NAME_LENGTH {
             ("the name is very long", "use at most 100 characters")
         } else if name.chars().any(crate::text::is_unsafe) {
             ("the name has control characters", "use letters, numbers, dash, underscore and dot")

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{MASK, names_a_secret, redact_url};
+use super::{REDACTED, names_a_secret, redact_url};
 
 /// Words before a token in a header.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
@@ -15,19 +15,20 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 
 /// Shows arguments without their secrets: what follows a flag such as `--token`, values of
 /// secret-named settings and headers, the user and query of addresses.
-pub fn mask_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub fn redact_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut hide_next = false;
-    let mask = |arg: &'a str| {
-        let shown = if hide_next && !arg.starts_with("--") { MASK.into() } else { mask_text(arg) };
+    let redact = |arg: &'a str| {
+        let shown =
+            if hide_next && !arg.starts_with("--") { REDACTED.into() } else { redact_text(arg) };
         hide_next = is_secret_flag(arg);
         shown.into_owned()
     };
-    args.into_iter().map(mask).collect()
+    args.into_iter().map(redact).collect()
 }
 
 /// Shows a command. One that holds a whole command line may hold a secret, too.
-pub fn mask_command(command: &str) -> String {
-    mask_text(command).into_owned()
+pub fn redact_command(command: &str) -> String {
+    redact_text(command).into_owned()
 }
 
 fn is_secret_flag(arg: &str) -> bool {
@@ -35,25 +36,25 @@ fn is_secret_flag(arg: &str) -> bool {
 }
 
 /// Masks one argument, which may be a whole command line or a piece of JSON.
-fn mask_text(text: &str) -> Cow<'_, str> {
+fn redact_text(text: &str) -> Cow<'_, str> {
     // Nearly every argument has nothing that could introduce a secret.
     if !text.contains(['=', ':', '{', ' ', '\n', '\t', '@']) {
         return text.into();
     }
     if text.contains('"') && text.contains(':') {
-        let masked = mask_json(text);
-        if masked != text {
-            return masked.into();
+        let redacted = redact_json(text);
+        if redacted != text {
+            return redacted.into();
         }
     }
     if let Some((name, _)) = header(text) {
-        return format!("{name}: {MASK}").into();
+        return format!("{name}: {REDACTED}").into();
     }
-    if text.contains(char::is_whitespace) { mask_words(text).into() } else { mask_word(text) }
+    if text.contains(char::is_whitespace) { redact_words(text).into() } else { redact_word(text) }
 }
 
 /// Masks a text of several words, keeping the space between them.
-fn mask_words(text: &str) -> String {
+fn redact_words(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut hides = false;
     for piece in text.split_inclusive(char::is_whitespace) {
@@ -65,11 +66,11 @@ fn mask_words(text: &str) -> String {
             continue;
         }
         if hides && !bare.starts_with("--") {
-            shown.push_str(MASK);
+            shown.push_str(REDACTED);
             // The quote that ends the argument is no part of the secret.
             shown.extend(word.chars().last().filter(|last| matches!(last, '"' | '\'')));
         } else {
-            shown.push_str(&mask_word(word));
+            shown.push_str(&redact_word(word));
         }
         shown.push_str(&piece[word.len()..]);
         let names_header = bare.strip_suffix(':').is_some_and(names_a_secret);
@@ -79,11 +80,11 @@ fn mask_words(text: &str) -> String {
 }
 
 /// Masks one word.
-fn mask_word(word: &str) -> Cow<'_, str> {
+fn redact_word(word: &str) -> Cow<'_, str> {
     let bare = word.trim_start_matches(QUOTES);
     if let Some((name, _)) = header(bare).filter(|(_, value)| !value.is_empty()) {
         let quote = &word[..word.len() - bare.len()];
-        return format!("{quote}{name}: {MASK}").into();
+        return format!("{quote}{name}: {REDACTED}").into();
     }
     let inner = bare.trim_end_matches(QUOTES);
     let (start, end) = (&word[..word.len() - bare.len()], &bare[inner.len()..]);
@@ -92,7 +93,7 @@ fn mask_word(word: &str) -> Cow<'_, str> {
     let (name, value) =
         assigned.map_or(("", inner), |(name, value)| (&inner[..=name.len()], value));
     if assigned.is_some_and(|(name, _)| names_a_secret(name)) {
-        return format!("{start}{name}{MASK}{end}").into();
+        return format!("{start}{name}{REDACTED}{end}").into();
     }
     let shown = if value.contains("//") { redact_url(value) } else { value.to_owned() };
     if shown == value { word.into() } else { format!("{start}{name}{shown}{end}").into() }
@@ -107,7 +108,7 @@ fn header(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Masks the values of secret-named keys in a piece of JSON.
-fn mask_json(text: &str) -> String {
+fn redact_json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('"') {
@@ -122,7 +123,7 @@ fn mask_json(text: &str) -> String {
         let value = value.and_then(|value| value.strip_prefix('"'));
         if let Some(value) = value.filter(|_| names_a_secret(name)) {
             shown.push_str(&tail[..tail.len() - value.len()]);
-            shown.push_str(MASK);
+            shown.push_str(REDACTED);
             rest = end_of_string(value).map_or("", |end| &value[end..]);
             if let Some(after_quote) = rest.strip_prefix('"') {
                 shown.push('"');
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_shown_without_their_secrets() {
+    fn secrets_in_arguments_are_redacted() {
         let cases: [(&[&str], &[&str]); 20] = [
             (&["-y", "@scope/pkg@1.0", "a b"], &["-y", "@scope/pkg@1.0", "a b"]),
             (&["--token", "abc", "x"], &["--token", "•••", "x"]),
@@ -176,12 +177,12 @@ mod tests {
             (&["a=b", "--dir=/x y"], &["a=b", "--dir=/x y"]),
         ];
         for (args, shown) in cases {
-            assert_eq!(mask_args(args.iter().copied()), shown);
+            assert_eq!(redact_args(args.iter().copied()), shown);
         }
     }
 
     #[test]
-    fn a_command_line_in_place_of_a_command_hides_its_secrets() {
-        assert_eq!(mask_command("/opt/my app/run --token abc"), "/opt/my app/run --token •••");
+    fn a_command_line_in_place_of_a_command_is_redacted() {
+        assert_eq!(redact_command("/opt/my app/run --token abc"), "/opt/my app/run --token •••");
     }
 }

@@ -7,13 +7,13 @@
 use std::ops::Range;
 
 use super::json_write::quote;
-use super::source::{self, Splices};
+use super::source_text::{self, Splices};
 use super::tree::{self, Shape, Tree};
 use crate::document::{self, Notation};
-use crate::secret::{MASK, mask_args, names_a_secret, redact_url};
+use crate::secret::{REDACTED, names_a_secret, redact_args, redact_url};
 
 /// What is shown in place of a text that cannot be read, or whose secrets cannot be found.
-pub const NOT_SHOWN: &str = "(the content is not shown: it may hold secrets)\n";
+pub const CONTENT_NOT_SHOWN: &str = "(the content is not shown: it may hold secrets)\n";
 
 /// Returns the text with every secret replaced by `•••`, laid out as before.
 ///
@@ -24,34 +24,37 @@ pub const NOT_SHOWN: &str = "(the content is not shown: it may hold secrets)\n";
 ///
 /// ```
 /// use wharf_config::document::Notation;
-/// use wharf_config::edit::mask;
+/// use wharf_config::edit::redact;
 ///
 /// let text = r#"{"env": {"A": "s3cret", "B": "${B}"}, "cwd": "/x"}"#;
-/// assert_eq!(mask(text, Notation::Json), r#"{"env": {"A": "•••", "B": "${B}"}, "cwd": "/x"}"#);
+/// assert_eq!(redact(text, Notation::Json), r#"{"env": {"A": "•••", "B": "${B}"}, "cwd": "/x"}"#);
 /// ```
-pub fn mask(text: &str, notation: Notation) -> String {
-    let Some(hidden) = find(text, notation) else { return NOT_SHOWN.to_owned() };
-    show(text, hidden.into_iter().map(|hidden| (hidden.range, hidden.shown)))
+pub fn redact(text: &str, notation: Notation) -> String {
+    let Some(hidden) = find_secrets(text, notation) else { return CONTENT_NOT_SHOWN.to_owned() };
+    replace_ranges(text, hidden.into_iter().map(|hidden| (hidden.range, hidden.replacement)))
 }
 
 /// Replaces parts of a text.
-pub(super) fn show(text: &str, parts: impl Iterator<Item = (Range<usize>, String)>) -> String {
+pub(super) fn replace_ranges(
+    text: &str,
+    parts: impl Iterator<Item = (Range<usize>, String)>,
+) -> String {
     let mut splices = Splices::default();
     parts.for_each(|(range, shown)| splices.replace(range, shown));
     splices.apply(text)
 }
 
 /// A secret in a text.
-pub(super) struct Hidden {
+pub(super) struct SecretSpan {
     /// The keys and list positions that lead to it; none for a comment.
     pub(super) path: Vec<String>,
     pub(super) range: Range<usize>,
     /// What is shown in its place, with quotes if it has some.
-    pub(super) shown: String,
+    pub(super) replacement: String,
 }
 
 /// Finds the secrets of a text; nothing is returned if that is not possible.
-pub(super) fn find(text: &str, notation: Notation) -> Option<Vec<Hidden>> {
+pub(super) fn find_secrets(text: &str, notation: Notation) -> Option<Vec<SecretSpan>> {
     // It bounds the nesting, which the walk below relies on.
     document::parse(text, notation).ok()?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -60,141 +63,151 @@ pub(super) fn find(text: &str, notation: Notation) -> Option<Vec<Hidden>> {
         Notation::Toml => Some(tree::of_toml(body).ok()?),
         Notation::Yaml => return None,
     };
-    let mut search = Search { found: Vec::new(), path: Vec::new() };
+    let mut search = SecretSearch { found: Vec::new(), path: Vec::new() };
     if let Some(root) = &root {
-        search.value(root, "", Doubt::ByKey);
+        search.search_value(root, "", SecretRule::ByKey);
     }
-    for comment in source::comments(body, notation) {
-        search.comment(&body[comment.clone()], comment);
+    for comment in source_text::comments(body, notation) {
+        search.search_comment(&body[comment.clone()], comment);
     }
     let mark = text.len() - body.len();
     let shift = |range: Range<usize>| range.start + mark..range.end + mark;
-    Some(search.found.into_iter().map(|own| Hidden { range: shift(own.range), ..own }).collect())
+    Some(
+        search.found.into_iter().map(|own| SecretSpan { range: shift(own.range), ..own }).collect(),
+    )
 }
 
 /// What makes a value a secret here.
 #[derive(Clone, Copy, PartialEq)]
-enum Doubt {
+enum SecretRule {
     /// Its key.
     ByKey,
     /// Its place: everything below `env` and `headers` is one.
-    All,
+    Always,
     /// Only a look that is not that of a variable's name.
-    VariableNames,
+    UnlessVariableName,
     /// Nothing.
     Never,
 }
 
-struct Search {
-    found: Vec<Hidden>,
+struct SecretSearch {
+    found: Vec<SecretSpan>,
     path: Vec<String>,
 }
 
-impl Search {
-    fn value(&mut self, tree: &Tree, key: &str, doubt: Doubt) {
+impl SecretSearch {
+    fn search_value(&mut self, tree: &Tree, key: &str, rule: SecretRule) {
         match &tree.shape {
             Shape::Null | Shape::Bool(_) => {}
             Shape::Number(_) => {
-                if doubt == Doubt::All || doubt == Doubt::ByKey && names_a_secret(key) {
-                    self.hide(tree, MASK.to_owned());
+                if rule == SecretRule::Always || rule == SecretRule::ByKey && names_a_secret(key) {
+                    self.redact_tree(tree, REDACTED.to_owned());
                 }
             }
             Shape::String(text) => {
-                if let Some(shown) = masked(text, key, doubt) {
-                    self.hide(tree, quote(&shown));
+                if let Some(shown) = redact_text(text, key, rule) {
+                    self.redact_tree(tree, quote(&shown));
                 }
             }
-            Shape::List(items) if doubt == Doubt::ByKey && is_command(key) => {
-                self.arguments(items, key);
+            Shape::List(items) if rule == SecretRule::ByKey && is_command(key) => {
+                self.search_arguments(items, key);
             }
-            Shape::List(items) => self.each(
+            Shape::List(items) => self.search_each(
                 items.iter().enumerate().map(|(index, item)| (index.to_string(), key, item)),
-                doubt,
+                rule,
             ),
             Shape::Map(members) => {
                 for member in members {
                     let is_text = matches!(member.value.shape, Shape::String(_));
-                    let doubt = match doubt {
-                        Doubt::All => Doubt::All,
-                        Doubt::VariableNames if is_text && holds_names(key) => doubt,
+                    let rule = match rule {
+                        SecretRule::Always => SecretRule::Always,
+                        SecretRule::UnlessVariableName if is_text && holds_variable_names(key) => {
+                            rule
+                        }
                         // A server may be called like a field that needs no care.
-                        _ => of_key(&member.key),
+                        _ => rule_for_key(&member.key),
                     };
                     let own = (member.key.clone(), member.key.as_str(), &member.value);
-                    self.each(std::iter::once(own), doubt);
+                    self.search_each(std::iter::once(own), rule);
                 }
             }
         }
     }
 
-    fn each<'t>(
+    fn search_each<'t>(
         &mut self,
         values: impl Iterator<Item = (String, &'t str, &'t Tree)>,
-        doubt: Doubt,
+        rule: SecretRule,
     ) {
         for (step, key, value) in values {
             self.path.push(step);
-            self.value(value, key, doubt);
+            self.search_value(value, key, rule);
             self.path.pop();
         }
     }
 
-    fn arguments(&mut self, items: &[Tree], key: &str) {
+    fn search_arguments(&mut self, items: &[Tree], key: &str) {
         let texts = items.iter().map(|item| match &item.shape {
             Shape::String(text) | Shape::Number(text) => text.as_str(),
             _ => "",
         });
-        let shown = mask_args(texts.clone());
+        let shown = redact_args(texts.clone());
         for (index, ((item, text), shown)) in items.iter().zip(texts).zip(shown).enumerate() {
             self.path.push(index.to_string());
             match item.shape {
-                Shape::List(_) | Shape::Map(_) => self.value(item, key, Doubt::ByKey),
-                _ if text != shown && !is_placeholder(text) => self.hide(item, quote(&shown)),
+                Shape::List(_) | Shape::Map(_) => self.search_value(item, key, SecretRule::ByKey),
+                _ if text != shown && !is_placeholder(text) => {
+                    self.redact_tree(item, quote(&shown))
+                }
                 _ => {}
             }
             self.path.pop();
         }
     }
 
-    fn comment(&mut self, text: &str, range: Range<usize>) {
+    fn search_comment(&mut self, text: &str, range: Range<usize>) {
         let may_hold_a_value = text.contains(['"', '='])
             || text.matches('\'').count() > 1
             || names_a_secret(text)
             || text.split_whitespace().any(|word| redact_url(word) != word);
         if may_hold_a_value {
-            let shown = if text.starts_with("/*") {
-                format!("/* {MASK} */")
+            let replacement = if text.starts_with("/*") {
+                format!("/* {REDACTED} */")
             } else if text.starts_with("//") {
-                format!("// {MASK}")
+                format!("// {REDACTED}")
             } else {
-                format!("# {MASK}")
+                format!("# {REDACTED}")
             };
-            self.found.push(Hidden { path: Vec::new(), range, shown });
+            self.found.push(SecretSpan { path: Vec::new(), range, replacement });
         }
     }
 
-    fn hide(&mut self, tree: &Tree, shown: String) {
-        self.found.push(Hidden { path: self.path.clone(), range: tree.range.clone(), shown });
+    fn redact_tree(&mut self, tree: &Tree, replacement: String) {
+        self.found.push(SecretSpan {
+            path: self.path.clone(),
+            range: tree.range.clone(),
+            replacement,
+        });
     }
 }
 
 /// Returns what is shown of a text, if that is not all of it.
-fn masked(text: &str, key: &str, doubt: Doubt) -> Option<String> {
-    let is_secret = match doubt {
-        Doubt::All => true,
-        Doubt::ByKey => names_a_secret(key),
+fn redact_text(text: &str, key: &str, rule: SecretRule) -> Option<String> {
+    let is_secret = match rule {
+        SecretRule::Always => true,
+        SecretRule::ByKey => names_a_secret(key),
         // Somebody may have put the secret itself where only a name belongs.
-        Doubt::VariableNames => return (!is_variable(text)).then(|| MASK.to_owned()),
-        Doubt::Never => return None,
+        SecretRule::UnlessVariableName => return (!is_variable(text)).then(|| REDACTED.to_owned()),
+        SecretRule::Never => return None,
     };
     if is_placeholder(text) {
         return None;
     }
     if is_secret {
-        return Some(MASK.to_owned());
+        return Some(REDACTED.to_owned());
     }
     let shown = if is_command(key) {
-        mask_args(text.split(' ')).join(" ")
+        redact_args(text.split(' ')).join(" ")
     } else if text.contains("://") {
         redact_url(text)
     } else {
@@ -203,27 +216,29 @@ fn masked(text: &str, key: &str, doubt: Doubt) -> Option<String> {
     (shown != text).then_some(shown)
 }
 
-fn of_key(key: &str) -> Doubt {
-    match plain(key).as_str() {
-        "env" | "environment" | "envs" | "headers" | "httpheaders" => Doubt::All,
-        "credentialid" => Doubt::Never,
-        _ if holds_names(key) => Doubt::VariableNames,
-        name if name.ends_with("envvar") || name.ends_with("envvars") => Doubt::VariableNames,
-        _ => Doubt::ByKey,
+fn rule_for_key(key: &str) -> SecretRule {
+    match normalize_key(key).as_str() {
+        "env" | "environment" | "envs" | "headers" | "httpheaders" => SecretRule::Always,
+        "credentialid" => SecretRule::Never,
+        _ if holds_variable_names(key) => SecretRule::UnlessVariableName,
+        name if name.ends_with("envvar") || name.ends_with("envvars") => {
+            SecretRule::UnlessVariableName
+        }
+        _ => SecretRule::ByKey,
     }
 }
 
 /// Tells whether the values below a key are the names of variables, whatever the keys there are.
-fn holds_names(key: &str) -> bool {
-    plain(key) == "envhttpheaders"
+fn holds_variable_names(key: &str) -> bool {
+    normalize_key(key) == "envhttpheaders"
 }
 
 fn is_command(key: &str) -> bool {
-    matches!(plain(key).as_str(), "args" | "arguments" | "command" | "cmd")
+    matches!(normalize_key(key).as_str(), "args" | "arguments" | "command" | "cmd")
 }
 
 /// Returns a key as all spellings of it have in common: `http_headers`, `HTTP-Headers`.
-fn plain(key: &str) -> String {
+fn normalize_key(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 

@@ -22,7 +22,7 @@ fn an_untrusted_map_of_co_cli_replaces_nothing() {
 }
 
 #[test]
-fn a_trusted_map_of_co_cli_replaces_the_persons_whole() {
+fn a_trusted_map_of_co_cli_replaces_the_user_map() {
     let world = co_cli();
     world.trust(&["project"]);
     assert_snapshot!(world.show(), @"
@@ -33,7 +33,7 @@ fn a_trusted_map_of_co_cli_replaces_the_persons_whole() {
 }
 
 #[test]
-fn trust_in_another_entry_of_the_folder_does_not_let_the_map_replace() {
+fn trust_in_another_file_does_not_let_a_map_replace_the_user_map() {
     let world = co_cli().with(".cursor/mcp.json", servers(&["other"]));
     world.trust(&["other"]);
     assert_snapshot!(world.show(), @r#"
@@ -93,7 +93,7 @@ fn the_managed_file_of_claude_code_hides_its_other_files_and_no_other_program() 
 }
 
 #[test]
-fn a_managed_file_without_servers_hides_them_all_the_same() {
+fn a_managed_file_without_servers_still_hides_the_others() {
     let world = claude().with("/etc/claude-code/managed-mcp.json", r#"{ "mcpServers": {} }"#);
     let catalog = world.load();
     let own = catalog.servers.iter().filter(|own| own.definition.source.provider == "claude");
@@ -101,7 +101,7 @@ fn a_managed_file_without_servers_hides_them_all_the_same() {
 }
 
 #[test]
-fn the_local_scope_of_claude_code_is_the_persons_and_comes_first() {
+fn the_local_scope_of_claude_code_is_user_level_and_comes_first() {
     let world = World::new().with(".claude/mcp.json", servers(&["a"]));
     let project = world.in_json("");
     let world = world.with(

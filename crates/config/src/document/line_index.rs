@@ -6,13 +6,13 @@
 use super::SyntaxError;
 
 /// Where the lines of a text begin.
-pub(super) struct Lines<'text> {
+pub(super) struct LineIndex<'text> {
     text: &'text str,
     /// Never empty: the first line begins at 0.
     starts: Vec<usize>,
 }
 
-impl<'text> Lines<'text> {
+impl<'text> LineIndex<'text> {
     pub(super) fn new(text: &'text str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
@@ -27,7 +27,7 @@ impl<'text> Lines<'text> {
 
     /// Returns the line of a byte, counted from 1.
     pub(super) fn line(&self, offset: usize) -> u32 {
-        narrow(self.starts.partition_point(|start| *start <= offset))
+        to_u32(self.starts.partition_point(|start| *start <= offset))
     }
 
     /// Makes an error that points at a byte.
@@ -43,22 +43,22 @@ impl<'text> Lines<'text> {
         let start = start.unwrap_or_default();
         let rest = self.text.get(start..).unwrap_or_default();
         let before = rest.char_indices().take_while(|(index, _)| start + index < offset).count();
-        narrow(before + 1)
+        to_u32(before + 1)
     }
 }
 
 /// Lines and columns are kept in 32 bits; a text that needs more is far beyond the size limit.
-pub(super) fn narrow(count: usize) -> u32 {
+pub(super) fn to_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::LineIndex;
 
     #[track_caller]
     fn check(text: &str, offset: usize, expected: (u32, u32)) {
-        let error = Lines::new(text).error(offset, "");
+        let error = LineIndex::new(text).error(offset, "");
         assert_eq!((error.line, error.column), expected);
     }
 

@@ -1,9 +1,9 @@
 //! Choices that follow from an input, for targets that need more than a text.
 
 /// Chooses the same for the same bytes, and something else for nearly any others.
-pub(super) struct Choice(u64);
+pub(super) struct SeededChoice(u64);
 
-impl Choice {
+impl SeededChoice {
     /// Begins with the FNV-1a hash of the bytes.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -2,10 +2,10 @@
 //!
 //! A text may come from a stranger: a million opening braces must not be a million searches.
 
-use super::LONGEST;
+use super::MAX_PLACEHOLDER_LENGTH;
 
 /// Where the brackets of a text end. Nothing is searched before somebody asks.
-pub(super) struct Closers<'a> {
+pub(super) struct ClosingBrackets<'a> {
     text: &'a str,
     /// Each `{` with the `}` that belongs to it, in the order of the former.
     pairs: Option<Vec<(usize, usize)>>,
@@ -13,22 +13,22 @@ pub(super) struct Closers<'a> {
     last: Option<(u8, usize, Option<usize>)>,
 }
 
-impl<'a> Closers<'a> {
+impl<'a> ClosingBrackets<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, pairs: None, last: None }
     }
 
     /// Returns the `}` that belongs to the `{` at a place, so that a default may hold a pair of its
     /// own.
-    pub(super) fn of_brace(&mut self, open: usize) -> Option<usize> {
+    pub(super) fn matching_brace(&mut self, open: usize) -> Option<usize> {
         let text = self.text;
         let pairs = self.pairs.get_or_insert_with(|| pairs(text));
         let index = pairs.binary_search_by_key(&open, |(open, _)| *open).ok()?;
-        Some(pairs[index].1).filter(|close| close - open <= LONGEST)
+        Some(pairs[index].1).filter(|close| close - open <= MAX_PLACEHOLDER_LENGTH)
     }
 
     /// Returns the next place of a character, if that is not too far away.
-    pub(super) fn next(&mut self, byte: u8, from: usize) -> Option<usize> {
+    pub(super) fn next_position(&mut self, byte: u8, from: usize) -> Option<usize> {
         let known = self.last.filter(|(own, since, at)| {
             *own == byte && *since <= from && at.is_none_or(|at| at >= from)
         });
@@ -38,7 +38,7 @@ impl<'a> Closers<'a> {
         };
         let at = known.map_or_else(search, |(_, _, at)| at);
         self.last = Some((byte, from, at));
-        at.filter(|at| at - from < LONGEST)
+        at.filter(|at| at - from < MAX_PLACEHOLDER_LENGTH)
     }
 }
 

@@ -2,43 +2,44 @@
 //! of them are made up), and the fields that no listing has.
 
 use serde_json::{Map, Value, json};
-use wharf_config::view::ServerView;
-use wharf_config::{Catalog, ConfigValue, OAuth, Policy, Server, Transport, Written};
+use wharf_config::view::CatalogServerView;
+use wharf_config::{Catalog, ConfigValue, OAuth, Policy, Server, Transport, WrittenText};
 
-use crate::case::World;
+use crate::case::SampleMachine;
 
 /// The longest line that holds more than one value.
 const WIDTH: usize = 110;
 
 /// Shows everything that was found, with names for the machine's paths.
-pub(crate) fn catalog(catalog: &Catalog, world: &World) -> String {
-    let servers: Vec<Value> = catalog.all().into_iter().map(|own| server(own, world)).collect();
+pub(crate) fn catalog(catalog: &Catalog, machine: &SampleMachine) -> String {
+    let servers: Vec<Value> = catalog.all().into_iter().map(|own| server(own, machine)).collect();
     let mut whole = json!({ "servers": servers, "problems": catalog.problems });
-    shorten(&mut whole, &world.names);
+    shorten(&mut whole, &machine.names);
     pretty(&whole, 0)
 }
 
-fn server(server: &Server, world: &World) -> Value {
-    let mut shown = serde_json::to_value(ServerView::revealed(server, &world.env)).expect("JSON");
+fn server(server: &Server, machine: &SampleMachine) -> Value {
+    let mut shown =
+        serde_json::to_value(CatalogServerView::revealed(server, &machine.env)).expect("JSON");
     let map = shown.as_object_mut().expect("an object");
     let fields = &server.definition.fields;
-    let mut further = policy(&fields.policy);
+    let mut extra = policy(&fields.policy);
     if let Some(auth) = &fields.auth {
-        further.insert("auth".to_owned(), json!(auth));
+        extra.insert("auth".to_owned(), json!(auth));
     }
     let expanded = server.spec.as_ref().and_then(|spec| spec.oauth.as_ref());
     if let Some(own) = expanded.or(fields.oauth.as_ref()) {
-        further.insert("oauth".to_owned(), oauth(own));
+        extra.insert("oauth".to_owned(), oauth(own));
     }
     if let Some(account) = &fields.account {
-        further.insert("account".to_owned(), json!(account));
+        extra.insert("account".to_owned(), json!(account));
     }
-    let later = left_for_later(server);
+    let later = unresolved_values(server);
     if !later.is_empty() {
-        further.insert("later".to_owned(), Value::Object(later));
+        extra.insert("later".to_owned(), Value::Object(later));
     }
-    if !further.is_empty() {
-        map.insert("further".to_owned(), Value::Object(further));
+    if !extra.is_empty() {
+        map.insert("further".to_owned(), Value::Object(extra));
     }
     shown
 }
@@ -66,7 +67,7 @@ fn policy(policy: &Policy) -> Map<String, Value> {
 }
 
 fn oauth(oauth: &OAuth) -> Value {
-    let text = |written: &Option<Written>| written.as_ref().map(|own| own.text.clone());
+    let text = |written: &Option<WrittenText>| written.as_ref().map(|own| own.text.clone());
     let all = json!({
         "clientId": text(&oauth.client_id),
         "clientSecret": text(&oauth.client_secret),
@@ -81,7 +82,7 @@ fn oauth(oauth: &OAuth) -> Value {
 }
 
 /// Names the values that are not final yet.
-fn left_for_later(server: &Server) -> Map<String, Value> {
+fn unresolved_values(server: &Server) -> Map<String, Value> {
     let (field, values) = match server.spec.as_ref().map(|spec| &spec.transport) {
         Some(Transport::Stdio(launch)) => ("env", &launch.env),
         Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {

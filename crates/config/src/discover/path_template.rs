@@ -16,35 +16,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::env::{Env, Platform};
-use crate::formats::{self, Place};
+use crate::formats::{self, PathTemplate};
 use crate::problem::Problem;
 use crate::source::Level;
 
 /// How many files one place may match; a folder with more is not a plugin folder.
-const MOST_MATCHES: usize = 1_000;
+const MAX_MATCHES: usize = 1_000;
 
 /// How many folders deep `**` looks.
-const DEEPEST: usize = 4;
+const MAX_WILDCARD_DEPTH: usize = 4;
 
 /// Returns the paths that a place stands for. Without a `*` it is one path that need not exist.
-pub(crate) fn paths(place: &Place, env: &Env, base: &Path) -> Vec<PathBuf> {
-    start(template(place, env), env, base).map(below).unwrap_or_default()
+pub(crate) fn paths(template: &PathTemplate, env: &Env, base: &Path) -> Vec<PathBuf> {
+    resolve_start(for_platform(template, env), env, base).map(expand_wildcards).unwrap_or_default()
 }
 
 /// Returns the paths of a place at which there is something. A link that leads nowhere counts: its
 /// owner will want to know.
-pub(super) fn found(
-    place: &Place,
+pub(super) fn existing_paths(
+    template: &PathTemplate,
     env: &Env,
     base: &Path,
-    shelves: &Shelves,
+    listings: &FolderListings,
 ) -> Vec<(PathBuf, FileId)> {
-    let Some((start, rest)) = start(template(place, env), env, base) else { return Vec::new() };
-    if shelves.lack(&start, rest) {
+    let Some((start, rest)) = resolve_start(for_platform(template, env), env, base) else {
+        return Vec::new();
+    };
+    if listings.is_certainly_absent(&start, rest) {
         return Vec::new();
     }
     let there = |path: PathBuf| file_id(&path).map(|id| (path, id));
-    below((start, rest)).into_iter().filter_map(there).collect()
+    expand_wildcards((start, rest)).into_iter().filter_map(there).collect()
 }
 
 /// What tells whether two paths lead to the same file.
@@ -56,9 +58,10 @@ pub(super) struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
 fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
 
-    let about = path.symlink_metadata().ok()?;
-    let about = if about.is_symlink() { path.metadata().unwrap_or(about) } else { about };
-    Some(FileId((about.dev(), about.ino())))
+    let metadata = path.symlink_metadata().ok()?;
+    let metadata =
+        if metadata.is_symlink() { path.metadata().unwrap_or(metadata) } else { metadata };
+    Some(FileId((metadata.dev(), metadata.ino())))
 }
 
 #[cfg(not(unix))]
@@ -67,15 +70,15 @@ fn file_id(path: &Path) -> Option<FileId> {
     Some(FileId(path.canonicalize().unwrap_or_else(|_| path.to_owned())))
 }
 
-fn template(place: &Place, env: &Env) -> &'static str {
+fn for_platform(template: &PathTemplate, env: &Env) -> &'static str {
     match env.platform {
-        Platform::Linux => place.linux,
-        Platform::MacOs => place.macos,
-        Platform::Windows => place.windows,
+        Platform::Linux => template.linux,
+        Platform::MacOs => template.macos,
+        Platform::Windows => template.windows,
     }
 }
 
-fn below((start, rest): (PathBuf, &str)) -> Vec<PathBuf> {
+fn expand_wildcards((start, rest): (PathBuf, &str)) -> Vec<PathBuf> {
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
     if !rest.contains('*') {
         let mut path = start;
@@ -89,11 +92,11 @@ fn below((start, rest): (PathBuf, &str)) -> Vec<PathBuf> {
 
 /// What lies in the folders that many programs share, such as the home folder: one look at each
 /// saves asking for a hundred files that are not there.
-pub(super) struct Shelves(Vec<(PathBuf, HashSet<OsString>)>);
+pub(super) struct FolderListings(Vec<(PathBuf, HashSet<OsString>)>);
 
-impl Shelves {
+impl FolderListings {
     /// Looks at the home folder, the folder for settings and these.
-    pub(super) fn look(env: &Env, folders: &[Arc<PathBuf>]) -> Self {
+    pub(super) fn read(env: &Env, folders: &[Arc<PathBuf>]) -> Self {
         // Elsewhere names have no case, so a name that is not listed may be there all the same.
         if !cfg!(target_os = "linux") {
             return Self(Vec::new());
@@ -101,17 +104,17 @@ impl Shelves {
         let own = env.home.clone().into_iter().chain(known_folder("xdg", env));
         let all = own.chain(folders.iter().map(|folder| folder.as_ref().clone()));
         // A folder that cannot be listed may still be searched, name by name.
-        let shelf = |folder: PathBuf| {
+        let listing = |folder: PathBuf| {
             let entries = std::fs::read_dir(&folder).ok()?;
             let names = entries.map(|entry| Ok(entry?.file_name()));
             let names: std::io::Result<HashSet<OsString>> = names.collect();
             Some((folder, names.ok()?))
         };
-        Self(all.filter_map(shelf).collect())
+        Self(all.filter_map(listing).collect())
     }
 
     /// Tells whether what begins with this is surely not in a folder.
-    fn lack(&self, folder: &Path, rest: &str) -> bool {
+    fn is_certainly_absent(&self, folder: &Path, rest: &str) -> bool {
         let first = rest.split('/').find(|part| !part.is_empty());
         let known = self.0.iter().find(|(own, _)| own == folder);
         match (known, first) {
@@ -124,7 +127,7 @@ impl Shelves {
 }
 
 /// Splits a place into a folder on this machine and what is below it.
-fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a str)> {
+fn resolve_start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a str)> {
     if template.is_empty() {
         return None;
     }
@@ -137,8 +140,8 @@ fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a 
         };
         let folder = match (env.folder_variable(name), otherwise) {
             (Some(folder), _) => folder,
-            (None, Some(place)) => {
-                let (folder, below) = start(place, env, base)?;
+            (None, Some(fallback)) => {
+                let (folder, below) = resolve_start(fallback, env, base)?;
                 below
                     .split('/')
                     .filter(|part| !part.is_empty())
@@ -164,12 +167,12 @@ fn start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a 
 pub(crate) const RELATIVE_FOLDER: &str = "relative-folder";
 
 /// Variables for folders and files that no place of a program names.
-const OF_FOLDERS: [&str; 5] =
+const FOLDER_VARIABLES: [&str; 5] =
     ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "WHARF_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 
 /// Reports the variables for folders that do not count, because their paths are relative.
-pub(crate) fn relative_folders(env: &Env) -> Vec<Problem> {
-    let mut names: BTreeSet<&str> = OF_FOLDERS.into();
+pub(crate) fn relative_folder_problems(env: &Env) -> Vec<Problem> {
+    let mut names: BTreeSet<&str> = FOLDER_VARIABLES.into();
     if env.platform == Platform::Windows {
         names.extend(["USERPROFILE", "APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles"]);
     } else {
@@ -177,11 +180,11 @@ pub(crate) fn relative_folders(env: &Env) -> Vec<Problem> {
     }
     let files = formats::PROGRAMS.iter().flat_map(|program| program.files);
     for file in files.filter(|file| file.level != Level::Env) {
-        let rest = template(&file.place, env).strip_prefix("${");
+        let rest = for_platform(&file.template, env).strip_prefix("${");
         names.extend(rest.and_then(|rest| rest.split([':', '}']).next()));
     }
     let is_ignored =
-        |name: &&str| env.filled_variable(name).is_some() && env.folder_variable(name).is_none();
+        |name: &&str| env.nonempty_variable(name).is_some() && env.folder_variable(name).is_none();
     let report = |name: &str| {
         Problem::warning(RELATIVE_FOLDER, format!("{name} is a relative path; ignored"))
             .hint(format!("set {name} to a path that begins with / or ~, or unset it"))
@@ -220,13 +223,13 @@ fn search(folder: PathBuf, parts: &[&str], found: &mut Vec<PathBuf>) {
         }
         return;
     };
-    if found.len() >= MOST_MATCHES {
+    if found.len() >= MAX_MATCHES {
         return;
     }
     if *part == "**" {
-        search_below(&folder, rest, DEEPEST, found);
+        search_below(&folder, rest, MAX_WILDCARD_DEPTH, found);
     } else if part.contains('*') {
-        for name in names_in(&folder).filter(|name| fits(name, part)) {
+        for name in names_in(&folder).filter(|name| matches_wildcard(name, part)) {
             search(folder.join(name), rest, found);
         }
     } else {
@@ -241,7 +244,7 @@ fn search_below(folder: &Path, rest: &[&str], deep: usize, found: &mut Vec<PathB
     }
     for name in names_in(folder) {
         // A plugin's own dependencies are not plugins.
-        if name == "node_modules" || name == ".git" || found.len() >= MOST_MATCHES {
+        if name == "node_modules" || name == ".git" || found.len() >= MAX_MATCHES {
             continue;
         }
         let below = folder.join(name);
@@ -252,14 +255,14 @@ fn search_below(folder: &Path, rest: &[&str], deep: usize, found: &mut Vec<PathB
 }
 
 fn names_in(folder: &Path) -> impl Iterator<Item = String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_MATCHES);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_MATCHES);
     let mut names: Vec<String> =
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names.into_iter()
 }
 
-fn fits(name: &str, pattern: &str) -> bool {
+fn matches_wildcard(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         Some((before, after)) => {
             name.len() >= before.len() + after.len()
