@@ -12,7 +12,7 @@ use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::scan::{self, text_of};
+use crate::scan::{self, decode_string};
 
 /// One complete JSON value as its text.
 ///
@@ -45,7 +45,7 @@ impl Json {
     /// Checks that `text` is one JSON value and keeps it as it is.
     pub fn parse(text: impl Into<ByteString>) -> Result<Self, serde_json::Error> {
         let text = text.into();
-        match scan::whole(&text) {
+        match scan::single_value(&text) {
             Some(value) => Ok(Self(text.slice_ref(value))),
             // Says what is wrong, and where.
             None => {
@@ -81,12 +81,12 @@ impl Json {
 
     /// Returns the string this is, with lone surrogates replaced; `None` for anything else.
     pub fn to_text(&self) -> Option<String> {
-        text_of(&self.0).map(Cow::into_owned)
+        decode_string(&self.0).map(Cow::into_owned)
     }
 
     /// Returns the string this is, sharing the buffer if nothing in it is escaped.
     pub fn to_shared_text(&self) -> Option<ByteString> {
-        Some(match text_of(&self.0)? {
+        Some(match decode_string(&self.0)? {
             Cow::Borrowed(plain) => self.0.slice_ref(plain),
             Cow::Owned(unescaped) => unescaped.into(),
         })
@@ -204,7 +204,7 @@ impl<'a> Members<'a> {
 
     /// Returns the string at `key`; `None` if it is missing or something else.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
-        self.get(key).and_then(|raw| text_of(raw.get()))
+        self.get(key).and_then(|raw| decode_string(raw.get()))
     }
 
     /// Decodes the value at `key`; `None` if it is missing or has another shape.
@@ -220,9 +220,9 @@ impl<'a> Members<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk;
+        struct MembersVisitor;
 
-        impl<'de> Visitor<'de> for Walk {
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Members<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -232,14 +232,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
                 while let Some(key) = map.next_key::<&RawValue>()? {
-                    let key = text_of(key.get()).ok_or_else(|| de::Error::custom("odd key"))?;
+                    let key =
+                        decode_string(key.get()).ok_or_else(|| de::Error::custom("odd key"))?;
                     members.push((key, map.next_value()?));
                 }
                 Ok(Members(members))
             }
         }
 
-        deserializer.deserialize_map(Walk)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
@@ -266,22 +267,22 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_keys_the_last_counts() {
+    fn the_last_of_equal_keys_wins() {
         assert_eq!(json(r#"{"a":1,"a":2}"#).get("a").unwrap().as_str(), "2");
     }
 
     #[test]
-    fn an_escaped_key_is_found_by_its_meaning() {
+    fn an_escaped_key_is_found() {
         assert_eq!(json(r#"{"\u0061":1}"#).get("a").unwrap().as_str(), "1");
     }
 
     #[test]
-    fn half_a_surrogate_pair_does_not_lose_the_text() {
+    fn a_lone_surrogate_is_replaced() {
         assert_eq!(json(r#""a\ud800b""#).to_text().unwrap(), "a\u{fffd}\u{fffd}\u{fffd}b");
     }
 
     #[test]
-    fn what_is_no_single_value_is_refused() {
+    fn text_that_is_not_one_value_is_rejected() {
         for text in ["", "1 2", "{", "nul", "[1,]"] {
             assert!(Json::parse(text).is_err(), "{text}");
         }

@@ -31,7 +31,7 @@ pub mod transport;
 pub mod view;
 
 pub use connect::{
-    ConnectError, ConnectOptions, HttpFlavor, HttpSpec, StdioSpec, connect_http, connect_stdio,
+    ConnectError, ConnectOptions, HttpSpec, HttpTransport, StdioSpec, connect_http, connect_stdio,
 };
 pub use json::{Json, Members};
 pub use peer::Peer;

@@ -17,14 +17,14 @@ const BLOCK: usize = 32;
 
 /// Goes through the members of an object: the key in its quotes, and the value's text.
 ///
-/// Ends early where the text is no JSON; see [`Walk::is_complete`].
-pub(crate) fn members(object: &str) -> Walk<'_> {
-    Walk::new(object, b'{')
+/// Ends early where the text is no JSON; see [`JsonCursor::is_complete`].
+pub(crate) fn members(object: &str) -> JsonCursor<'_> {
+    JsonCursor::new(object, b'{')
 }
 
 /// Goes through the items of an array; the key is empty.
-pub(crate) fn items(array: &str) -> Walk<'_> {
-    Walk::new(array, b'[')
+pub(crate) fn items(array: &str) -> JsonCursor<'_> {
+    JsonCursor::new(array, b'[')
 }
 
 /// Returns the text of the last value written for `key`.
@@ -52,13 +52,13 @@ pub(crate) fn is_key(name: &str, key: &str) -> bool {
         Ordering::Equal => name[1..].starts_with(key),
         Ordering::Greater => {
             memchr::memchr(b'\\', name.as_bytes()).is_some()
-                && text_of(name).is_some_and(|name| name == key)
+                && decode_string(name).is_some_and(|name| name == key)
         }
     }
 }
 
 /// Returns the one value that a text is, without the space around it.
-pub(crate) fn whole(text: &str) -> Option<&str> {
+pub(crate) fn single_value(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let start = skip_space(bytes, 0);
     let end = value_end(bytes, start)?;
@@ -68,7 +68,7 @@ pub(crate) fn whole(text: &str) -> Option<&str> {
 /// Decodes a JSON string; borrowed when nothing is escaped.
 ///
 /// Half of a surrogate pair is no character, but no reason to lose the rest either: it becomes �.
-pub(crate) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decode_string(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inner));
@@ -76,71 +76,71 @@ pub(crate) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
     if let Ok(text) = serde_json::from_str::<String>(raw) {
         return Some(Cow::Owned(text));
     }
-    let Wobbly(bytes) = serde_json::from_str(raw).ok()?;
+    let Wtf8Bytes(bytes) = serde_json::from_str(raw).ok()?;
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// A string that may contain lone surrogates, as bytes.
-struct Wobbly(Vec<u8>);
+struct Wtf8Bytes(Vec<u8>);
 
-impl<'de> Deserialize<'de> for Wobbly {
+impl<'de> Deserialize<'de> for Wtf8Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Walk;
+        struct BytesVisitor;
 
-        impl Visitor<'_> for Walk {
-            type Value = Wobbly;
+        impl Visitor<'_> for BytesVisitor {
+            type Value = Wtf8Bytes;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a string")
             }
 
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Wobbly(bytes.to_vec()))
+                Ok(Wtf8Bytes(bytes.to_vec()))
             }
         }
 
-        deserializer.deserialize_bytes(Walk)
+        deserializer.deserialize_bytes(BytesVisitor)
     }
 }
 
 /// A walk through the outermost level of an object or an array.
-pub(crate) struct Walk<'a> {
+pub(crate) struct JsonCursor<'a> {
     text: &'a str,
     at: usize,
     is_object: bool,
-    state: State,
+    state: CursorState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CursorState {
     First,
     Later,
     Complete,
     Broken,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> JsonCursor<'a> {
     fn new(text: &'a str, open: u8) -> Self {
         let at = skip_space(text.as_bytes(), 0);
         let is_open = text.as_bytes().get(at) == Some(&open);
-        let state = if is_open { State::First } else { State::Broken };
+        let state = if is_open { CursorState::First } else { CursorState::Broken };
         Self { text, at: at + 1, is_object: open == b'{', state }
     }
 
     /// Tells whether the walk came to a proper end, with nothing but space behind it.
     pub(crate) fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        self.state == CursorState::Complete
             && skip_space(self.text.as_bytes(), self.at) == self.text.len()
     }
 
-    /// Goes to the next value and returns its key; [`Walk::value`] or [`Walk::enter`] must follow.
+    /// Goes to the next value and returns its key; [`JsonCursor::value`] or [`JsonCursor::enter`] must follow.
     pub(crate) fn next_key(&mut self) -> Option<&'a str> {
-        if matches!(self.state, State::Complete | State::Broken) {
+        if matches!(self.state, CursorState::Complete | CursorState::Broken) {
             return None;
         }
         let found = self.find_key();
-        if found.is_none() && self.state != State::Complete {
-            self.state = State::Broken;
+        if found.is_none() && self.state != CursorState::Complete {
+            self.state = CursorState::Broken;
         }
         found
     }
@@ -151,20 +151,20 @@ impl<'a> Walk<'a> {
         let mut at = skip_space(bytes, self.at);
         if bytes.get(at) == Some(&close) {
             self.at = at + 1;
-            self.state = State::Complete;
+            self.state = CursorState::Complete;
             return None;
         }
-        if self.state == State::Later {
-            at = skip_space(bytes, after(bytes, at, b',')?);
+        if self.state == CursorState::Later {
+            at = skip_space(bytes, skip_byte(bytes, at, b',')?);
         }
-        self.state = State::Later;
+        self.state = CursorState::Later;
         if !self.is_object {
             self.at = at;
             return Some("");
         }
         let key_end = string_end(bytes, at)?;
         let colon = skip_space(bytes, key_end);
-        self.at = skip_space(bytes, after(bytes, colon, b':')?);
+        self.at = skip_space(bytes, skip_byte(bytes, colon, b':')?);
         Some(&self.text[at..key_end])
     }
 
@@ -172,33 +172,33 @@ impl<'a> Walk<'a> {
     pub(crate) fn value(&mut self) -> Option<&'a str> {
         let start = self.at;
         let Some(end) = value_end(self.text.as_bytes(), start) else {
-            self.state = State::Broken;
+            self.state = CursorState::Broken;
             return None;
         };
         self.at = end;
         Some(&self.text[start..end])
     }
 
-    /// Begins a walk through the value behind the last key, if it opens with `open`; [`Walk::leave`]
+    /// Begins a walk through the value behind the last key, if it opens with `open`; [`JsonCursor::leave`]
     /// must follow.
     pub(crate) fn enter(&self, open: u8) -> Option<Self> {
         let is_open = self.text.as_bytes().get(self.at) == Some(&open);
         let (text, at) = (self.text, self.at + 1);
-        is_open.then_some(Self { text, at, is_object: open == b'{', state: State::First })
+        is_open.then_some(Self { text, at, is_object: open == b'{', state: CursorState::First })
     }
 
     /// Goes on behind a value that was walked through to its end, and returns it.
     pub(crate) fn leave(&mut self, inner: &Self) -> Option<&'a str> {
         let start = std::mem::replace(&mut self.at, inner.at);
-        if inner.state != State::Complete {
-            self.state = State::Broken;
+        if inner.state != CursorState::Complete {
+            self.state = CursorState::Broken;
             return None;
         }
         Some(&self.text[start..inner.at])
     }
 }
 
-impl<'a> Iterator for Walk<'a> {
+impl<'a> Iterator for JsonCursor<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -265,28 +265,28 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
             b'n' => at = literal_end(bytes, at, b"null")?,
             _ => return None,
         }
-        match closed(bytes, at, &mut nesting)? {
-            Closed::Everything(end) => return Some(end),
-            Closed::Until(next) => at = next,
+        match skip_after_value(bytes, at, &mut nesting)? {
+            AfterValue::End(end) => return Some(end),
+            AfterValue::Next(next) => at = next,
         }
     }
 }
 
-enum Closed {
+enum AfterValue {
     /// Nothing is open any more.
-    Everything(usize),
+    End(usize),
     /// The next value begins behind here.
-    Until(usize),
+    Next(usize),
 }
 
 /// Passes over everything that may follow a value, up to where the next one begins.
-fn closed(bytes: &[u8], mut at: usize, nesting: &mut Nesting) -> Option<Closed> {
+fn skip_after_value(bytes: &[u8], mut at: usize, nesting: &mut Nesting) -> Option<AfterValue> {
     loop {
-        let Some(is_object) = nesting.is_object() else { return Some(Closed::Everything(at)) };
+        let Some(is_object) = nesting.is_object() else { return Some(AfterValue::End(at)) };
         at = skip_space(bytes, at);
         match (*bytes.get(at)?, is_object) {
-            (b',', true) => return key_end(bytes, skip_space(bytes, at + 1)).map(Closed::Until),
-            (b',', false) => return Some(Closed::Until(at + 1)),
+            (b',', true) => return key_end(bytes, skip_space(bytes, at + 1)).map(AfterValue::Next),
+            (b',', false) => return Some(AfterValue::Next(at + 1)),
             (b'}', true) | (b']', false) => {
                 nesting.pop();
                 at += 1;
@@ -299,14 +299,14 @@ fn closed(bytes: &[u8], mut at: usize, nesting: &mut Nesting) -> Option<Closed> 
 /// Returns where a key and its colon end.
 fn key_end(bytes: &[u8], at: usize) -> Option<usize> {
     let end = string_end(bytes, at)?;
-    after(bytes, skip_space(bytes, end), b':')
+    skip_byte(bytes, skip_space(bytes, end), b':')
 }
 
 /// Returns where a string ends, behind its closing quote.
 ///
 /// Most strings are keys and other short words; the first few bytes are enough for them.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut at = after(bytes, at, b'"')?;
+    let mut at = skip_byte(bytes, at, b'"')?;
     for _ in 0..2 {
         let Some(eight) = bytes.get(at..at + 8) else { return bytewise_end(bytes, at) };
         let special = special_bytes(u64::from_le_bytes(eight.try_into().ok()?));
@@ -434,7 +434,7 @@ fn literal_end(bytes: &[u8], at: usize, literal: &[u8]) -> Option<usize> {
     bytes.get(at..)?.starts_with(literal).then_some(at + literal.len())
 }
 
-fn after(bytes: &[u8], at: usize, wanted: u8) -> Option<usize> {
+fn skip_byte(bytes: &[u8], at: usize, wanted: u8) -> Option<usize> {
     (bytes.get(at) == Some(&wanted)).then_some(at + 1)
 }
 
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_keys_the_last_counts_however_it_is_written() {
+    fn the_last_of_equal_keys_wins_even_if_it_is_escaped() {
         check(r#"{"b":1,"\u0062":2}"#, "b", Some("2"));
     }
 
@@ -491,14 +491,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_quick_look_finds_what_a_parser_finds(value in any_json(), pretty in any::<bool>()) {
+        fn the_scanner_finds_the_same_members_as_serde(value in any_json(), pretty in any::<bool>()) {
             let text = if pretty {
                 serde_json::to_string_pretty(&value).unwrap()
             } else {
                 value.to_string()
             };
             let quick: Vec<_> = members(&text)
-                .map(|(key, value)| (text_of(key).unwrap().into_owned(), value.to_owned()))
+                .map(|(key, value)| (decode_string(key).unwrap().into_owned(), value.to_owned()))
                 .collect();
             let parsed: Vec<_> = Members::of(&text)
                 .map(|found| {
@@ -509,7 +509,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in ".{0,60}") {
+        fn no_text_causes_a_panic(text in ".{0,60}") {
             members(&text).for_each(drop);
         }
     }
@@ -540,17 +540,23 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_remembered_at_any_depth() {
+    fn brackets_are_matched_at_any_depth() {
         let kinds = |depth: usize| (0..depth).map(|level| level % 3 == 0);
         for depth in [1, 63, 64, 65, 128, 129, 1000] {
             let open: String =
                 kinds(depth).map(|object| if object { "{\"a\":" } else { "[" }).collect();
             let close: String =
                 kinds(depth).rev().map(|object| if object { '}' } else { ']' }).collect();
-            assert!(whole(&format!("{open}1{close}")).is_some(), "{depth}");
-            assert!(whole(&format!("{open}1{}", close.replacen(['}', ']'], "", 1))).is_none());
+            assert!(single_value(&format!("{open}1{close}")).is_some(), "{depth}");
+            assert!(
+                single_value(&format!("{open}1{}", close.replacen(['}', ']'], "", 1))).is_none()
+            );
             let wrong: String = kinds(depth).map(|object| if object { '}' } else { ']' }).collect();
-            assert_eq!(whole(&format!("{open}1{wrong}")).is_some(), wrong == close, "{depth}");
+            assert_eq!(
+                single_value(&format!("{open}1{wrong}")).is_some(),
+                wrong == close,
+                "{depth}"
+            );
         }
     }
 
@@ -558,20 +564,20 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
 
         #[test]
-        fn what_is_json_is_what_serde_says(text in nearly_json()) {
+        fn the_scanner_accepts_what_serde_accepts(text in nearly_json()) {
             let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).ok();
-            prop_assert_eq!(whole(&text), theirs.map(serde_json::value::RawValue::get));
+            prop_assert_eq!(single_value(&text), theirs.map(serde_json::value::RawValue::get));
         }
 
         #[test]
-        fn a_long_string_is_what_serde_says(text in nearly_a_string()) {
+        fn the_scanner_accepts_the_strings_that_serde_accepts(text in nearly_a_string()) {
             let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).ok();
-            prop_assert_eq!(whole(&text), theirs.map(serde_json::value::RawValue::get));
+            prop_assert_eq!(single_value(&text), theirs.map(serde_json::value::RawValue::get));
         }
     }
 
     #[test]
-    fn members_are_found_in_one_pass_and_the_last_counts() {
+    fn several_members_are_found_in_one_pass_and_the_last_wins() {
         let [a, b, c] = find(r#"{"x":[{"a":0}],"a":1,"\u0062":2,"a":3}"#, ["a", "b", "c"]);
         assert_eq!((a.unwrap(), b.unwrap()), ("3", "2"));
         assert!(c.is_none());

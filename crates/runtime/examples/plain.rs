@@ -18,7 +18,7 @@ use wharf::approval::{Answer, ApprovalRequest, Approver, Lasting};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;
-use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::BoxFuture;
 use wharf::{CallOptions, LoadedTools, Options, Runtime, discover_and_load_mcp_tools};
 
 #[tokio::main(flavor = "current_thread")]
@@ -77,7 +77,7 @@ async fn call(runtime: &Runtime, tool: &str, text: &str) -> Result<ExitCode, Box
 struct Terminal;
 
 impl Approver for Terminal {
-    fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer> {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             // Reading a line blocks, so it gets a thread where that does no harm.
             let answer = tokio::task::spawn_blocking(move || ask(&request)).await;

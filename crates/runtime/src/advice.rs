@@ -34,7 +34,7 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String
 
 /// Says what to do about a call that has no result.
 pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
-    let advice = match error.itself() {
+    let advice = match error.innermost() {
         RequestError::Http(error) => return error.hint(),
         RequestError::Refused(refusal) => on_refusal(refusal)?,
         RequestError::Unauthorized { status, .. } => on_authorization(status.as_u16()),

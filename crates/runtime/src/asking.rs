@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 use tracing::Instrument;
 use wharf_config::{Approval, Problem, ServerName};
 use wharf_protocol::Peer;
-use wharf_protocol::peer::{Cut, Deadline, Listing, RequestError, RequestOptions};
+use wharf_protocol::peer::{Deadline, ListCut, ListResult, RequestError, RequestOptions};
 use wharf_protocol::view::send::CompletionRequest;
 use wharf_protocol::view::{
-    Completion, Entry, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
+    Completion, ListEntry, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
 };
 
 use crate::call::CallError;
@@ -36,7 +36,7 @@ pub struct Offered<T> {
     /// Which servers could not be asked, and why.
     pub errors: Vec<(ServerName, CallError)>,
     /// Which lists are not whole, and why.
-    pub cut: Vec<(ServerName, Cut)>,
+    pub cut: Vec<(ServerName, ListCut)>,
 }
 
 impl<T> Offered<T> {
@@ -182,7 +182,7 @@ impl Runtime {
             drop(span);
             match answer {
                 Ok(answer) => return Ok(answer),
-                Err(RequestError::Lost { .. } | RequestError::Cut) if !is_second => {
+                Err(RequestError::Lost { .. } | RequestError::StreamEnded) if !is_second => {
                     is_second = true;
                 }
                 Err(error) if may_be_gone(&error) => {
@@ -220,8 +220,8 @@ impl Runtime {
         list: impl Fn(Peer, RequestOptions) -> F,
     ) -> Offered<T>
     where
-        T: Entry + Send + 'static,
-        F: Future<Output = Result<Listing<T>, RequestError>> + Send + 'static,
+        T: ListEntry + Send + 'static,
+        F: Future<Output = Result<ListResult<T>, RequestError>> + Send + 'static,
     {
         let cap = self.rules().call_cap;
         let mut offered = Offered { items: Vec::new(), errors: Vec::new(), cut: Vec::new() };
@@ -292,11 +292,11 @@ impl Runtime {
 
 /// Waits for a listing at most for so long: a server may answer each page in time and never come to
 /// an end. A panic is an error of this server alone. What it repeats of its secrets is redacted.
-async fn bounded<T: Entry>(
-    listing: impl Future<Output = Result<Listing<T>, RequestError>>,
+async fn bounded<T: ListEntry>(
+    listing: impl Future<Output = Result<ListResult<T>, RequestError>>,
     limit: Duration,
     secrets: &Secrets,
-) -> Result<Result<Listing<T>, RequestError>, CallError> {
+) -> Result<Result<ListResult<T>, RequestError>, CallError> {
     let late = RequestError::TimedOut { limit, never_sent: false };
     let listing = AssertUnwindSafe(tokio::time::timeout(limit, listing)).catch_unwind();
     let listing = listing.await.map_err(|_| CallError::panicked())?;

@@ -10,12 +10,12 @@ use futures_util::FutureExt;
 use wharf_config::store::{LOCK_TIMEOUT, WriteLock};
 use wharf_config::trust::{Trust, TrustStore, TrustSubject};
 use wharf_config::{Catalog, DefinitionState, Env, LoadOptions, Server, load};
-use wharf_protocol::transport::Pending;
+use wharf_protocol::transport::BoxFuture;
 
 /// Decides whether servers of a project may be used.
 pub trait TrustDecider: Send + Sync + 'static {
     /// Returns the answer for one server; its `trust` says what has changed since an earlier yes.
-    fn decide<'a>(&'a self, server: &'a Server) -> Pending<'a, Decision>;
+    fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Decision>;
 }
 
 /// What was decided about a server.
@@ -92,7 +92,7 @@ mod tests {
     struct Only(&'static str);
 
     impl TrustDecider for Only {
-        fn decide<'a>(&'a self, server: &'a Server) -> Pending<'a, Decision> {
+        fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Decision> {
             let is_meant = server.definition.name.as_str() == self.0;
             let decision = if is_meant { Decision::Trust } else { Decision::Leave };
             Box::pin(std::future::ready(decision))
@@ -125,7 +125,7 @@ mod tests {
     struct Never(std::sync::atomic::AtomicUsize);
 
     impl TrustDecider for Never {
-        fn decide<'a>(&'a self, _: &'a Server) -> Pending<'a, Decision> {
+        fn decide<'a>(&'a self, _: &'a Server) -> BoxFuture<'a, Decision> {
             self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             Box::pin(std::future::ready(Decision::Refuse))
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wharf_config::settings::SettingValue;
 use wharf_config::{Env, Settings};
-use wharf_protocol::transport::process::Grace;
+use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::ClientInfo;
 
 use crate::approval::Approver;
@@ -38,7 +38,7 @@ pub struct Options {
     /// there is none.
     pub gate: Option<Duration>,
     /// How patiently servers are ended.
-    pub grace: Grace,
+    pub grace: GracePeriod,
     /// Where tokens come from.
     pub credentials: Arc<dyn CredentialStore>,
     /// The program that `wharf mcp …` stands for in the built-in servers.
@@ -76,7 +76,7 @@ impl Options {
             client: ClientInfo::new("wharf", env!("CARGO_PKG_VERSION")),
             mode: None,
             gate: None,
-            grace: Grace::default(),
+            grace: GracePeriod::default(),
             credentials: Arc::new(FileCredentials::new(Arc::clone(&env))),
             own_program: None,
             approver: None,
@@ -96,7 +96,8 @@ impl Options {
     /// Is for a run that ends with its answer: servers get a moment to end, not more.
     #[must_use]
     pub fn one_shot(self) -> Self {
-        let grace = Grace { after_eof: Duration::from_millis(100), after_term: Duration::ZERO };
+        let grace =
+            GracePeriod { after_eof: Duration::from_millis(100), after_term: Duration::ZERO };
         Self { grace, ..self }
     }
 

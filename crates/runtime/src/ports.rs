@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wharf_config::ServerName;
 use wharf_protocol::envelope::RpcError;
-use wharf_protocol::transport::Pending;
+use wharf_protocol::transport::BoxFuture;
 use wharf_protocol::view::send::{
     ElicitationAnswer, ElicitationSupport, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport,
 };
@@ -19,7 +19,8 @@ pub trait Elicitor: Send + Sync + 'static {
     fn support(&self) -> ElicitationSupport;
 
     /// Asks. Dropped when the server takes the question back or the session ends.
-    fn elicit(&self, server: ServerName, question: Elicitation) -> Pending<'_, ElicitationAnswer>;
+    fn elicit(&self, server: ServerName, question: Elicitation)
+    -> BoxFuture<'_, ElicitationAnswer>;
 }
 
 /// Lets a model answer a server.
@@ -32,7 +33,7 @@ pub trait Sampler: Send + Sync + 'static {
         &self,
         server: ServerName,
         request: Sampling,
-    ) -> Pending<'_, Result<SamplingAnswer, RpcError>>;
+    ) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>>;
 }
 
 /// What the host does for servers.

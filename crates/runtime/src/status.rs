@@ -8,7 +8,7 @@ use std::fmt;
 
 use wharf_config::text::clip;
 use wharf_protocol::ConnectError;
-use wharf_protocol::peer::{EndReason, Ended, RequestError};
+use wharf_protocol::peer::{EndReason, RequestError, SessionEnd};
 use wharf_protocol::transport::process::StartError;
 
 use crate::advice;
@@ -241,7 +241,7 @@ impl Failure {
     }
 
     /// Says how a session was lost.
-    pub(crate) fn of_end(ended: &Ended, secrets: &Secrets) -> Self {
+    pub(crate) fn of_end(ended: &SessionEnd, secrets: &Secrets) -> Self {
         let failure = Self::new(FailureKind::Lost, reason(&ended.reason, secrets));
         let failure = Self { stderr: ended.stderr.clone(), ..failure };
         match &ended.reason {
@@ -253,7 +253,7 @@ impl Failure {
 
 /// Returns the HTTP status that a request was refused with.
 fn http_status(error: &RequestError) -> Option<u16> {
-    match error.itself() {
+    match error.innermost() {
         RequestError::Status { status, .. } | RequestError::Unauthorized { status, .. } => {
             Some(status.as_u16())
         }

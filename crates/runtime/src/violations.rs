@@ -6,7 +6,7 @@
 use wharf_config::ServerName;
 use wharf_protocol::Peer;
 use wharf_protocol::era::Era;
-use wharf_protocol::view::{DiscoverResult, Entry, InitializeResult, Oddity};
+use wharf_protocol::view::{DiscoverResult, InitializeResult, ListEntry, ProtocolViolation};
 
 use crate::asking::Offered;
 use crate::connections::ServerView;
@@ -31,9 +31,9 @@ impl ServerView {
     fn violations_with(&self, more: Vec<String>) -> Vec<String> {
         let Some(peer) = &self.peer else { return Vec::new() };
         let noticed = peer.warnings().into_iter().map(|warning| warning.to_string());
-        let introduced = introduction(peer).into_iter().map(|oddity| oddity.to_string());
+        let introduced = introduction(peer).into_iter().map(|violation| violation.to_string());
         let tools = self.offer.iter().flat_map(|offer| offer.listed_tools());
-        let tools = tools.flat_map(Entry::oddities).map(|oddity| oddity.to_string());
+        let tools = tools.flat_map(ListEntry::violations).map(|violation| violation.to_string());
         let all = noticed.chain(introduced).chain(tools.take(MOST + 1)).chain(more);
         let mut told: Vec<String> = Vec::new();
         for text in all.map(|text| self.secrets.hide_in_start(&text, MOST_TEXT)) {
@@ -70,16 +70,16 @@ impl Runtime {
     }
 }
 
-fn in_list<T: Entry>(offered: &Offered<T>, server: &ServerName) -> Vec<String> {
+fn in_list<T: ListEntry>(offered: &Offered<T>, server: &ServerName) -> Vec<String> {
     let own = offered.items.iter().filter(|(name, _)| name == server);
-    let odd = own.flat_map(|(_, entry)| entry.oddities());
-    odd.take(MOST + 1).map(|oddity| oddity.to_string()).collect()
+    let odd = own.flat_map(|(_, entry)| entry.violations());
+    odd.take(MOST + 1).map(|violation| violation.to_string()).collect()
 }
 
-fn introduction(peer: &Peer) -> Vec<Oddity> {
-    let answer = peer.profile().answer.clone();
+fn introduction(peer: &Peer) -> Vec<ProtocolViolation> {
+    let answer = peer.profile().raw.clone();
     match peer.era() {
-        Era::Legacy => InitializeResult::read(answer).all_oddities(),
-        Era::Modern => DiscoverResult::read(answer).all_oddities(),
+        Era::Legacy => InitializeResult::read(answer).all_violations(),
+        Era::Modern => DiscoverResult::read(answer).all_violations(),
     }
 }

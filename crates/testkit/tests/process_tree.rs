@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use wharf_protocol::transport::process::{
-    EndedBy, Grace, Launch, LogSink, Process, StartError, sweep,
+    GracePeriod, LogSink, Process, ProcessLaunch, StartError, StopMethod, sweep,
 };
 
 use self::trial::{DEADLINE, IMPATIENT, PATIENT, Trial, is_collected, runs, until};
@@ -25,7 +25,11 @@ use self::trial::{DEADLINE, IMPATIENT, PATIENT, Trial, is_collected, runs, until
 const SOON: Duration = Duration::from_millis(30);
 
 /// Ends a family and tells how; afterwards nothing of it may be there, without any further wait.
-async fn ends(words: &str, count: usize, grace: Grace) -> (EndedBy, Option<i32>, Option<i32>) {
+async fn ends(
+    words: &str,
+    count: usize,
+    grace: GracePeriod,
+) -> (StopMethod, Option<i32>, Option<i32>) {
     let trial = Trial::new();
     let (process, _, stdout) = trial.settle(words, count).await;
     let pid = process.id();
@@ -43,44 +47,44 @@ async fn ends(words: &str, count: usize, grace: Grace) -> (EndedBy, Option<i32>,
 #[tokio::test]
 async fn a_server_that_ends_with_its_input_is_not_signalled() {
     let words = "name=server echo exit=5";
-    assert_eq!(ends(words, 1, PATIENT).await, (EndedBy::EndOfInput, Some(5), None));
+    assert_eq!(ends(words, 1, PATIENT).await, (StopMethod::EndOfInput, Some(5), None));
 }
 
 #[tokio::test]
 async fn a_server_that_ignores_the_end_of_its_input_is_terminated() {
-    let grace = Grace { after_eof: SOON, ..PATIENT };
-    let terminated = (EndedBy::Terminate, None, Some(15));
+    let grace = GracePeriod { after_eof: SOON, ..PATIENT };
+    let terminated = (StopMethod::Terminate, None, Some(15));
     assert_eq!(ends("name=server sleep", 1, grace).await, terminated);
     assert_eq!(ends("heir stray name=server sleep", 3, grace).await, terminated);
 }
 
 #[tokio::test]
 async fn a_stopped_server_is_terminated_all_the_same() {
-    let grace = Grace { after_eof: SOON, ..PATIENT };
-    let terminated = (EndedBy::Terminate, None, Some(15));
+    let grace = GracePeriod { after_eof: SOON, ..PATIENT };
+    let terminated = (StopMethod::Terminate, None, Some(15));
     assert_eq!(ends("name=server stop sleep", 1, grace).await, terminated);
 }
 
 #[tokio::test]
 async fn a_server_that_ignores_everything_is_killed() {
-    let grace = Grace { after_eof: SOON, after_term: SOON };
-    let killed = (EndedBy::Kill, None, Some(9));
+    let grace = GracePeriod { after_eof: SOON, after_term: SOON };
+    let killed = (StopMethod::Kill, None, Some(9));
     assert_eq!(ends("deaf heir stray name=server sleep", 3, grace).await, killed);
 }
 
 #[tokio::test]
 async fn relatives_of_a_server_that_ended_by_itself_are_ended() {
-    let ended = (EndedBy::EndOfInput, Some(0), None);
+    let ended = (StopMethod::EndOfInput, Some(0), None);
     assert_eq!(ends("heir stray name=server echo", 3, PATIENT).await, ended);
-    let grace = Grace { after_term: SOON, ..PATIENT };
+    let grace = GracePeriod { after_term: SOON, ..PATIENT };
     assert_eq!(ends("deaf heir stray name=server echo", 3, grace).await, ended);
 }
 
 #[tokio::test]
 async fn a_family_that_moves_all_the_time_is_caught() {
-    for grace in [Grace { after_eof: SOON, ..PATIENT }, IMPATIENT] {
+    for grace in [GracePeriod { after_eof: SOON, ..PATIENT }, IMPATIENT] {
         let (by, ..) = ends("breeder breeder name=server sleep", 2, grace).await;
-        assert!(by >= EndedBy::Terminate);
+        assert!(by >= StopMethod::Terminate);
     }
 }
 
@@ -114,7 +118,7 @@ async fn the_last_words_are_kept_and_logged() {
     let tail = process.stderr().clone();
     let status = tokio::time::timeout(DEADLINE, process.exited()).await.unwrap();
     assert_eq!(status.unwrap().code(), Some(3));
-    assert_eq!(process.last_words(DEADLINE).await, "no_key\n");
+    assert_eq!(process.final_stderr(DEADLINE).await, "no_key\n");
     assert_eq!(process.end(PATIENT).await.status, status);
     assert_eq!(tail.text(), "no_key\n");
     assert_eq!(*logged.lock().unwrap(), b"no_key\n");
@@ -122,11 +126,11 @@ async fn the_last_words_are_kept_and_logged() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_after_a_hundred_ends() {
-    let grace = Grace { after_eof: Duration::ZERO, after_term: Duration::from_millis(5) };
+    let grace = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::from_millis(5) };
     for _ in 0..20 {
         let rounds = (0..5).map(|_| ends("deaf heir stray name=server sleep", 3, grace));
         for (by, ..) in futures_util::future::join_all(rounds).await {
-            assert_eq!(by, EndedBy::Kill);
+            assert_eq!(by, StopMethod::Kill);
         }
     }
 }
@@ -261,7 +265,7 @@ async fn owner_is_killed(collected: bool) {
     assert_eq!(kept.alive().len(), 4, "the owner of these lives");
 
     drop(owner);
-    assert_eq!(living.end(PATIENT).await.by, EndedBy::EndOfInput);
+    assert_eq!(living.end(PATIENT).await.by, StopMethod::EndOfInput);
     assert_eq!(kept.alive(), [0_u32; 0]);
 }
 
@@ -299,7 +303,7 @@ async fn a_flood_on_stderr_is_read_without_growing_or_delaying_others() {
     assert!(read.load(Ordering::Relaxed) < MEGABYTES << 20, "the other one had to wait");
 
     tokio::time::timeout(DEADLINE, flood.exited()).await.unwrap();
-    let tail = flood.last_words(DEADLINE).await;
+    let tail = flood.final_stderr(DEADLINE).await;
     assert_eq!(read.load(Ordering::Relaxed), MEGABYTES << 20);
     assert!(tail.len() <= 64 * 1024 && tail.starts_with("all work"), "{} kept", tail.len());
     let grown = peak_memory().saturating_sub(before);
@@ -319,8 +323,9 @@ fn peak_memory() -> usize {
 async fn a_server_gets_the_given_environment_the_marker_and_usual_signals() {
     let trial = Trial::new();
     // A shell, because a Rust program changes what happens on a broken pipe when it starts.
-    let launch = Launch { arguments: vec!["-c".into(), "read x".into()], ..trial.launch("") };
-    let launch = Launch { program: "/bin/sh".into(), ..launch };
+    let launch =
+        ProcessLaunch { arguments: vec!["-c".into(), "read x".into()], ..trial.launch("") };
+    let launch = ProcessLaunch { program: "/bin/sh".into(), ..launch };
     let process = Process::start(launch, &trial.tracker, None).await.unwrap();
     // While a program is taking the place of its starter, it has no environment for a moment.
     let path = format!("/proc/{}/environ", process.id());
@@ -357,10 +362,10 @@ async fn a_large_message_fits_into_the_output_pipe() {
     process.end(IMPATIENT).await;
 }
 
-async fn fails(launch: Launch) -> String {
+async fn fails(launch: ProcessLaunch) -> String {
     let secret = [("TOKEN".into(), "hunter2".into())];
     let environment = launch.environment.iter().cloned().chain(secret).collect();
-    let launch = Launch { arguments: vec!["hunter3".into()], environment, ..launch };
+    let launch = ProcessLaunch { arguments: vec!["hunter3".into()], environment, ..launch };
     let error: StartError = Process::start(launch, &Trial::new().tracker, None).await.unwrap_err();
     let hint = error.hint().unwrap_or_default();
     assert!(!format!("{error:?} {hint}").contains("hunter"));
@@ -382,20 +387,22 @@ async fn a_program_that_cannot_start_says_why() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(place("script"), mode).unwrap();
 
-    let by_name = |name: &str| Launch { environment: path.clone(), ..Launch::new(name) };
-    let inside = |name: &str| Launch { folder: Some(place(name)), ..Launch::new("/bin/sh") };
+    let by_name =
+        |name: &str| ProcessLaunch { environment: path.clone(), ..ProcessLaunch::new(name) };
+    let inside =
+        |name: &str| ProcessLaunch { folder: Some(place(name)), ..ProcessLaunch::new("/bin/sh") };
     let mut seen = String::new();
     for launch in [
         by_name("no-such-program"),
         by_name("script"),
-        Launch::new(place("nothing")),
-        Launch::new(place("plain")),
-        Launch::new(place("script")),
-        Launch::new(folder.path()),
+        ProcessLaunch::new(place("nothing")),
+        ProcessLaunch::new(place("plain")),
+        ProcessLaunch::new(place("script")),
+        ProcessLaunch::new(folder.path()),
         inside("nowhere"),
         inside("plain"),
-        Launch { folder: Some("a\0b".into()), ..Launch::new("/bin/sh") },
-        Launch::new(""),
+        ProcessLaunch { folder: Some("a\0b".into()), ..ProcessLaunch::new("/bin/sh") },
+        ProcessLaunch::new(""),
     ] {
         seen += &fails(launch).await.replace(folder.path().to_str().unwrap(), "DIR");
         seen += "\n";

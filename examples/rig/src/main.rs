@@ -22,7 +22,7 @@ use wharf::call::{Answer, ApprovalRequest, Approver, Outcome, Reason};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;
-use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::BoxFuture;
 use wharf::tools::Tool;
 use wharf::{CallOptions, Options, Runtime, discover_and_load_mcp_tools};
 
@@ -131,7 +131,7 @@ fn surroundings() -> io::Result<Env> {
 struct Terminal;
 
 impl Approver for Terminal {
-    fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer> {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             // Reading a line blocks, so it gets a thread where that does no harm.
             let answer = tokio::task::spawn_blocking(move || ask(&request)).await;

@@ -3,34 +3,34 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::probing::{Found, core, peer, probe};
-use super::{ConnectError, ConnectOptions, HttpFlavor, HttpSpec};
-use crate::era::{Era, Negotiation, Prior, Probe, Revision};
-use crate::peer::{Peer, Wire};
-use crate::session::{Handler, RequestError};
+use super::probe::{ProbeOutcome, new_core, new_peer, probe};
+use super::{ConnectError, ConnectOptions, HttpSpec, HttpTransport};
+use crate::era::{Era, KnownRevision, Negotiation, Probe, Revision};
+use crate::peer::{ClientConnection, Peer};
+use crate::session::{ClientHandler, RequestError};
 use crate::transport::http_sse::HttpSse;
-use crate::transport::streamable::Streamable;
-use crate::transport::{Door, Link};
+use crate::transport::streamable::StreamableHttp;
+use crate::transport::{AuthorizedClient, ClientTransport};
 
 /// How long the legacy stream may take to stand before we go on without waiting for it.
-const STREAM: Duration = Duration::from_millis(500);
+const STREAM_LIMIT: Duration = Duration::from_millis(500);
 
 /// Connects to a server at a URL.
 pub async fn connect_http(
     spec: &HttpSpec,
     options: &ConnectOptions,
-    handler: Arc<dyn Handler>,
+    handler: Arc<dyn ClientHandler>,
 ) -> Result<Peer, ConnectError> {
     let connecting = async {
-        match spec.flavor {
-            HttpFlavor::Any => streamable_first(spec, options, &handler).await,
+        match spec.http_transport {
+            HttpTransport::Auto => connect_streamable(spec, options, &handler).await,
             // The event stream belongs to the legacy era.
-            HttpFlavor::EventStream if is_pinned_modern(options) => {
-                streamable_first(spec, options, &handler).await
+            HttpTransport::PreferSse if is_pinned_modern(options) => {
+                connect_streamable(spec, options, &handler).await
             }
-            HttpFlavor::EventStream => match event_stream(spec, options, &handler).await {
-                Err(RequestError::Status { .. } | RequestError::Nonsense(_)) => {
-                    streamable_first(spec, options, &handler).await
+            HttpTransport::PreferSse => match connect_http_sse(spec, options, &handler).await {
+                Err(RequestError::Status { .. } | RequestError::InvalidResponse(_)) => {
+                    connect_streamable(spec, options, &handler).await
                 }
                 other => other,
             },
@@ -43,64 +43,72 @@ pub async fn connect_http(
     }
 }
 
-async fn streamable_first(
+async fn connect_streamable(
     spec: &HttpSpec,
     options: &ConnectOptions,
-    handler: &Arc<dyn Handler>,
+    handler: &Arc<dyn ClientHandler>,
 ) -> Result<Peer, RequestError> {
-    let core = core(options, handler);
-    let http = Streamable::new(Arc::clone(&core), door(spec, options), spec.target.clone());
-    let wire = Wire::new(core, Link::Streamable(Arc::clone(&http)));
-    let (mut negotiation, first) = Negotiation::begin(options.prior());
-    match probe(&wire, &mut negotiation, first, options).await {
-        Ok(Found::Settled { revision, result }) => {
+    let core = new_core(options, handler);
+    let http = StreamableHttp::new(
+        Arc::clone(&core),
+        authorized_client(spec, options),
+        spec.target.clone(),
+    );
+    let connection =
+        ClientConnection::new(core, ClientTransport::StreamableHttp(Arc::clone(&http)));
+    let (mut negotiation, first) = Negotiation::begin(options.known_revision());
+    match probe(&connection, &mut negotiation, first, options).await {
+        Ok(ProbeOutcome::Settled { revision, result }) => {
             if revision.era() == Era::Legacy {
-                http.open_stream(STREAM).await;
+                http.open_stream(STREAM_LIMIT).await;
             }
-            Ok(peer(wire, revision, result, options))
+            Ok(new_peer(connection, revision, result, options))
         }
-        Ok(Found::EventStream(error)) => {
-            wire.close().await;
+        Ok(ProbeOutcome::TryHttpSse(error)) => {
+            connection.close().await;
             // If that is not there either, the newer transport's reason is the one to show.
-            event_stream(spec, options, handler).await.map_err(|older| match older {
-                RequestError::Elsewhere => older,
+            connect_http_sse(spec, options, handler).await.map_err(|older| match older {
+                RequestError::EndpointOnOtherOrigin => older,
                 _ => error,
             })
         }
-        Ok(Found::Restart(_)) => Err(RequestError::Cut),
+        Ok(ProbeOutcome::Restart(_)) => Err(RequestError::StreamEnded),
         Err(error) => {
-            wire.close().await;
+            connection.close().await;
             Err(error)
         }
     }
 }
 
-async fn event_stream(
+async fn connect_http_sse(
     spec: &HttpSpec,
     options: &ConnectOptions,
-    handler: &Arc<dyn Handler>,
+    handler: &Arc<dyn ClientHandler>,
 ) -> Result<Peer, RequestError> {
-    let core = core(options, handler);
-    let http = HttpSse::open(Arc::clone(&core), door(spec, options), &spec.target).await?;
-    let wire = Wire::new(core, Link::EventStream(http));
-    let (mut negotiation, first) = legacy(options);
-    match probe(&wire, &mut negotiation, first, options).await? {
-        Found::Settled { revision, result } => Ok(peer(wire, revision, result, options)),
-        Found::Restart(_) | Found::EventStream(_) => Err(RequestError::Cut),
+    let core = new_core(options, handler);
+    let http =
+        HttpSse::open(Arc::clone(&core), authorized_client(spec, options), &spec.target).await?;
+    let connection = ClientConnection::new(core, ClientTransport::HttpSse(http));
+    let (mut negotiation, first) = begin_legacy(options);
+    match probe(&connection, &mut negotiation, first, options).await? {
+        ProbeOutcome::Settled { revision, result } => {
+            Ok(new_peer(connection, revision, result, options))
+        }
+        ProbeOutcome::Restart(_) | ProbeOutcome::TryHttpSse(_) => Err(RequestError::StreamEnded),
     }
 }
 
 /// Only legacy servers have this transport.
-fn legacy(options: &ConnectOptions) -> (Negotiation, Probe) {
+fn begin_legacy(options: &ConnectOptions) -> (Negotiation, Probe) {
     let is_legacy = |revision: &Revision| revision.era() == Era::Legacy;
-    match options.prior() {
-        Prior::Pinned(revision) if is_legacy(&revision) => {
-            Negotiation::begin(Prior::Pinned(revision))
+    match options.known_revision() {
+        KnownRevision::Pinned(revision) if is_legacy(&revision) => {
+            Negotiation::begin(KnownRevision::Pinned(revision))
         }
         _ => {
             let remembered = options.remembered.filter(is_legacy);
             let revision = remembered.unwrap_or(Revision::LATEST_LEGACY);
-            Negotiation::begin(Prior::Remembered(revision))
+            Negotiation::begin(KnownRevision::Remembered(revision))
         }
     }
 }
@@ -109,8 +117,12 @@ fn is_pinned_modern(options: &ConnectOptions) -> bool {
     options.pinned.is_some_and(|revision| revision.era() == Era::Modern)
 }
 
-fn door(spec: &HttpSpec, options: &ConnectOptions) -> Door {
-    let home = spec.target.origin().clone();
-    let door = Door::new(spec.client.clone(), Arc::clone(&spec.authorizer), home);
-    door.traced(options.tracer.clone())
+fn authorized_client(spec: &HttpSpec, options: &ConnectOptions) -> AuthorizedClient {
+    let credentials_origin = spec.target.origin().clone();
+    let client = AuthorizedClient::new(
+        spec.client.clone(),
+        Arc::clone(&spec.authorizer),
+        credentials_origin,
+    );
+    client.with_tracer(options.tracer.clone())
 }

@@ -6,10 +6,10 @@
 mod error;
 mod http;
 mod options;
-mod probing;
+mod probe;
 mod stdio;
 
 pub use error::ConnectError;
 pub use http::connect_http;
-pub use options::{ConnectOptions, HttpFlavor, HttpSpec, StdioSpec};
+pub use options::{ConnectOptions, HttpSpec, HttpTransport, StdioSpec};
 pub use stdio::connect_stdio;

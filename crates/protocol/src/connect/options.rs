@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::era::{Prior, Revision};
-use crate::session::Limits;
-use crate::transport::process::{Grace, Launch, LogSink, TaskTracker};
-use crate::transport::{Authorizer, HttpClient, Target, Tracer};
+use crate::era::{KnownRevision, Revision};
+use crate::session::SessionLimits;
+use crate::transport::process::{GracePeriod, LogSink, ProcessLaunch, TaskTracker};
+use crate::transport::{Authorizer, HttpClient, HttpTarget, Tracer};
 use crate::view::send::{ClientCapabilities, ClientInfo};
 
 /// Who connects, and with how much patience.
@@ -21,11 +21,11 @@ pub struct ConnectOptions {
     /// The only revision to offer, for a server that misbehaves on others.
     pub pinned: Option<Revision>,
     /// What the server may cost.
-    pub limits: Limits,
+    pub limits: SessionLimits,
     /// How long connecting may take in all.
     pub timeout: Duration,
     /// How long a server may be silent on the modern question until it is asked the legacy one, too.
-    pub silence: Duration,
+    pub legacy_probe_delay: Duration,
     /// Sees everything that is said, for debugging.
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Gets every task that connecting starts, those that end its processes included.
@@ -43,9 +43,9 @@ impl ConnectOptions {
             capabilities: ClientCapabilities::default(),
             remembered: None,
             pinned: None,
-            limits: Limits::default(),
+            limits: SessionLimits::default(),
             timeout: Duration::from_secs(60),
-            silence: Duration::from_secs(3),
+            legacy_probe_delay: Duration::from_secs(3),
             tracer: None,
             tasks: TaskTracker::new(),
         }
@@ -54,11 +54,11 @@ impl ConnectOptions {
 
 impl ConnectOptions {
     /// Returns what is known about the server before it is asked.
-    pub(super) fn prior(&self) -> Prior {
+    pub(super) fn known_revision(&self) -> KnownRevision {
         match (self.pinned, self.remembered) {
-            (Some(pinned), _) => Prior::Pinned(pinned),
-            (None, Some(remembered)) => Prior::Remembered(remembered),
-            (None, None) => Prior::Nothing,
+            (Some(pinned), _) => KnownRevision::Pinned(pinned),
+            (None, Some(remembered)) => KnownRevision::Remembered(remembered),
+            (None, None) => KnownRevision::None,
         }
     }
 }
@@ -67,17 +67,17 @@ impl ConnectOptions {
 #[derive(Clone)]
 pub struct StdioSpec {
     /// What to start; shared, because a host's environment is large and servers are many.
-    pub launch: Arc<Launch>,
+    pub launch: Arc<ProcessLaunch>,
     /// How patiently it is ended.
-    pub grace: Grace,
+    pub grace: GracePeriod,
     /// Gets everything the server writes to its error output.
     pub log: Option<LogSink>,
 }
 
 impl StdioSpec {
     /// Starts `launch`, with the usual patience and no log.
-    pub fn new(launch: impl Into<Arc<Launch>>) -> Self {
-        Self { launch: launch.into(), grace: Grace::default(), log: None }
+    pub fn new(launch: impl Into<Arc<ProcessLaunch>>) -> Self {
+        Self { launch: launch.into(), grace: GracePeriod::default(), log: None }
     }
 }
 
@@ -85,21 +85,21 @@ impl StdioSpec {
 #[derive(Clone)]
 pub struct HttpSpec {
     /// Where it is.
-    pub target: Target,
+    pub target: HttpTarget,
     /// The client to reach it with; one client serves many servers.
     pub client: HttpClient,
     /// Adds headers to requests and deals with challenges.
     pub authorizer: Arc<dyn Authorizer>,
     /// Which of the HTTP transports to try.
-    pub flavor: HttpFlavor,
+    pub http_transport: HttpTransport,
 }
 
 /// Which of the two HTTP transports a server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HttpFlavor {
+pub enum HttpTransport {
     /// Streamable HTTP first, then HTTP+SSE.
     #[default]
-    Any,
+    Auto,
     /// HTTP+SSE first, as the configuration says so; then Streamable HTTP.
-    EventStream,
+    PreferSse,
 }

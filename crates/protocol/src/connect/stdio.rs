@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::probing::{Found, core, peer, probe};
+use super::probe::{ProbeOutcome, new_core, new_peer, probe};
 use super::{ConnectError, ConnectOptions, StdioSpec};
 use crate::era::Negotiation;
-use crate::peer::{Peer, Wire};
-use crate::session::{EndReason, Ended, Handler, RequestError};
+use crate::peer::{ClientConnection, Peer};
+use crate::session::{ClientHandler, EndReason, RequestError, SessionEnd};
 use crate::transport::process::Process;
-use crate::transport::{Link, stdio};
+use crate::transport::{ClientTransport, stdio};
 
 /// Starts a server and connects to it.
 ///
@@ -18,48 +18,48 @@ use crate::transport::{Link, stdio};
 pub async fn connect_stdio(
     spec: &StdioSpec,
     options: &ConnectOptions,
-    handler: Arc<dyn Handler>,
+    handler: Arc<dyn ClientHandler>,
 ) -> Result<Peer, ConnectError> {
-    let (mut negotiation, mut first) = Negotiation::begin(options.prior());
+    let (mut negotiation, mut first) = Negotiation::begin(options.known_revision());
     let until = tokio::time::Instant::now() + options.timeout;
     loop {
-        let wire = start(spec, options, &handler).await?;
-        let probing = probe(&wire, &mut negotiation, first, options);
+        let connection = start(spec, options, &handler).await?;
+        let probing = probe(&connection, &mut negotiation, first, options);
         let failure = match tokio::time::timeout_at(until, probing).await {
-            Ok(Ok(Found::Settled { revision, result })) => {
-                return Ok(peer(wire, revision, result, options));
+            Ok(Ok(ProbeOutcome::Settled { revision, result })) => {
+                return Ok(new_peer(connection, revision, result, options));
             }
-            Ok(Ok(Found::Restart(probe))) => {
+            Ok(Ok(ProbeOutcome::Restart(probe))) => {
                 first = probe;
-                wire.close().await;
+                connection.close().await;
                 continue;
             }
-            Ok(Ok(Found::EventStream(error)) | Err(error)) => {
-                ConnectError::failed(error, wire.stderr())
+            Ok(Ok(ProbeOutcome::TryHttpSse(error)) | Err(error)) => {
+                ConnectError::failed(error, connection.stderr())
             }
-            Err(_) => late(&wire, options.timeout),
+            Err(_) => timeout_error(&connection, options.timeout),
         };
-        wire.close().await;
+        connection.close().await;
         return Err(failure);
     }
 }
 
 /// Says why there was no answer in time: a program that only chats will not answer later either.
-fn late(wire: &Wire, limit: Duration) -> ConnectError {
-    let stderr = wire.stderr();
-    if !wire.core.heard_only_junk() {
+fn timeout_error(connection: &ClientConnection, limit: Duration) -> ConnectError {
+    let stderr = connection.stderr();
+    if !connection.core.received_only_junk() {
         return ConnectError::TimedOut { limit, stderr };
     }
-    let ended = Arc::new(Ended { reason: EndReason::NotMcp, stderr });
+    let ended = Arc::new(SessionEnd { reason: EndReason::NotMcp, stderr });
     ConnectError::failed(RequestError::Lost { ended, never_sent: false }, String::new())
 }
 
 async fn start(
     spec: &StdioSpec,
     options: &ConnectOptions,
-    handler: &Arc<dyn Handler>,
-) -> Result<Wire, ConnectError> {
-    let core = core(options, handler);
+    handler: &Arc<dyn ClientHandler>,
+) -> Result<ClientConnection, ConnectError> {
+    let core = new_core(options, handler);
     let unwanted = core.stop.clone().drop_guard();
     let (StdioSpec { launch, grace, log }, owner) = (spec.clone(), Arc::clone(&core));
     // A task of its own, because whoever gives up now must be able to wait for the end of a process
@@ -68,7 +68,7 @@ async fn start(
         let process = Process::start(launch, &owner.tasks, log).await?;
         Ok(stdio::open(&owner, process, grace))
     });
-    let link = match starting.await {
+    let transport = match starting.await {
         Ok(started) => started.map_err(ConnectError::Start)?,
         Err(failure) => match failure.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
@@ -76,7 +76,7 @@ async fn start(
             Err(_) => std::future::pending().await,
         },
     };
-    let wire = Wire::new(core, Link::Pipe(link));
+    let connection = ClientConnection::new(core, ClientTransport::Stdio(transport));
     unwanted.disarm();
-    Ok(wire)
+    Ok(connection)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use bytestring::ByteString;
 use serde::{Serialize, Serializer};
 
-use crate::scan::text_of;
+use crate::scan::decode_string;
 
 /// An id of the other side: a number or a text, kept so that it can be sent back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub enum Id {
     /// A text.
     Text(ByteString),
     /// A number that is no small integer, as its digits.
-    Odd(ByteString),
+    OtherNumber(ByteString),
 }
 
 impl Id {
@@ -25,18 +25,18 @@ impl Id {
             return Some(Self::Number(number));
         }
         match text.as_bytes().first()? {
-            b'"' => text_of(text).map(|text| Self::Text(text.as_ref().into())),
-            b'-' | b'0'..=b'9' => Some(Self::Odd(text.into())),
+            b'"' => decode_string(text).map(|text| Self::Text(text.as_ref().into())),
+            b'-' | b'0'..=b'9' => Some(Self::OtherNumber(text.into())),
             _ => None,
         }
     }
 
     /// Returns the number we sent, if this is one of its disguises: servers echo `1` as `"1"` or `1.0`.
-    pub(crate) fn as_ours(&self) -> Option<u64> {
+    pub(crate) fn as_sent_number(&self) -> Option<u64> {
         match self {
             Self::Number(number) => u64::try_from(*number).ok(),
             Self::Text(text) => text.trim().parse().ok(),
-            Self::Odd(digits) => {
+            Self::OtherNumber(digits) => {
                 let value: f64 = digits.parse().ok()?;
                 // Above 2^53 a float no longer tells neighbours apart; ids do not get that far.
                 let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
@@ -53,7 +53,8 @@ impl Id {
 
 impl From<u64> for Id {
     fn from(number: u64) -> Self {
-        i64::try_from(number).map_or_else(|_| Self::Odd(number.to_string().into()), Self::Number)
+        i64::try_from(number)
+            .map_or_else(|_| Self::OtherNumber(number.to_string().into()), Self::Number)
     }
 }
 
@@ -62,7 +63,7 @@ impl fmt::Display for Id {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(formatter),
-            Self::Odd(digits) => formatter.write_str(digits),
+            Self::OtherNumber(digits) => formatter.write_str(digits),
             Self::Text(text) => {
                 let quoted = serde_json::to_string::<str>(text).map_err(|_| fmt::Error)?;
                 formatter.write_str(&quoted)
@@ -82,24 +83,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_echoed_id_is_recognised_in_every_disguise() {
+    fn an_echoed_id_is_recognised_in_every_notation() {
         for echo in ["7", "\"7\"", "7.0", "7e0", "0.7e1"] {
-            assert_eq!(Id::from_json(echo).unwrap().as_ours(), Some(7), "{echo}");
+            assert_eq!(Id::from_json(echo).unwrap().as_sent_number(), Some(7), "{echo}");
         }
-        for stranger in ["7.5", "\"seven\"", "-7", "1e99"] {
-            assert_eq!(Id::from_json(stranger).unwrap().as_ours(), None, "{stranger}");
+        for other in ["7.5", "\"seven\"", "-7", "1e99"] {
+            assert_eq!(Id::from_json(other).unwrap().as_sent_number(), None, "{other}");
         }
     }
 
     #[test]
-    fn an_id_goes_back_as_it_came() {
+    fn an_id_is_written_as_it_was_read() {
         for text in ["7", "\"a\\\"b\"", "7.50", "-1", "99999999999999999999"] {
             assert_eq!(Id::from_json(text).unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn what_cannot_be_an_id_is_none() {
+    fn values_of_other_types_are_not_ids() {
         for text in ["null", "true", "[1]", "{}"] {
             assert_eq!(Id::from_json(text), None, "{text}");
         }

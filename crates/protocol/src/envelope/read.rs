@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Id, Message, Notification, Request, Response, RpcError};
 use crate::Json;
-use crate::scan::{self, text_of};
+use crate::scan::{self, decode_string};
 
 /// What one line, one body or one event held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,21 +69,21 @@ pub enum Flaw {
 #[expect(clippy::needless_pass_by_value, reason = "the text is handed over; its parts share it")]
 pub fn read(text: Bytes) -> Result<Received, Malformed> {
     let mut flaws = Vec::new();
-    read_text(&decoded(&text, &mut flaws), &mut flaws)
+    read_text(&decode_utf8(&text, &mut flaws), &mut flaws)
 }
 
 /// Reads one text of a server, also with something around the message, and names the flaws.
 ///
 /// The flaws mean nothing if there is no message.
 pub(crate) fn read_leniently(text: &Bytes, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
-    let text = decoded(text, flaws);
+    let text = decode_utf8(text, flaws);
     match read_text(&text, flaws) {
         Err(Malformed::NotJson) => read_surrounded(&text, flaws),
         other => other,
     }
 }
 
-fn decoded(text: &Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
+fn decode_utf8(text: &Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
     ByteString::try_from(text.clone()).unwrap_or_else(|_| {
         flaws.push(Flaw::Encoding);
         String::from_utf8_lossy(text).into_owned().into()
@@ -152,7 +152,7 @@ fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malform
     };
     envelope.add_flaws(id.as_ref(), flaws);
     if let Some(method) = envelope.method {
-        let method = match text_of(method).ok_or(Malformed::NotAMessage)? {
+        let method = match decode_string(method).ok_or(Malformed::NotAMessage)? {
             Cow::Borrowed(plain) => text.slice_ref(plain),
             Cow::Owned(unescaped) => unescaped.into(),
         };
@@ -190,7 +190,7 @@ impl<'a> Envelope<'a> {
         let mut members = scan::members(text);
         for (key, value) in &mut members {
             // Keys with escapes are rare enough to be decoded whenever they come.
-            let unescaped = if key.contains('\\') { text_of(key) } else { None };
+            let unescaped = if key.contains('\\') { decode_string(key) } else { None };
             let place = match unescaped.as_deref().unwrap_or(&key[1..key.len() - 1]) {
                 "id" => &mut envelope.id,
                 "method" => &mut envelope.method,
@@ -216,11 +216,11 @@ impl<'a> Envelope<'a> {
             flaws.push(Flaw::Both);
         }
         // Our ids are integers; those of the other side may also be texts, but not `null`.
-        let is_odd = match (self.method, id) {
+        let is_irregular = match (self.method, id) {
             (Some(_), id) => id.is_none() && self.id.is_some(),
             (None, id) => !matches!(id, None | Some(Id::Number(_))),
         };
-        if is_odd {
+        if is_irregular {
             flaws.push(Flaw::Id);
         }
     }
@@ -232,17 +232,17 @@ mod tests {
 
     fn check(text: &'static str, expected: &str) {
         let found = match read(Bytes::from_static(text.as_bytes())) {
-            Ok(Received::One(message)) => show(&message),
+            Ok(Received::One(message)) => render(&message),
             Ok(Received::Many { messages, malformed }) => {
-                let shown: Vec<_> = messages.iter().map(show).collect();
-                format!("{} | {malformed} malformed", shown.join(" | "))
+                let rendered: Vec<_> = messages.iter().map(render).collect();
+                format!("{} | {malformed} malformed", rendered.join(" | "))
             }
             Err(why) => why.to_string(),
         };
         assert_eq!(found, expected, "{text}");
     }
 
-    fn show(message: &Message) -> String {
+    fn render(message: &Message) -> String {
         let text = |json: &Option<Json>| {
             json.as_ref().map_or_else(|| "-".to_owned(), |json| json.as_str().to_owned())
         };
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_apart_by_their_members() {
+    fn messages_are_classified_by_their_members() {
         check(
             r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b": 1}}"#,
             r#"request 1 a {"b": 1}"#,
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_answers_are_understood() {
+    fn irregular_responses_are_read() {
         check(r#"{"id":1,"result":{},"error":null}"#, "result 1 {}");
         check(r#"{"id":null,"error":"went wrong"}"#, "error - went wrong (code -32603) -");
         check(r#"{"id":1,"error":{"code":"-32601"}}"#, "error 1 no message (code -32601) -");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_keeps_its_good_items() {
+    fn valid_items_of_a_batch_are_kept() {
         check(
             r#"[{"id":1,"result":1},5,{"level":"info"},{"method":"n"}]"#,
             "result 1 1 | notification n - | 2 malformed",
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_apart() {
+    fn text_that_is_not_a_message_is_rejected_with_a_reason() {
         check("Server listening on stdio", "not JSON");
         check("", "not JSON");
         check("42", "not JSON");
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_character_does_not_lose_the_message() {
+    fn invalid_utf8_does_not_lose_the_message() {
         let text = Bytes::from_static(b"{\"id\":1,\"result\":\"a\xffb\"}");
         let Ok(Received::One(Message::Response(response))) = read(text) else {
             panic!("no response")
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_is_only_text() {
+    fn deep_nesting_is_kept_as_text() {
         let text = format!(r#"{{"id":1,"result":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert!(matches!(read(text.into()), Ok(Received::One(Message::Response(_)))));
     }

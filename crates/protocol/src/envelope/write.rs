@@ -7,23 +7,25 @@ use crate::Json;
 
 /// Writes a request with a number as its id; `method` must be a plain name.
 pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
-    let mut text = opened(method.len() + params.map_or(0, |params| params.as_str().len()) + 64);
+    let mut text =
+        start_message(method.len() + params.map_or(0, |params| params.as_str().len()) + 64);
     text.extend_from_slice(b",\"id\":");
     text.extend_from_slice(id.to_string().as_bytes());
-    named(&mut text, method, params);
+    push_method_and_params(&mut text, method, params);
     text
 }
 
 /// Writes a notification.
 pub fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
-    let mut text = opened(method.len() + params.map_or(0, |params| params.as_str().len()) + 48);
-    named(&mut text, method, params);
+    let mut text =
+        start_message(method.len() + params.map_or(0, |params| params.as_str().len()) + 48);
+    push_method_and_params(&mut text, method, params);
     text
 }
 
 /// Writes the answer to a request that went well.
 pub fn success(id: &Id, result: &Json) -> Vec<u8> {
-    let mut text = opened(result.as_str().len() + 64);
+    let mut text = start_message(result.as_str().len() + 64);
     text.extend_from_slice(b",\"id\":");
     text.extend_from_slice(id.to_string().as_bytes());
     text.extend_from_slice(b",\"result\":");
@@ -44,7 +46,7 @@ pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
 
     let body = Body { code: error.code, message: &error.message, data: error.data.as_ref() };
     let body = serde_json::to_vec(&body).unwrap_or_else(|_| b"{\"code\":-32603}".to_vec());
-    let mut text = opened(body.len() + 64);
+    let mut text = start_message(body.len() + 64);
     if let Some(id) = id {
         text.extend_from_slice(b",\"id\":");
         text.extend_from_slice(id.to_string().as_bytes());
@@ -56,13 +58,13 @@ pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
 }
 
 /// Starts a message; one more byte than asked leaves room for the line end.
-fn opened(capacity: usize) -> Vec<u8> {
+fn start_message(capacity: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(capacity + 1);
     text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
     text
 }
 
-fn named(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
+fn push_method_and_params(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
     text.extend_from_slice(b",\"method\":");
     text.extend_from_slice(serde_json::Value::from(method).to_string().as_bytes());
     if let Some(params) = params {

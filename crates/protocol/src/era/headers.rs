@@ -13,7 +13,7 @@ use crate::{Json, Members};
 const ANNOTATION: &str = "x-mcp-header";
 const SENTINEL: (&str, &str) = ("=?base64?", "?=");
 /// Marks deeper than this are not looked for; such a schema has other problems.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// A parameter of a tool that is repeated in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,31 +24,31 @@ pub(crate) struct HeaderParameter {
 
 /// Why the marks in a schema cannot be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BadMark {
+pub(crate) enum AnnotationError {
     /// The name cannot be part of a header.
     #[error("`x-mcp-header` is no header name")]
-    Name,
+    InvalidName,
     /// Two properties claim one header.
     #[error("`x-mcp-header` names one header twice")]
-    Twice,
+    Duplicate,
     /// Only texts, integers and booleans fit into a header.
     #[error("`x-mcp-header` is on a property that is no string, integer or boolean")]
-    Kind,
+    UnsupportedType,
     /// The property cannot be found by name alone.
     #[error("`x-mcp-header` is not on a plain property")]
-    Place,
+    NotAProperty,
 }
 
 impl HeaderParameter {
     /// Reads the marks in the schema of a tool's arguments.
-    pub(crate) fn read(schema: &Json) -> Result<Vec<Self>, BadMark> {
+    pub(crate) fn read(schema: &Json) -> Result<Vec<Self>, AnnotationError> {
         if memchr::memmem::find(schema.as_str().as_bytes(), ANNOTATION.as_bytes()).is_none() {
             return Ok(Vec::new());
         }
         // What is nested too deeply to be read cannot be followed either.
-        let schema: Value = schema.decode().map_err(|_| BadMark::Place)?;
+        let schema: Value = schema.decode().map_err(|_| AnnotationError::NotAProperty)?;
         let mut found = Vec::new();
-        visit(&schema, &mut Vec::new(), &mut found)?;
+        collect_parameters(&schema, &mut Vec::new(), &mut found)?;
         Ok(found)
     }
 
@@ -70,53 +70,55 @@ impl HeaderParameter {
     }
 }
 
-fn visit(
+fn collect_parameters(
     schema: &Value,
     path: &mut Vec<String>,
     found: &mut Vec<HeaderParameter>,
-) -> Result<(), BadMark> {
+) -> Result<(), AnnotationError> {
     let Some(object) = schema.as_object() else { return Ok(()) };
-    if let Some(mark) = object.get(ANNOTATION) {
-        let parameter = parameter(mark, object.get("type"), path)?;
+    if let Some(annotation) = object.get(ANNOTATION) {
+        let parameter = parameter(annotation, object.get("type"), path)?;
         if found.iter().any(|other| other.header == parameter.header) {
-            return Err(BadMark::Twice);
+            return Err(AnnotationError::Duplicate);
         }
         found.push(parameter);
     }
     for (key, value) in object {
         if let ("properties", Some(properties)) = (key.as_str(), value.as_object())
-            && path.len() < DEPTH
+            && path.len() < MAX_DEPTH
         {
             for (name, property) in properties {
                 path.push(name.clone());
-                visit(property, path, found)?;
+                collect_parameters(property, path, found)?;
                 path.pop();
             }
-        } else if key != ANNOTATION && holds_mark(value) {
-            return Err(BadMark::Place);
+        } else if key != ANNOTATION && has_annotation(value) {
+            return Err(AnnotationError::NotAProperty);
         }
     }
     Ok(())
 }
 
 fn parameter(
-    mark: &Value,
+    annotation: &Value,
     kind: Option<&Value>,
     path: &[String],
-) -> Result<HeaderParameter, BadMark> {
-    let name = mark.as_str().filter(|name| !name.is_empty()).ok_or(BadMark::Name)?;
-    let header = HeaderName::try_from(format!("mcp-param-{name}")).map_err(|_| BadMark::Name)?;
+) -> Result<HeaderParameter, AnnotationError> {
+    let name =
+        annotation.as_str().filter(|name| !name.is_empty()).ok_or(AnnotationError::InvalidName)?;
+    let header = HeaderName::try_from(format!("mcp-param-{name}"))
+        .map_err(|_| AnnotationError::InvalidName)?;
     if !matches!(kind.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
-        return Err(BadMark::Kind);
+        return Err(AnnotationError::UnsupportedType);
     }
     if path.is_empty() {
-        return Err(BadMark::Place);
+        return Err(AnnotationError::NotAProperty);
     }
     Ok(HeaderParameter { header, path: path.to_vec() })
 }
 
 /// Tells whether a schema below `value` has a mark; a default or an example cannot have one.
-fn holds_mark(value: &Value) -> bool {
+fn has_annotation(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
             object.contains_key(ANNOTATION)
@@ -125,9 +127,9 @@ fn holds_mark(value: &Value) -> bool {
                     .filter(|(key, _)| {
                         !matches!(key.as_str(), "default" | "const" | "enum" | "examples")
                     })
-                    .any(|(_, value)| holds_mark(value))
+                    .any(|(_, value)| has_annotation(value))
         }
-        Value::Array(items) => items.iter().any(holds_mark),
+        Value::Array(items) => items.iter().any(has_annotation),
         _ => false,
     }
 }
@@ -144,11 +146,11 @@ pub(crate) fn naming_parameter(method: &str) -> Option<&'static str> {
 
 /// Writes a text as a header: plain where that is possible, else as Base64 between sentinels.
 pub(crate) fn header_value(text: &str) -> Option<HeaderValue> {
-    let is_sealed = text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1);
+    let looks_encoded = text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1);
     let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
         && !text.starts_with(' ')
         && !text.ends_with(' ')
-        && !is_sealed;
+        && !looks_encoded;
     if is_plain {
         return HeaderValue::from_str(text).ok();
     }
@@ -172,16 +174,16 @@ mod tests {
 
     use super::*;
 
-    fn read(schema: &str) -> Result<Vec<HeaderParameter>, BadMark> {
+    fn read(schema: &str) -> Result<Vec<HeaderParameter>, AnnotationError> {
         HeaderParameter::read(&schema.parse().unwrap())
     }
 
-    fn property(mark: &str, kind: &str) -> String {
-        format!(r#"{{"properties":{{"a":{{"type":{kind},"x-mcp-header":{mark}}}}}}}"#)
+    fn property(annotation: &str, kind: &str) -> String {
+        format!(r#"{{"properties":{{"a":{{"type":{kind},"x-mcp-header":{annotation}}}}}}}"#)
     }
 
     #[test]
-    fn marks_are_found_at_any_depth_of_plain_properties() {
+    fn annotations_are_found_at_any_depth_of_plain_properties() {
         let schema =
             r#"{"properties":{"a":{"properties":{"b":{"type":"string","x-mcp-header":"Deep"}}}}}"#;
         let found = read(schema).unwrap();
@@ -191,22 +193,30 @@ mod tests {
     }
 
     #[test]
-    fn bad_marks_are_told_apart() {
-        for mark in ["\"\"", "\"a b\"", "\"a:b\"", "\"R\u{e9}gion\"", "\"a\\tb\"", "5"] {
-            assert_eq!(read(&property(mark, "\"string\"")), Err(BadMark::Name), "{mark}");
+    fn each_invalid_annotation_has_its_own_error() {
+        for annotation in ["\"\"", "\"a b\"", "\"a:b\"", "\"R\u{e9}gion\"", "\"a\\tb\"", "5"] {
+            assert_eq!(
+                read(&property(annotation, "\"string\"")),
+                Err(AnnotationError::InvalidName),
+                "{annotation}"
+            );
         }
         for kind in ["\"object\"", "\"array\"", "\"null\"", "\"number\"", "null"] {
-            assert_eq!(read(&property("\"A\"", kind)), Err(BadMark::Kind), "{kind}");
+            assert_eq!(
+                read(&property("\"A\"", kind)),
+                Err(AnnotationError::UnsupportedType),
+                "{kind}"
+            );
         }
         let twice = r#"{"properties":{"a":{"type":"string","x-mcp-header":"X"},"b":{"type":"string","x-mcp-header":"x"}}}"#;
-        assert_eq!(read(twice), Err(BadMark::Twice));
+        assert_eq!(read(twice), Err(AnnotationError::Duplicate));
         let items =
             r#"{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"X"}}}}"#;
-        assert_eq!(read(items), Err(BadMark::Place));
+        assert_eq!(read(items), Err(AnnotationError::NotAProperty));
     }
 
     #[test]
-    fn a_schema_without_marks_is_not_even_read() {
+    fn a_schema_without_annotations_is_not_parsed() {
         assert_eq!(read(&format!("{}{}", "[".repeat(200), "]".repeat(200))), Ok(Vec::new()));
     }
 
@@ -236,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_survives_the_way_through_a_header(text in any::<String>()) {
+        fn any_text_is_restored_from_its_header(text in any::<String>()) {
             let value = header_value(&text).unwrap();
             prop_assert_eq!(header_text(&value), Some(text));
         }

@@ -5,5 +5,5 @@ mod negotiate;
 mod revision;
 
 pub(crate) use headers::{HeaderParameter, header_text, header_value, naming_parameter};
-pub(crate) use negotiate::{Negotiation, Prior, Probe, Sign, Step};
+pub(crate) use negotiate::{KnownRevision, Negotiation, NegotiationStep, Probe, ProbeEvent};
 pub use revision::{Era, Revision, UnknownRevision};

@@ -1,7 +1,7 @@
 //! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
 //!
 //! `tests` runs all of them for a moment on every change; the folder `fuzz` at the root runs the same
-//! ones for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one, name it in [`BODIES`] and in
+//! ones for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one, name it in [`TARGETS`] and in
 //! `fuzz/Cargo.toml`.
 
 #[cfg(test)]
@@ -13,12 +13,12 @@ use http::HeaderValue;
 
 use crate::envelope::{self, Id, Message, Received};
 use crate::era::{HeaderParameter, header_text, header_value};
-use crate::transport::{Line, LineBuffer, check_events};
+use crate::transport::{LineBuffer, OutputLine, check_events};
 use crate::{Json, Members};
 
 /// One target.
 #[derive(Debug, Clone, Copy)]
-pub struct Body {
+pub struct ProtocolFuzzTarget {
     /// The name of the target.
     pub name: &'static str,
     /// Runs it once.
@@ -28,12 +28,12 @@ pub struct Body {
 }
 
 /// All targets.
-pub const BODIES: &[Body] = &[
-    Body { name: "lines", run: lines, samples: &["a\nbb\n\nccc", "{}\r\n{}"] },
-    Body { name: "events", run: check_events, samples: EVENTS },
-    Body { name: "envelope", run: envelope_body, samples: ENVELOPES },
-    Body { name: "headers", run: headers, samples: HEADERS },
-    Body { name: "views", run: views::views, samples: views::SAMPLES },
+pub const TARGETS: &[ProtocolFuzzTarget] = &[
+    ProtocolFuzzTarget { name: "lines", run: lines, samples: &["a\nbb\n\nccc", "{}\r\n{}"] },
+    ProtocolFuzzTarget { name: "events", run: check_events, samples: EVENTS },
+    ProtocolFuzzTarget { name: "envelope", run: envelopes, samples: ENVELOPES },
+    ProtocolFuzzTarget { name: "headers", run: headers, samples: HEADERS },
+    ProtocolFuzzTarget { name: "views", run: views::views, samples: views::SAMPLES },
 ];
 
 const EVENTS: &[&str] = &[
@@ -58,11 +58,11 @@ const HEADERS: &[&str] = &[
 ///
 /// If a promise is broken.
 pub fn run(name: &str, bytes: &[u8]) -> bool {
-    let body = BODIES.iter().find(|body| body.name == name);
-    if let Some(body) = body {
-        (body.run)(bytes);
+    let target = TARGETS.iter().find(|target| target.name == name);
+    if let Some(target) = target {
+        (target.run)(bytes);
     }
-    body.is_some()
+    target.is_some()
 }
 
 /// Lines are the same whatever pieces they come in, and nothing is lost below the limit.
@@ -72,20 +72,23 @@ fn lines(bytes: &[u8]) {
     for size in [1, 3, 7] {
         // Where an oversized line is noticed depends on the pieces; what is a line does not.
         let pieces = cut(bytes, limit, size);
-        let kept = |lines: &[Line]| -> Vec<Bytes> {
+        let kept = |lines: &[OutputLine]| -> Vec<Bytes> {
             let lines = lines.iter();
             lines
-                .filter_map(|it| if let Line::Whole(it) = it { Some(it.clone()) } else { None })
+                .filter_map(
+                    |it| if let OutputLine::Whole(it) = it { Some(it.clone()) } else { None },
+                )
                 .collect()
         };
         assert_eq!(kept(&pieces), kept(&whole), "pieces of {size}");
         assert_eq!(pieces.len(), whole.len(), "pieces of {size}");
     }
-    let lengths = whole.iter().all(|line| !matches!(line, Line::Whole(it) if it.len() > limit));
+    let lengths =
+        whole.iter().all(|line| !matches!(line, OutputLine::Whole(it) if it.len() > limit));
     assert!(lengths, "a line over the limit was kept");
 }
 
-fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<Line> {
+fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<OutputLine> {
     let mut buffer = LineBuffer::new(limit);
     let mut lines = Vec::new();
     for piece in bytes.chunks(size) {
@@ -98,14 +101,14 @@ fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<Line> {
         while let Some(line) = buffer.next_line() {
             lines.push(line);
         }
-        buffer.relax();
+        buffer.release_memory();
     }
     lines.extend(buffer.rest());
     lines
 }
 
 /// Whatever is read as a message can be written again and is then the same message.
-fn envelope_body(bytes: &[u8]) {
+fn envelopes(bytes: &[u8]) {
     let Ok(received) = envelope::read(Bytes::copy_from_slice(bytes)) else { return };
     let messages = match received {
         Received::One(message) => vec![message],
@@ -119,10 +122,12 @@ fn envelope_body(bytes: &[u8]) {
                 (id, Err(error)) => envelope::failure(id.as_ref(), error),
                 (None, Ok(_)) => continue,
             },
-            Message::Request(it) => match it.id.as_ours().filter(|id| Id::from(*id) == it.id) {
-                Some(id) => envelope::request(id, &it.method, it.params.as_ref()),
-                None => continue,
-            },
+            Message::Request(it) => {
+                match it.id.as_sent_number().filter(|id| Id::from(*id) == it.id) {
+                    Some(id) => envelope::request(id, &it.method, it.params.as_ref()),
+                    None => continue,
+                }
+            }
         };
         let again = envelope::read(written.into());
         assert_eq!(again, Ok(Received::One(message)), "it changed on its way");

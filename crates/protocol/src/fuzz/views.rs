@@ -8,10 +8,10 @@ use crate::Json;
 use crate::era::Revision;
 use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta, with_responses};
 use crate::view::{
-    Acknowledged, Cancelled, Change, Completion, ContentBlock, DiscoverResult, Elicitation, Entry,
-    Icon, InitializeResult, InputRequired, LogMessage, Page, Progress, Prompt, PromptResult,
-    ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling, Task, Tool, ToolResult,
-    UrlsRequired, with_meta,
+    Cancelled, ChangeNotification, Completion, ContentBlock, DiscoverResult, Elicitation, Icon,
+    InitializeResult, InputRequired, ListEntry, ListPage, LogMessage, Progress, Prompt,
+    PromptResult, ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling,
+    SubscriptionAcknowledged, Task, Tool, ToolResult, UrlElicitationRequired, with_meta,
 };
 
 /// Inputs worth mutating.
@@ -37,8 +37,8 @@ pub(super) fn views(bytes: &[u8]) {
     let Ok(json) = Json::parse(text) else { return };
     lists(&json);
     results(&json);
-    questions(&json);
-    notices(&json);
+    input_requests(&json);
+    notifications(&json);
     writers(&json);
 }
 
@@ -51,20 +51,20 @@ fn lists(json: &Json) {
     list::<crate::view::Skill>(json, |it| {
         drop(black_box((it.name(), it.description(), it.files())));
     });
-    list::<Task>(json, look_at_task);
+    list::<Task>(json, read_task);
     list::<Tool>(json, |it| {
         drop(black_box((it.title(), it.description(), it.hints(), it.meta())));
         let schema = it.input_schema();
         assert!(schema.is_none_or(|schema| schema.is_object()), "a schema is an object");
-        it.icons().iter().for_each(look_at_icon);
+        it.icons().iter().for_each(read_icon);
     });
 }
 
-fn list<T: Entry>(json: &Json, look: impl Fn(&T)) {
-    let page: Page<T> = Page::read(json);
+fn list<T: ListEntry>(json: &Json, look: impl Fn(&T)) {
+    let page: ListPage<T> = ListPage::read(json);
     for item in &page.items {
         look(item);
-        black_box(item.oddities());
+        black_box(item.violations());
     }
     for rejected in &page.rejected {
         assert!(json.as_str().contains(rejected.raw.as_str()), "kept as it came");
@@ -74,11 +74,11 @@ fn list<T: Entry>(json: &Json, look: impl Fn(&T)) {
     }
 }
 
-fn look_at_icon(icon: &Icon) {
+fn read_icon(icon: &Icon) {
     black_box((icon.source(), icon.mime_type(), icon.sizes(), icon.theme()));
 }
 
-fn look_at_task(task: &Task) {
+fn read_task(task: &Task) {
     black_box((task.status(), task.poll_interval(), task.result()));
     black_box((task.error(), task.requests(), task.status_message()));
 }
@@ -86,34 +86,34 @@ fn look_at_task(task: &Task) {
 fn results(json: &Json) {
     let result = ToolResult::read(json.clone());
     for block in result.content() {
-        look_at_block(&block);
+        read_block(&block);
     }
-    look_at_block(&ContentBlock::read(json.clone()));
-    black_box((result.oddities(), result.structured(), ResultType::of(json)));
+    read_block(&ContentBlock::read(json.clone()));
+    black_box((result.violations(), result.structured(), ResultType::of(json)));
 
     let read = ReadResult::read(json.clone());
     let bodies: Vec<_> = read.contents().iter().map(|it| (it.uri(), it.body())).collect();
-    black_box((bodies, read.cache(), read.all_oddities()));
+    black_box((bodies, read.cache(), read.all_violations()));
     let prompt = PromptResult::read(json.clone());
     let blocks: Vec<_> = prompt.messages().iter().map(|it| (it.role(), it.content())).collect();
-    black_box((blocks, prompt.description(), prompt.oddities()));
+    black_box((blocks, prompt.description(), prompt.violations()));
     let completion = Completion::read(json.clone());
     black_box((completion.values(), completion.total()));
 
     let first = InitializeResult::read(json.clone());
-    black_box((first.revision(), first.server_info().version(), first.all_oddities()));
+    black_box((first.revision(), first.server_info().version(), first.all_violations()));
     let discovered = DiscoverResult::read(json.clone());
     let capabilities = discovered.capabilities();
-    black_box((discovered.revisions(), discovered.cache(), discovered.all_oddities()));
+    black_box((discovered.revisions(), discovered.cache(), discovered.all_violations()));
     black_box((capabilities.tools(), capabilities.tasks(), capabilities.extension("a/b")));
-    black_box(Task::promised_by(json));
+    black_box(Task::from_result(json));
 }
 
-fn look_at_block(block: &ContentBlock) {
-    black_box((block.as_text(), block.annotations().priority(), block.oddities()));
+fn read_block(block: &ContentBlock) {
+    black_box((block.as_text(), block.annotations().priority(), block.violations()));
 }
 
-fn questions(json: &Json) {
+fn input_requests(json: &Json) {
     let required = InputRequired::read(json.clone());
     let state = required.request_state();
     let keys: Vec<_> = required.requests().into_iter().map(|it| String::from(it.key)).collect();
@@ -123,20 +123,20 @@ fn questions(json: &Json) {
     assert!(state.is_none() || echoed == state, "the state goes back as it came");
 
     let elicitation = Elicitation::read(json.clone());
-    black_box((elicitation.mode(), elicitation.message(), elicitation.oddities()));
-    black_box(UrlsRequired::read(json.clone()).elicitations());
+    black_box((elicitation.mode(), elicitation.message(), elicitation.violations()));
+    black_box(UrlElicitationRequired::read(json.clone()).elicitations());
     let sampling = Sampling::read(json.clone());
     black_box((sampling.messages(), sampling.model_preferences(), sampling.tools()));
-    black_box((sampling.max_tokens(), sampling.tool_choice(), sampling.oddities()));
+    black_box((sampling.max_tokens(), sampling.tool_choice(), sampling.violations()));
 }
 
-fn notices(json: &Json) {
+fn notifications(json: &Json) {
     let log = LogMessage::read(json.clone());
     black_box((log.level(), log.text(), log.logger()));
     let progress = Progress::read(json.clone());
     black_box((progress.token(), progress.progress(), progress.total()));
-    black_box((Cancelled::read(json.clone()).request_id(), Acknowledged::read(json)));
-    black_box(Change::read(json.clone()).uri());
+    black_box((Cancelled::read(json.clone()).request_id(), SubscriptionAcknowledged::read(json)));
+    black_box(ChangeNotification::read(json.clone()).uri());
 }
 
 fn writers(json: &Json) {

@@ -15,21 +15,21 @@ use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{Connection, SendRequest};
 
-use super::connect::Wire;
-use super::send::Reach;
+use super::client::AddressPolicy;
+use super::connector::ByteStream;
 
 /// An HTTP/1 connection, for one request at a time.
-pub(super) struct Http1 {
+pub(super) struct Http1Connection {
     sender: SendRequest<Full<Bytes>>,
     /// `None` once it is over.
-    connection: Option<Connection<Wire, Full<Bytes>>>,
-    pub(super) form: Form,
+    connection: Option<Connection<ByteStream, Full<Bytes>>>,
+    pub(super) form: RequestForm,
     /// For which requests it was made.
-    pub(super) reach: Reach,
+    pub(super) policy: AddressPolicy,
 }
 
 /// How requests are written on a connection.
-pub(super) enum Form {
+pub(super) enum RequestForm {
     /// To the server, with the path only.
     Direct,
     /// To a proxy, with the whole address.
@@ -37,34 +37,34 @@ pub(super) enum Form {
 }
 
 /// A request without an answer.
-pub(super) struct Failed {
+pub(super) struct SendFailure {
     pub(super) error: hyper::Error,
     /// hyper gave the request back: it had not begun to write it.
     pub(super) never_sent: bool,
 }
 
-impl From<TrySendError<Request<Full<Bytes>>>> for Failed {
+impl From<TrySendError<Request<Full<Bytes>>>> for SendFailure {
     fn from(mut error: TrySendError<Request<Full<Bytes>>>) -> Self {
         let never_sent = error.take_message().is_some();
         Self { error: error.into_error(), never_sent }
     }
 }
 
-impl Http1 {
+impl Http1Connection {
     pub(super) fn new(
         sender: SendRequest<Full<Bytes>>,
-        connection: Connection<Wire, Full<Bytes>>,
-        form: Form,
-        reach: Reach,
+        connection: Connection<ByteStream, Full<Bytes>>,
+        form: RequestForm,
+        policy: AddressPolicy,
     ) -> Self {
-        Self { sender, connection: Some(connection), form, reach }
+        Self { sender, connection: Some(connection), form, policy }
     }
 
     /// Sends a request and waits for the head of the answer.
     pub(super) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, Failed> {
+    ) -> Result<Response<Incoming>, SendFailure> {
         let mut answer = pin!(self.sender.try_send_request(request));
         let connection = &mut self.connection;
         let answer = poll_fn(|cx| {
@@ -81,13 +81,13 @@ impl Http1 {
 
     /// Says whether the next request can be sent: the last answer has been read to its end and, as
     /// far as is known, the server has not closed the connection.
-    pub(super) fn is_free(&mut self, cx: &mut Context<'_>) -> bool {
+    pub(super) fn is_reusable(&mut self, cx: &mut Context<'_>) -> bool {
         self.drive(cx);
         self.connection.is_some() && self.sender.is_ready()
     }
 }
 
-fn drive(connection: &mut Option<Connection<Wire, Full<Bytes>>>, cx: &mut Context<'_>) {
+fn drive(connection: &mut Option<Connection<ByteStream, Full<Bytes>>>, cx: &mut Context<'_>) {
     if let Some(running) = connection
         && let Poll::Ready(end) = Pin::new(running).poll(cx)
     {

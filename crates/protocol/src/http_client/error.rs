@@ -1,7 +1,7 @@
 //! What can go wrong between a request and the end of its answer.
 //!
 //! No text here contains anything of a header, of the user information or of the query of an
-//! address: places are shown as an [`Origin`] or as a [`Target`], which know what to leave out.
+//! address: places are shown as an [`UrlOrigin`] or as a [`HttpTarget`], which know what to leave out.
 
 use std::error::Error;
 use std::fmt;
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rustls::CertificateError;
 
-use super::redirect::Refusal;
-use super::target::{Origin, Target};
+use super::redirect::RedirectRefusal;
+use super::target::{HttpTarget, UrlOrigin};
 
 /// A source whose type is of no interest to a caller.
-pub(super) type Cause = Box<dyn Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why there is no answer, or no whole one.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum HttpError {
     #[error("could not find the host of {origin}")]
     Lookup {
         /// Whose name it is.
-        origin: Origin,
+        origin: UrlOrigin,
         /// What the system's resolver said.
         source: io::Error,
     },
@@ -32,7 +32,7 @@ pub enum HttpError {
     #[error("could not connect to {origin}")]
     Connect {
         /// Where to.
-        origin: Origin,
+        origin: UrlOrigin,
         /// What the system said.
         source: io::Error,
     },
@@ -40,53 +40,53 @@ pub enum HttpError {
     #[error("could not set up TLS with {origin}")]
     Tls {
         /// With whom.
-        origin: Origin,
+        origin: UrlOrigin,
         /// What is wrong with the certificate or the handshake.
-        source: Cause,
+        source: BoxError,
     },
     /// The proxy cannot be used or refuses to be.
-    #[error("could not reach {origin} through the proxy{}", shown(proxy.as_ref()))]
+    #[error("could not reach {origin} through the proxy{}", proxy_suffix(proxy.as_ref()))]
     Proxy {
         /// Who should have been reached.
-        origin: Origin,
+        origin: UrlOrigin,
         /// Through whom; `None` if the setting is not an address.
-        proxy: Option<Origin>,
+        proxy: Option<UrlOrigin>,
         /// What went wrong.
-        source: Cause,
+        source: BoxError,
     },
     /// Something took too long.
     #[error("{origin} did not {phase} within {limit:?}")]
     TimedOut {
         /// Who was waited for.
-        origin: Origin,
+        origin: UrlOrigin,
         /// What was waited for.
-        phase: Phase,
+        phase: HttpPhase,
         /// For how long.
         limit: Duration,
     },
     /// The server points elsewhere, and it would not be right to follow.
-    #[error("{from} redirects to {}, which was not followed: {reason}", place(to.as_ref()))]
+    #[error("{from} redirects to {}, which was not followed: {reason}", target_or_placeholder(to.as_ref()))]
     Redirected {
         /// Who redirected.
-        from: Target,
+        from: HttpTarget,
         /// Where to; `None` if that is not an address.
-        to: Option<Target>,
+        to: Option<HttpTarget>,
         /// Why that was not followed.
-        reason: Refusal,
+        reason: RedirectRefusal,
         /// What happened there, if the attempt was made.
         source: Option<Box<Self>>,
     },
     /// A server elsewhere named an address of this machine.
     #[error("{origin} is on this machine, and a server elsewhere redirected there")]
-    IntoThisMachine {
+    LocalAddress {
         /// What it named.
-        origin: Origin,
+        origin: UrlOrigin,
     },
     /// The connection ended before there was an answer, or the answer is not HTTP.
     #[error("{origin} gave no answer")]
-    NoAnswer {
+    NoResponse {
         /// Who was asked.
-        origin: Origin,
+        origin: UrlOrigin,
         /// Nothing of the request had been written.
         never_sent: bool,
         /// What happened to the connection.
@@ -94,9 +94,9 @@ pub enum HttpError {
     },
     /// The answer began and broke off.
     #[error("the answer of {origin} broke off")]
-    BrokeOff {
+    IncompleteBody {
         /// Whose answer it is.
-        origin: Origin,
+        origin: UrlOrigin,
         /// What happened to the connection.
         source: hyper::Error,
     },
@@ -104,7 +104,7 @@ pub enum HttpError {
     #[error("the answer of {origin} has more than {limit} bytes")]
     TooLarge {
         /// Whose answer it is.
-        origin: Origin,
+        origin: UrlOrigin,
         /// How many bytes the caller allowed.
         limit: usize,
     },
@@ -112,7 +112,7 @@ pub enum HttpError {
     #[error("{origin} compressed its answer without being asked to")]
     Compressed {
         /// Whose answer it is.
-        origin: Origin,
+        origin: UrlOrigin,
     },
     /// The client was closed before.
     #[error("the HTTP client is closed")]
@@ -128,12 +128,12 @@ impl HttpError {
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Proxy { .. }
-            | Self::IntoThisMachine { .. }
+            | Self::LocalAddress { .. }
             | Self::Closed => true,
-            Self::TimedOut { phase, .. } => *phase == Phase::Connect,
-            Self::NoAnswer { never_sent, .. } => *never_sent,
+            Self::TimedOut { phase, .. } => *phase == HttpPhase::Connect,
+            Self::NoResponse { never_sent, .. } => *never_sent,
             Self::Redirected { .. }
-            | Self::BrokeOff { .. }
+            | Self::IncompleteBody { .. }
             | Self::TooLarge { .. }
             | Self::Compressed { .. } => false,
         }
@@ -149,10 +149,10 @@ impl HttpError {
             Self::Connect { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "there is no such socket; check that the server is running".to_owned()
             }
-            Self::TimedOut { phase: Phase::Connect, .. } => {
+            Self::TimedOut { phase: HttpPhase::Connect, .. } => {
                 "check the host and the port in the address, and the network".to_owned()
             }
-            Self::NoAnswer { source, .. } if source.is_parse() => {
+            Self::NoResponse { source, .. } if source.is_parse() => {
                 "what answers there does not speak HTTP; check the port, and whether the address \
                  should begin with https://"
                     .to_owned()
@@ -173,14 +173,14 @@ impl HttpError {
 /// What is waited for, as the end of "the server did not …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Phase {
+pub enum HttpPhase {
     /// A connection, including name lookup, proxy and TLS.
     Connect,
     /// The head of the answer.
     Answer,
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for HttpPhase {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Connect => "accept a connection",
@@ -230,10 +230,10 @@ fn tls_hint(source: &(dyn Error + 'static)) -> &'static str {
     }
 }
 
-fn shown(proxy: Option<&Origin>) -> String {
+fn proxy_suffix(proxy: Option<&UrlOrigin>) -> String {
     proxy.map(|proxy| format!(" {proxy}")).unwrap_or_default()
 }
 
-fn place(target: Option<&Target>) -> String {
+fn target_or_placeholder(target: Option<&HttpTarget>) -> String {
     target.map_or_else(|| "something that is no address".to_owned(), ToString::to_string)
 }

@@ -9,16 +9,16 @@
 //! information, query, header values) is in any text; no task outlives the client; nothing is read
 //! from the environment of the process.
 
-mod connect;
+mod client;
 mod connection;
+mod connector;
 mod error;
-mod guard;
+mod local_address;
 mod options;
 mod pool;
 mod proxy;
 mod redirect;
 mod response;
-mod send;
 mod tasks;
 mod tls;
 mod tunnel;
@@ -27,11 +27,11 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use error::{HttpError, Phase};
-pub use options::{HttpOptions, Proxies};
-pub use redirect::Refusal;
-pub use send::HttpClient;
-pub use target::{Origin, Target, TargetError};
+pub use client::HttpClient;
+pub use error::{HttpError, HttpPhase};
+pub use options::{HttpClientOptions, Proxies};
+pub use redirect::RedirectRefusal;
+pub use target::{HttpTarget, HttpTargetError, UrlOrigin};
 
-pub(crate) use response::{Body, Response};
-pub(crate) use send::{Outgoing, Reach, Redirects};
+pub(crate) use client::{AddressPolicy, OutgoingRequest, RedirectPolicy};
+pub(crate) use response::{Body, HttpResponse};

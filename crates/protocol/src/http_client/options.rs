@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// What a client is made with.
 #[derive(Debug, Clone)]
-pub struct HttpOptions {
+pub struct HttpClientOptions {
     /// Which requests go through which proxy.
     pub proxies: Proxies,
     /// Files with certificates to trust besides those of the system (`SSL_CERT_FILE`,
@@ -19,7 +19,7 @@ pub struct HttpOptions {
     pub header_timeout: Option<Duration>,
 }
 
-impl Default for HttpOptions {
+impl Default for HttpClientOptions {
     fn default() -> Self {
         Self {
             proxies: Proxies::default(),

@@ -6,13 +6,13 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 
 use super::error::HttpError;
 use super::options::Proxies;
-use super::target::{Origin, Place, Target};
+use super::target::{HttpTarget, OriginLocation, UrlOrigin};
 
 /// The settings, understood.
-pub(super) struct Rules {
+pub(super) struct ProxyRules {
     matcher: Matcher,
-    http: Setting,
-    https: Setting,
+    http: SettingState,
+    https: SettingState,
     is_off: bool,
     /// Entries of `no_proxy` that name a port, too, which the matcher does not know.
     ports: Vec<(String, u16)>,
@@ -20,14 +20,14 @@ pub(super) struct Rules {
 
 /// What is known of the setting for one scheme.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Setting {
+enum SettingState {
     Absent,
     Usable,
-    Wrong,
+    Invalid,
 }
 
 /// The way to a server.
-pub(super) enum Route {
+pub(super) enum ProxyRoute {
     Direct,
     /// The proxy is asked in the server's stead, over plain HTTP.
     Forward(Proxy),
@@ -39,7 +39,7 @@ pub(super) enum Route {
 /// A proxy, and what it wants to know of us.
 pub(super) struct Proxy {
     pub(super) uri: Uri,
-    pub(super) origin: Origin,
+    pub(super) origin: UrlOrigin,
     intercept: Intercept,
 }
 
@@ -53,15 +53,15 @@ impl Proxy {
     }
 }
 
-impl Rules {
+impl ProxyRules {
     pub(super) fn new(proxies: &Proxies) -> Self {
         let mut plain = Vec::new();
         let mut ports = Vec::new();
         let entries = proxies.none.split([',', ' ']).map(str::trim);
         for entry in entries.filter(|entry| !entry.is_empty()) {
             match split_port(entry) {
-                Some((host, port)) => ports.push((normal(host).to_owned(), port)),
-                None => plain.push(normal(entry)),
+                Some((host, port)) => ports.push((normalize(host).to_owned(), port)),
+                None => plain.push(normalize(entry)),
             }
         }
         let matcher = Matcher::builder()
@@ -72,38 +72,38 @@ impl Rules {
             .build();
         Self {
             matcher,
-            http: judge(&proxies.http, &proxies.all),
-            https: judge(&proxies.https, &proxies.all),
+            http: check_setting(&proxies.http, &proxies.all),
+            https: check_setting(&proxies.https, &proxies.all),
             is_off: plain.contains(&"*"),
             ports,
         }
     }
 
     /// Returns the way to a server.
-    pub(super) fn route(&self, target: &Target) -> Result<Route, HttpError> {
+    pub(super) fn route(&self, target: &HttpTarget) -> Result<ProxyRoute, HttpError> {
         let origin = target.origin();
-        let Place::Network { is_secure, host, port } = origin.place() else {
-            return Ok(Route::Direct);
+        let OriginLocation::Network { is_secure, host, port } = origin.location() else {
+            return Ok(ProxyRoute::Direct);
         };
         let setting = if *is_secure { self.https } else { self.http };
         let is_exempt = || self.is_off || origin.is_loopback() || self.has_port(host, *port);
-        if setting == Setting::Absent || is_exempt() {
-            return Ok(Route::Direct);
+        if setting == SettingState::Absent || is_exempt() {
+            return Ok(ProxyRoute::Direct);
         }
         let intercept = match self.matcher.intercept(target.uri()) {
             Some(intercept) => intercept,
             // The host is exempt, or the setting is no address; only the latter is an error.
-            None if setting == Setting::Usable => return Ok(Route::Direct),
-            None => return Err(wrong(origin)),
+            None if setting == SettingState::Usable => return Ok(ProxyRoute::Direct),
+            None => return Err(invalid_setting(origin)),
         };
-        let proxy = Proxy::new(intercept).ok_or_else(|| wrong(origin))?;
+        let proxy = Proxy::new(intercept).ok_or_else(|| invalid_setting(origin))?;
         let scheme = proxy.uri.scheme();
         Ok(match scheme {
             Some(scheme) if *scheme != Scheme::HTTP && *scheme != Scheme::HTTPS => {
-                Route::Socks(proxy)
+                ProxyRoute::Socks(proxy)
             }
-            _ if *is_secure => Route::Tunnel(proxy),
-            _ => Route::Forward(proxy),
+            _ if *is_secure => ProxyRoute::Tunnel(proxy),
+            _ => ProxyRoute::Forward(proxy),
         })
     }
 
@@ -128,32 +128,32 @@ impl Proxy {
         };
         let port = uri.port_u16().unwrap_or(port);
         let host = uri.host()?.to_owned();
-        let origin = Origin::new(Place::Network { is_secure, host, port });
+        let origin = UrlOrigin::new(OriginLocation::Network { is_secure, host, port });
         Some(Self { uri, origin, intercept })
     }
 }
 
 /// Says whether a setting can be used. The matcher ignores a wrong one, and then requests that
 /// should have gone through a proxy go to the world directly.
-fn judge(own: &str, all: &str) -> Setting {
+fn check_setting(own: &str, all: &str) -> SettingState {
     let value = if own.is_empty() { all } else { own };
     if value.is_empty() {
-        return Setting::Absent;
+        return SettingState::Absent;
     }
     let probe = Matcher::builder().http(value).build();
     match probe.intercept(&Uri::from_static("http://wharf.invalid/")) {
-        Some(_) => Setting::Usable,
-        None => Setting::Wrong,
+        Some(_) => SettingState::Usable,
+        None => SettingState::Invalid,
     }
 }
 
-fn wrong(origin: &Origin) -> HttpError {
+fn invalid_setting(origin: &UrlOrigin) -> HttpError {
     let source = "the proxy setting is not an address such as `http://host:port`".into();
     HttpError::Proxy { origin: origin.clone(), proxy: None, source }
 }
 
 /// Brings an entry of `no_proxy` into the form that the matcher understands.
-fn normal(entry: &str) -> &str {
+fn normalize(entry: &str) -> &str {
     if entry.starts_with("*.") { &entry[1..] } else { entry.trim_matches(['[', ']']) }
 }
 

@@ -10,15 +10,15 @@ use http::header::{AUTHORIZATION, COOKIE, LOCATION, PROXY_AUTHORIZATION};
 use http::{HeaderMap, StatusCode};
 
 use super::error::HttpError;
-use super::target::Target;
+use super::target::HttpTarget;
 
 /// How many redirects are followed in a row.
-pub(super) const MOST_REDIRECTS: usize = 5;
+pub(super) const MAX_REDIRECTS: usize = 5;
 
 /// Why a redirect was not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RedirectRefusal {
     /// It is no address, or not one for HTTP.
     NotAnAddress,
     /// It asks for a `GET` of something else (303).
@@ -28,7 +28,7 @@ pub enum Refusal {
     /// It leads from a secure to an insecure address.
     Insecure,
     /// It leads from elsewhere to this machine.
-    IntoThisMachine,
+    LocalAddress,
     /// It leads to the secure address of the same host, and the request carries credentials.
     Upgrade,
     /// It leads to another server, and the request carries credentials.
@@ -37,14 +37,14 @@ pub enum Refusal {
     Unreachable,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RedirectRefusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::NotAnAddress => "that is not an address of a server",
             Self::SeeOther => "status 303 has no meaning for a message",
             Self::TooMany => "there were too many redirects in a row",
             Self::Insecure => "the way there is not encrypted",
-            Self::IntoThisMachine => {
+            Self::LocalAddress => {
                 "a server elsewhere may not redirect to this machine or its local link"
             }
             Self::Upgrade | Self::Credentials => {
@@ -55,8 +55,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Refusal {
-    pub(super) fn hint(self, to: Option<&Target>) -> Option<String> {
+impl RedirectRefusal {
+    pub(super) fn hint(self, to: Option<&HttpTarget>) -> Option<String> {
         match (self, to) {
             (Self::Upgrade, Some(to)) => {
                 Some(format!("change the address in the configuration to {to}"))
@@ -70,12 +70,12 @@ impl Refusal {
 }
 
 /// Returns where an answer redirects to; `None` if it does not.
-pub(super) fn follow(
-    from: &Target,
+pub(super) fn next_target(
+    from: &HttpTarget,
     status: StatusCode,
     headers: &HeaderMap,
     carries_credentials: bool,
-) -> Result<Option<Target>, HttpError> {
+) -> Result<Option<HttpTarget>, HttpError> {
     let refused =
         |to, reason| HttpError::Redirected { from: from.clone(), to, reason, source: None };
     let location = match status.as_u16() {
@@ -87,7 +87,7 @@ pub(super) fn follow(
     };
     let to = location.to_str().ok().and_then(|location| from.join(location).ok());
     let Some(to) = to else {
-        return Err(refused(None, Refusal::NotAnAddress));
+        return Err(refused(None, RedirectRefusal::NotAnAddress));
     };
     match refusal(from, &to, status, carries_credentials) {
         Some(reason) => Err(refused(Some(to), reason)),
@@ -96,33 +96,33 @@ pub(super) fn follow(
 }
 
 fn refusal(
-    from: &Target,
-    to: &Target,
+    from: &HttpTarget,
+    to: &HttpTarget,
     status: StatusCode,
     carries_credentials: bool,
-) -> Option<Refusal> {
+) -> Option<RedirectRefusal> {
     if status == StatusCode::SEE_OTHER {
-        return Some(Refusal::SeeOther);
+        return Some(RedirectRefusal::SeeOther);
     }
     let (old, new) = (from.origin(), to.origin());
     if old == new {
         return None;
     }
     if old.is_secure() && !new.is_secure() {
-        return Some(Refusal::Insecure);
+        return Some(RedirectRefusal::Insecure);
     }
     if new.is_this_machine() && !old.is_this_machine() {
-        return Some(Refusal::IntoThisMachine);
+        return Some(RedirectRefusal::LocalAddress);
     }
     match carries_credentials {
-        true if new.is_secure() && new.has_host_of(old) => Some(Refusal::Upgrade),
-        true => Some(Refusal::Credentials),
+        true if new.is_secure() && new.has_host_of(old) => Some(RedirectRefusal::Upgrade),
+        true => Some(RedirectRefusal::Credentials),
         false => None,
     }
 }
 
 /// Says whether a request carries what only its first addressee may see.
-pub(super) fn has_credentials(target: &Target, headers: &HeaderMap) -> bool {
+pub(super) fn has_credentials(target: &HttpTarget, headers: &HeaderMap) -> bool {
     target.has_credentials()
         || [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION]
             .iter()

@@ -12,40 +12,40 @@ use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
-use super::connection::Http1;
+use super::client::{AddressPolicy, ClientInner};
+use super::connection::Http1Connection;
 use super::error::HttpError;
 use super::pool;
-use super::send::{Inner, Reach};
-use super::target::{Origin, Target};
+use super::target::{HttpTarget, UrlOrigin};
 
 /// So much of an unread body is read in order to keep the connection.
-const SMALL: usize = 64 * 1024;
+const DRAIN_LIMIT: usize = 64 * 1024;
 
 /// So long a server is given to end a body that nobody needs.
-const SHORT: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a body is gathered into has this size at first, unless the server announced less.
 const FIRST_BUFFER: usize = 4 * 1024 * 1024;
 
 /// So long a body may keep its task busy, reading and with what is made of it, before it rests.
-const BUSY: Duration = Duration::from_millis(10);
+const MAX_BUSY: Duration = Duration::from_millis(10);
 
 /// So long it rests. Only a timer is sure to let everybody else have a turn: a task that is merely
 /// woken again comes before other servers, timers and signals.
-const REST: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// An answer whose head has arrived.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub(crate) struct HttpResponse {
     /// The status.
     pub status: StatusCode,
     /// The headers, at most a hundred.
     pub headers: HeaderMap,
     /// Who answered. It differs from the target of the request after a redirect; use it for the
     /// next request and save the detour.
-    pub target: Target,
+    pub target: HttpTarget,
     /// Where a request to that target may go.
-    pub reach: Reach,
+    pub policy: AddressPolicy,
     /// What follows the head.
     pub body: Body,
 }
@@ -56,37 +56,37 @@ pub(crate) struct Response {
 /// stream, which the server notices; [`Body::release`] is for a caller who merely has enough.
 pub(crate) struct Body {
     incoming: Incoming,
-    origin: Origin,
-    client: Arc<Inner>,
+    origin: UrlOrigin,
+    client: Arc<ClientInner>,
     /// The HTTP/1 connection it comes from, until the end; HTTP/2 has a task for that.
-    connection: Option<Box<Http1>>,
-    patience: Duration,
+    connection: Option<Box<Http1Connection>>,
+    idle_timeout: Duration,
     is_over: bool,
     /// How long its reader was busy since the last rest.
     busy: Duration,
     /// When its reader got the last piece.
-    handed: Option<Instant>,
+    last_chunk_at: Option<Instant>,
 }
 
 impl Body {
     pub(super) fn new(
         incoming: Incoming,
-        origin: &Origin,
-        client: &Arc<Inner>,
-        connection: Option<Box<Http1>>,
+        origin: &UrlOrigin,
+        client: &Arc<ClientInner>,
+        connection: Option<Box<Http1Connection>>,
         headers: &HeaderMap,
     ) -> Self {
-        let patience = pool::patience(headers);
+        let idle_timeout = pool::idle_timeout(headers);
         let (origin, client) = (origin.clone(), client.clone());
         Self {
             incoming,
             origin,
             client,
             connection,
-            patience,
+            idle_timeout,
             is_over: false,
             busy: Duration::ZERO,
-            handed: None,
+            last_chunk_at: None,
         }
     }
 
@@ -95,10 +95,13 @@ impl Body {
     /// A server that sends without end is always ready. What it costs to read is limited here, for
     /// everybody who reads, so that it costs nobody else anything.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
-        self.busy += self.handed.take().map_or(Duration::ZERO, |handed| handed.elapsed());
-        if self.busy >= BUSY {
+        self.busy += self
+            .last_chunk_at
+            .take()
+            .map_or(Duration::ZERO, |last_chunk_at| last_chunk_at.elapsed());
+        if self.busy >= MAX_BUSY {
             self.busy = Duration::ZERO;
-            tokio::time::sleep(REST).await;
+            tokio::time::sleep(PAUSE).await;
         }
         let piece = poll_fn(|cx| {
             let began = Instant::now();
@@ -107,7 +110,7 @@ impl Body {
             polled
         })
         .await;
-        self.handed = Some(Instant::now());
+        self.last_chunk_at = Some(Instant::now());
         piece
     }
 
@@ -142,13 +145,13 @@ impl Body {
     ///
     /// Returns at once. If the body has not ended after a second or 64 KiB, it is dropped.
     pub(crate) fn release(mut self) {
-        if self.read_what_is_here() {
+        if self.drain_available() {
             return;
         }
         let tasks = self.client.tasks.clone();
         tasks.start(async move {
             let rest = async {
-                let mut left = SMALL;
+                let mut left = DRAIN_LIMIT;
                 while let Ok(Some(piece)) = self.chunk().await {
                     match left.checked_sub(piece.len()) {
                         Some(less) => left = less,
@@ -157,7 +160,7 @@ impl Body {
                 }
             };
             // Out of time or not, the body is dropped next, and knows whether it has ended.
-            let _ = tokio::time::timeout(SHORT, rest).await;
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
         });
     }
 
@@ -182,7 +185,7 @@ impl Body {
                     self.is_over = true;
                     self.connection = None;
                     let origin = self.origin.clone();
-                    return Poll::Ready(Err(HttpError::BrokeOff { origin, source }));
+                    return Poll::Ready(Err(HttpError::IncompleteBody { origin, source }));
                 }
                 Poll::Ready(None) => self.finish(cx),
                 Poll::Pending => match &mut self.connection {
@@ -201,16 +204,16 @@ impl Body {
     fn finish(&mut self, cx: &mut Context<'_>) {
         self.is_over = true;
         if let Some(mut connection) = self.connection.take()
-            && connection.is_free(cx)
+            && connection.is_reusable(cx)
         {
-            self.client.keep(self.origin.clone(), connection, self.patience);
+            self.client.return_connection(self.origin.clone(), connection, self.idle_timeout);
         }
     }
 
     /// Reads what has already arrived, if it is little; returns whether that was all.
-    fn read_what_is_here(&mut self) -> bool {
+    fn drain_available(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
-        let mut left = SMALL;
+        let mut left = DRAIN_LIMIT;
         while let Poll::Ready(Ok(Some(piece))) = self.poll_chunk(&mut cx) {
             match left.checked_sub(piece.len()) {
                 Some(less) => left = less,
@@ -229,7 +232,7 @@ impl Drop for Body {
     fn drop(&mut self) {
         // An end that is already here is no reason to lose the connection.
         if !self.is_over && self.connection.is_some() {
-            self.read_what_is_here();
+            self.drain_available();
         }
     }
 }

@@ -15,15 +15,15 @@ use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-use super::guard::is_local;
+use super::local_address::is_local;
 
 /// Where a request goes: `http://`, `https://` or `unix:///path/to.sock#/path`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Target(Arc<Parts>);
+pub struct HttpTarget(Arc<TargetParts>);
 
 #[derive(PartialEq, Eq)]
-struct Parts {
-    origin: Origin,
+struct TargetParts {
+    origin: UrlOrigin,
     /// Without user information and fragment; for a socket, the host is `localhost`.
     url: Url,
     uri: Uri,
@@ -35,7 +35,7 @@ struct Parts {
 /// An address that cannot be used. The address itself is not repeated, it may contain secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TargetError {
+pub enum HttpTargetError {
     /// The scheme is another one, or there is none.
     #[error("an address begins with `http://`, `https://` or `unix:///`")]
     Scheme,
@@ -50,22 +50,22 @@ pub enum TargetError {
     SocketPath,
 }
 
-impl Target {
+impl HttpTarget {
     /// Goes to an address that somebody else has parsed, over `http` or `https`.
-    pub fn network(url: Url) -> Result<Self, TargetError> {
+    pub fn network(url: Url) -> Result<Self, HttpTargetError> {
         Self::from_url(url)
     }
 
     /// Goes to a Unix socket. Of `request` only path and query count.
-    pub fn socket(path: PathBuf, request: Url) -> Result<Self, TargetError> {
+    pub fn socket(path: PathBuf, request: Url) -> Result<Self, HttpTargetError> {
         if !path.has_root() {
-            return Err(TargetError::SocketPath);
+            return Err(HttpTargetError::SocketPath);
         }
-        Self::from_parts(Origin::new(Place::Socket { path }), request, None)
+        Self::from_parts(UrlOrigin::new(OriginLocation::Socket { path }), request, None)
     }
 
     /// Returns who is asked, without what is asked for.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &UrlOrigin {
         &self.0.origin
     }
 
@@ -73,9 +73,9 @@ impl Target {
     ///
     /// User information of this address is kept for the same origin and never given to another.
     /// Whether another origin is acceptable at all is for the caller to decide.
-    pub fn join(&self, reference: &str) -> Result<Self, TargetError> {
+    pub fn join(&self, reference: &str) -> Result<Self, HttpTargetError> {
         let url = self.0.url.join(reference)?;
-        let Place::Socket { path } = self.0.origin.place() else {
+        let OriginLocation::Socket { path } = self.0.origin.location() else {
             let mut joined = Self::from_url(url)?;
             if joined.origin() == self.origin() && joined.0.authorization.is_none() {
                 joined = joined.with_authorization(self.0.authorization.clone());
@@ -84,7 +84,11 @@ impl Target {
         };
         // Over a socket we call the server `localhost`, so that is what its own addresses say.
         if url.scheme() == "http" && url.host_str() == Some(SOCKET_HOST) && url.port().is_none() {
-            return Self::from_parts(Origin::new(Place::Socket { path: path.clone() }), url, None);
+            return Self::from_parts(
+                UrlOrigin::new(OriginLocation::Socket { path: path.clone() }),
+                url,
+                None,
+            );
         }
         Self::from_url(url)
     }
@@ -132,7 +136,7 @@ impl Target {
         &self.0.uri
     }
 
-    fn from_url(mut url: Url) -> Result<Self, TargetError> {
+    fn from_url(mut url: Url) -> Result<Self, HttpTargetError> {
         let authorization = basic(&url);
         // Neither can fail for a URL with a host, and such a URL has one.
         let _ = url.set_username("");
@@ -140,32 +144,32 @@ impl Target {
         let is_secure = match url.scheme() {
             "https" => true,
             "http" => false,
-            _ => return Err(TargetError::Scheme),
+            _ => return Err(HttpTargetError::Scheme),
         };
         let host = url.host_str().ok_or(url::ParseError::EmptyHost)?.to_owned();
         let port = url.port_or_known_default().ok_or(url::ParseError::InvalidPort)?;
-        let origin = Origin::new(Place::Network { is_secure, host, port });
+        let origin = UrlOrigin::new(OriginLocation::Network { is_secure, host, port });
         Self::from_parts(origin, url, authorization)
     }
 
     fn from_parts(
-        origin: Origin,
+        origin: UrlOrigin,
         mut url: Url,
         authorization: Option<HeaderValue>,
-    ) -> Result<Self, TargetError> {
+    ) -> Result<Self, HttpTargetError> {
         url.set_fragment(None);
-        let wrong = |_| TargetError::Characters;
+        let wrong = |_| HttpTargetError::Characters;
         let uri = Uri::try_from(url.as_str()).map_err(wrong)?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = Uri::try_from(path).map_err(wrong)?;
         let host = uri.authority().map_or(SOCKET_HOST, |authority| authority.as_str());
-        let host = HeaderValue::from_str(host).map_err(|_| TargetError::Characters)?;
-        Ok(Self(Arc::new(Parts { origin, url, uri, path, host, authorization })))
+        let host = HeaderValue::from_str(host).map_err(|_| HttpTargetError::Characters)?;
+        Ok(Self(Arc::new(TargetParts { origin, url, uri, path, host, authorization })))
     }
 
     fn with_authorization(&self, authorization: Option<HeaderValue>) -> Self {
-        let Parts { origin, url, uri, path, host, .. } = &*self.0;
-        Self(Arc::new(Parts {
+        let TargetParts { origin, url, uri, path, host, .. } = &*self.0;
+        Self(Arc::new(TargetParts {
             origin: origin.clone(),
             url: url.clone(),
             uri: uri.clone(),
@@ -176,39 +180,39 @@ impl Target {
     }
 }
 
-impl FromStr for Target {
-    type Err = TargetError;
+impl FromStr for HttpTarget {
+    type Err = HttpTargetError;
 
-    fn from_str(text: &str) -> Result<Self, TargetError> {
+    fn from_str(text: &str) -> Result<Self, HttpTargetError> {
         // The parser would read a backslash as a slash and skip tabs and line breaks; others do not.
         if text.contains(|c: char| c == '\\' || c.is_control()) {
-            return Err(TargetError::Characters);
+            return Err(HttpTargetError::Characters);
         }
         let Some(socket) = text.strip_prefix("unix:") else {
             return match Url::parse(text) {
-                Err(url::ParseError::RelativeUrlWithoutBase) => Err(TargetError::Scheme),
+                Err(url::ParseError::RelativeUrlWithoutBase) => Err(HttpTargetError::Scheme),
                 parsed => Self::from_url(parsed?),
             };
         };
         let (path, request) = socket.split_once('#').unwrap_or((socket, "/"));
         let path = path.strip_prefix("//").unwrap_or(path);
         if !path.starts_with('/') || path == "/" {
-            return Err(TargetError::SocketPath);
+            return Err(HttpTargetError::SocketPath);
         }
         let slash = if request.starts_with('/') { "" } else { "/" };
         let url = Url::parse(&format!("http://{SOCKET_HOST}{slash}{request}"))?;
-        Self::from_parts(Origin::new(Place::Socket { path: path.into() }), url, None)
+        Self::from_parts(UrlOrigin::new(OriginLocation::Socket { path: path.into() }), url, None)
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for HttpTarget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = if self.0.origin.is_socket() { "#" } else { "" };
         write!(formatter, "{}{mark}{}", self.0.origin, self.0.url.path())
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for HttpTarget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Target({self})")
     }
@@ -219,10 +223,10 @@ const SOCKET_HOST: &str = "localhost";
 
 /// Scheme, host and port, or the path of a socket. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Origin(Arc<Place>);
+pub struct UrlOrigin(Arc<OriginLocation>);
 
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum OriginLocation {
     Network {
         is_secure: bool,
         /// As in a URL, so an IPv6 address has its brackets.
@@ -234,27 +238,27 @@ pub(super) enum Place {
     },
 }
 
-impl Origin {
-    pub(super) fn new(place: Place) -> Self {
+impl UrlOrigin {
+    pub(super) fn new(place: OriginLocation) -> Self {
         Self(Arc::new(place))
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn location(&self) -> &OriginLocation {
         &self.0
     }
 
     pub(super) fn is_socket(&self) -> bool {
-        matches!(*self.0, Place::Socket { .. })
+        matches!(*self.0, OriginLocation::Socket { .. })
     }
 
     /// Says whether it is asked over TLS.
     pub(crate) fn is_secure(&self) -> bool {
-        matches!(*self.0, Place::Network { is_secure: true, .. })
+        matches!(*self.0, OriginLocation::Network { is_secure: true, .. })
     }
 
     /// Says whether it is on this machine.
     pub fn is_loopback(&self) -> bool {
-        let Place::Network { host, .. } = &*self.0 else {
+        let OriginLocation::Network { host, .. } = &*self.0 else {
             return true;
         };
         match Host::parse(host) {
@@ -276,7 +280,7 @@ impl Origin {
 
     /// Returns the address, if it is written as one.
     pub(super) fn address(&self) -> Option<IpAddr> {
-        let Place::Network { host, .. } = &*self.0 else { return None };
+        let OriginLocation::Network { host, .. } = &*self.0 else { return None };
         match Host::parse(host).ok()? {
             Host::Domain(_) => None,
             Host::Ipv4(address) => Some(address.into()),
@@ -287,17 +291,19 @@ impl Origin {
     /// Says whether it is the same host, whatever the scheme and the port.
     pub(super) fn has_host_of(&self, other: &Self) -> bool {
         match (&*self.0, &*other.0) {
-            (Place::Network { host, .. }, Place::Network { host: other, .. }) => host == other,
+            (OriginLocation::Network { host, .. }, OriginLocation::Network { host: other, .. }) => {
+                host == other
+            }
             (place, other) => place == other,
         }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for UrlOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Place::Socket { path } => write!(formatter, "unix://{}", path.display()),
-            Place::Network { is_secure, host, port } => {
+            OriginLocation::Socket { path } => write!(formatter, "unix://{}", path.display()),
+            OriginLocation::Network { is_secure, host, port } => {
                 let (scheme, default) = if *is_secure { ("https", 443) } else { ("http", 80) };
                 write!(formatter, "{scheme}://{host}")?;
                 if *port == default { Ok(()) } else { write!(formatter, ":{port}") }
@@ -306,7 +312,7 @@ impl fmt::Display for Origin {
     }
 }
 
-impl fmt::Debug for Origin {
+impl fmt::Debug for UrlOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Origin({self})")
     }

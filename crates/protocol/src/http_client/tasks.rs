@@ -9,12 +9,12 @@ use tokio_util::task::TaskTracker;
 
 /// Starts tasks that somebody owns. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tasks {
+pub(super) struct ClientTasks {
     tracker: TaskTracker,
     stop: CancellationToken,
 }
 
-impl Tasks {
+impl ClientTasks {
     /// Runs a future until it is done or the client is.
     pub(super) fn start(&self, future: impl Future<Output = ()> + Send + 'static) {
         // A body may be dropped when its runtime is gone, and then there is nothing left to do.
@@ -49,7 +49,7 @@ impl Tasks {
 }
 
 /// HTTP/2 has tasks for a connection and for bodies on their way.
-impl<F> Executor<F> for Tasks
+impl<F> Executor<F> for ClientTasks
 where
     F: Future<Output = ()> + Send + 'static,
 {

@@ -16,18 +16,18 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
 use tower_service::Service;
 
-use super::connect::Wire;
-use super::error::Cause;
-use super::tasks::Tasks;
+use super::connector::ByteStream;
+use super::error::BoxError;
+use super::tasks::ClientTasks;
 
 /// The settings for secure connections of one client, made when they are needed.
 pub(super) struct Tls {
     extra_roots: Vec<PathBuf>,
-    settings: OnceCell<Settings>,
+    settings: OnceCell<TlsConfigs>,
 }
 
 #[derive(Clone)]
-struct Settings {
+struct TlsConfigs {
     /// For servers, with which HTTP/2 is welcome.
     server: Arc<ClientConfig>,
     /// For proxies, with which a tunnel is set up in HTTP/1.1.
@@ -36,7 +36,7 @@ struct Settings {
 
 /// Who is on the other side.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum TlsPeer {
     Server,
     Proxy,
 }
@@ -49,23 +49,23 @@ impl Tls {
     /// Makes a connection secure; returns also whether HTTP/2 is spoken on it.
     pub(super) async fn wrap(
         &self,
-        wire: Wire,
+        stream: ByteStream,
         name: &Uri,
-        side: Side,
-        tasks: &Tasks,
-    ) -> Result<(Wire, bool), Cause> {
+        side: TlsPeer,
+        tasks: &ClientTasks,
+    ) -> Result<(ByteStream, bool), BoxError> {
         let settings = self.settings.get_or_try_init(|| self.load(tasks)).await?;
         let settings = match side {
-            Side::Server => &settings.server,
-            Side::Proxy => &settings.proxy,
+            TlsPeer::Server => &settings.server,
+            TlsPeer::Proxy => &settings.proxy,
         };
-        let mut connector = HttpsConnector::from((Made(Some(wire)), settings.clone()));
+        let mut connector = HttpsConnector::from((ReadyStream(Some(stream)), settings.clone()));
         let secured = connector.call(name.clone()).await?;
         let is_http2 = secured.connected().is_negotiated_h2();
-        Ok((Wire::new(secured), is_http2))
+        Ok((ByteStream::new(secured), is_http2))
     }
 
-    async fn load(&self, tasks: &Tasks) -> Result<Settings, Cause> {
+    async fn load(&self, tasks: &ClientTasks) -> Result<TlsConfigs, BoxError> {
         let extra_roots = self.extra_roots.clone();
         match tasks.block(move || settings(roots(&extra_roots))).await {
             Some(settings) => Ok(settings?),
@@ -128,7 +128,7 @@ fn add_file(roots: &mut RootCertStore, file: &Path) {
     }
 }
 
-fn settings(roots: RootCertStore) -> Result<Settings, rustls::Error> {
+fn settings(roots: RootCertStore) -> Result<TlsConfigs, rustls::Error> {
     // Named, so that no default of the process is needed or changed.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut proxy = ClientConfig::builder_with_provider(provider)
@@ -138,16 +138,16 @@ fn settings(roots: RootCertStore) -> Result<Settings, rustls::Error> {
     let mut server = proxy.clone();
     server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     proxy.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Settings { server: Arc::new(server), proxy: Arc::new(proxy) })
+    Ok(TlsConfigs { server: Arc::new(server), proxy: Arc::new(proxy) })
 }
 
 /// Hands a connection that is already made to a connector that expects to make one.
-struct Made(Option<Wire>);
+struct ReadyStream(Option<ByteStream>);
 
-impl Service<Uri> for Made {
-    type Response = Wire;
+impl Service<Uri> for ReadyStream {
+    type Response = ByteStream;
     type Error = io::Error;
-    type Future = Ready<io::Result<Wire>>;
+    type Future = Ready<io::Result<ByteStream>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))

@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 
-use super::dialect::Dialect;
-use super::wire::Wire;
+use super::connection::ClientConnection;
+use super::meta_writer::MetaWriter;
 use crate::envelope;
 use crate::era::{Era, HeaderParameter, Revision};
-use crate::session::{Deadline, Ended, Limits, Observer, Question, RequestError, Warning};
+use crate::session::{
+    ClientRequest, Deadline, Observer, RequestError, SessionEnd, SessionLimits, Warning,
+};
 use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
 use crate::{Json, transport};
 
 /// Who a server says it is, and what it speaks.
 #[derive(Debug, Clone)]
-pub struct Profile {
+pub struct ServerProfile {
     /// The revision that both sides use.
     pub revision: Revision,
     /// Name and version of the server.
@@ -27,7 +29,7 @@ pub struct Profile {
     /// How the server wants to be used: foreign text.
     pub instructions: Option<String>,
     /// Everything the server said about itself, as it came.
-    pub answer: Json,
+    pub raw: Json,
 }
 
 /// How one request is made.
@@ -36,7 +38,7 @@ pub struct RequestOptions {
     /// How long to wait.
     pub deadline: Deadline,
     /// Whether the server is asked for progress, and who hears of it.
-    pub progress: ProgressReport,
+    pub progress: ProgressMode,
     /// Members for `_meta`, each with its value.
     pub meta: Vec<(String, Json)>,
 }
@@ -50,18 +52,18 @@ impl RequestOptions {
 
 /// What happens with progress notifications.
 #[derive(Clone, Default)]
-pub enum ProgressReport {
+pub enum ProgressMode {
     /// The server is not asked for any.
     #[default]
     Off,
     /// They only keep the request from timing out.
-    SignsOfLife,
+    KeepAlive,
     /// They also go to a listener, which must return at once.
-    To(Arc<dyn Fn(Json) + Send + Sync>),
+    Listener(Arc<dyn Fn(Json) + Send + Sync>),
 }
 
 /// What a request has beside its parameters and options.
-pub(super) struct Extras<'a> {
+pub(super) struct RequestExtras<'a> {
     /// Who watches it while the server works on it.
     pub(super) observer: Observer,
     /// Headers that mirror parameters; only HTTP sends them.
@@ -72,26 +74,35 @@ pub(super) struct Extras<'a> {
 ///
 /// The session ends when the last clone is dropped, or by [`Peer::close`].
 #[derive(Clone)]
-pub struct Peer(pub(super) Arc<Inner>);
+pub struct Peer(pub(super) Arc<PeerInner>);
 
-pub(super) struct Inner {
-    pub(super) wire: Wire,
-    pub(super) profile: Profile,
-    pub(super) dialect: Dialect,
+pub(super) struct PeerInner {
+    pub(super) connection: ClientConnection,
+    pub(super) profile: ServerProfile,
+    pub(super) meta_writer: MetaWriter,
     /// Which parameters of which tools travel as headers (2026-07-28 over HTTP).
-    mirrored: Mutex<HashMap<String, Arc<[HeaderParameter]>>>,
+    header_parameters: Mutex<HashMap<String, Arc<[HeaderParameter]>>>,
 }
 
 impl Peer {
-    pub(crate) fn new(wire: Wire, profile: Profile, dialect: Dialect) -> Self {
+    pub(crate) fn new(
+        connection: ClientConnection,
+        profile: ServerProfile,
+        meta_writer: MetaWriter,
+    ) -> Self {
         if profile.revision.era() == Era::Modern {
-            wire.core.set_modern();
+            connection.core.set_modern();
         }
-        Self(Arc::new(Inner { wire, profile, dialect, mirrored: Mutex::default() }))
+        Self(Arc::new(PeerInner {
+            connection,
+            profile,
+            meta_writer,
+            header_parameters: Mutex::default(),
+        }))
     }
 
     /// Returns what the server said about itself.
-    pub fn profile(&self) -> &Profile {
+    pub fn profile(&self) -> &ServerProfile {
         &self.0.profile
     }
 
@@ -107,21 +118,21 @@ impl Peer {
 
     /// Returns the transport by name: `stdio`, `http` or `sse`.
     pub fn transport(&self) -> &'static str {
-        match &self.0.wire.link {
-            transport::Link::Pipe(_) => "stdio",
-            transport::Link::Streamable(_) => "http",
-            transport::Link::EventStream(_) => "sse",
+        match &self.0.connection.transport {
+            transport::ClientTransport::Stdio(_) => "stdio",
+            transport::ClientTransport::StreamableHttp(_) => "http",
+            transport::ClientTransport::HttpSse(_) => "sse",
         }
     }
 
     /// Returns the rules that the server broke so far.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.0.wire.core.warnings.all()
+        self.0.connection.core.warnings.all()
     }
 
     /// Returns what a server may cost.
-    pub fn limits(&self) -> Limits {
-        self.0.wire.core.limits
+    pub fn limits(&self) -> SessionLimits {
+        self.0.connection.core.limits
     }
 
     /// Sends a request and returns the result as it came.
@@ -133,10 +144,10 @@ impl Peer {
         params: Option<&Json>,
         options: &RequestOptions,
     ) -> Result<Json, RequestError> {
-        self.request_mirrored(method, params, options, &[]).await
+        self.request_with_headers(method, params, options, &[]).await
     }
 
-    pub(super) fn request_mirrored<'a>(
+    pub(super) fn request_with_headers<'a>(
         &'a self,
         method: &'a str,
         params: Option<&'a Json>,
@@ -144,45 +155,52 @@ impl Peer {
         headers: &'a [(HeaderName, HeaderValue)],
     ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
         let observer = match &options.progress {
-            ProgressReport::Off => Observer::Nobody,
-            ProgressReport::SignsOfLife => Observer::Clock,
-            ProgressReport::To(listener) => Observer::Listener(Arc::clone(listener)),
+            ProgressMode::Off => Observer::None,
+            ProgressMode::KeepAlive => Observer::Timer,
+            ProgressMode::Listener(listener) => Observer::Listener(Arc::clone(listener)),
         };
-        self.ask_observed(method, params, options, Extras { observer, headers })
+        self.request_observed(method, params, options, RequestExtras { observer, headers })
     }
 
     /// Words a request, which is sent when the future is first polled.
     ///
     /// These two are no `async` functions: each would keep its arguments beside those of the next.
-    pub(super) fn ask_observed<'a>(
+    pub(super) fn request_observed<'a>(
         &'a self,
         method: &'a str,
         params: Option<&'a Json>,
         options: &RequestOptions,
-        extras: Extras<'a>,
+        extras: RequestExtras<'a>,
     ) -> impl Future<Output = Result<Json, RequestError>> + Send + use<'a> {
-        let Extras { observer, headers } = extras;
-        let Inner { wire, dialect, .. } = &*self.0;
-        let id = wire.core.next_id();
-        let wants_progress = !matches!(options.progress, ProgressReport::Off);
+        let RequestExtras { observer, headers } = extras;
+        let PeerInner { connection, meta_writer, .. } = &*self.0;
+        let id = connection.core.next_id();
+        let wants_progress = !matches!(options.progress, ProgressMode::Off);
         let token = wants_progress.then_some(id);
-        let worded = dialect.params(params, token, &options.meta);
+        let worded = meta_writer.params(params, token, &options.meta);
         let message = envelope::request(id, method, worded.as_ref());
-        let question =
-            Question { id, method, params, message, deadline: options.deadline, observer, headers };
-        wire.ask(question)
+        let request = ClientRequest {
+            id,
+            method,
+            params,
+            message,
+            deadline: options.deadline,
+            observer,
+            headers,
+        };
+        connection.send_request(request)
     }
 
     /// Sends a notification.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), RequestError> {
-        self.0.wire.tell(method, params).await
+        self.0.connection.notify(method, params).await
     }
 
     /// Waits until the session is over, and says how it ended.
-    pub async fn ended(&self) -> Arc<Ended> {
-        let core = &self.0.wire.core;
+    pub async fn ended(&self) -> Arc<SessionEnd> {
+        let core = &self.0.connection.core;
         loop {
-            core.over.cancelled().await;
+            core.ended.cancelled().await;
             if let Some(ended) = core.pending.ended() {
                 return ended;
             }
@@ -191,37 +209,40 @@ impl Peer {
 
     /// Tells whether the session is over.
     pub fn has_ended(&self) -> bool {
-        self.0.wire.core.pending.ended().is_some()
+        self.0.connection.core.pending.ended().is_some()
     }
 
     /// Ends the session and waits until nothing of it is left, neither task nor process.
     pub async fn close(&self) {
-        self.0.wire.close().await;
+        self.0.connection.close().await;
     }
 
     /// Returns what the server wrote to its error output lately; empty for remote servers.
     pub fn stderr(&self) -> String {
-        self.0.wire.stderr()
+        self.0.connection.stderr()
     }
 
     /// Returns how far the server's error output has come, for [`Peer::stderr_since`].
     pub fn stderr_position(&self) -> u64 {
-        self.0.wire.stderr_tail().map_or(0, StderrTail::position)
+        self.0.connection.stderr_tail().map_or(0, StderrTail::position)
     }
 
     /// Returns what the server wrote to its error output after a position.
     pub fn stderr_since(&self, position: u64) -> String {
-        let tail = self.0.wire.stderr_tail();
+        let tail = self.0.connection.stderr_tail();
         tail.map(|tail| tail.text_since(position)).unwrap_or_default()
     }
 
-    pub(super) fn mirrored(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
-        self.0.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    pub(super) fn header_parameters(&self, tool: &str) -> Option<Arc<[HeaderParameter]>> {
+        self.0.header_parameters.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
     }
 }
 
-impl Inner {
-    pub(super) fn set_mirrored(&self, mirrored: HashMap<String, Arc<[HeaderParameter]>>) {
-        *self.mirrored.lock().unwrap_or_else(PoisonError::into_inner) = mirrored;
+impl PeerInner {
+    pub(super) fn set_header_parameters(
+        &self,
+        header_parameters: HashMap<String, Arc<[HeaderParameter]>>,
+    ) {
+        *self.header_parameters.lock().unwrap_or_else(PoisonError::into_inner) = header_parameters;
     }
 }

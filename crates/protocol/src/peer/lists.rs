@@ -1,7 +1,7 @@
 //! Whole lists, page by page, with guards against servers that never come to an end.
 //!
 //! A cursor that comes back, pages without entries and lists over the limits end the listing; what
-//! was collected by then is kept, and [`Cut`] says why there is no more.
+//! was collected by then is kept, and [`ListCut`] says why there is no more.
 
 use std::collections::HashSet;
 
@@ -11,28 +11,28 @@ use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::envelope::code;
 use crate::session::{RequestError, Warning};
-use crate::view::{CacheHints, Entry, Page, Rejected, ResultType, send};
+use crate::view::{CacheHints, ListEntry, ListPage, RejectedEntry, ResultType, send};
 
 /// Pages in a row without a single entry, until we stop.
 const EMPTY_PAGES: usize = 100;
 
 /// A whole list.
 #[derive(Debug, Clone)]
-pub struct Listing<T> {
+pub struct ListResult<T> {
     /// The entries, in the order of the server.
     pub items: Vec<T>,
     /// The entries that cannot be used, each with the reason.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedEntry>,
     /// How long the list may be kept: the strictest of its pages.
     pub cache: CacheHints,
     /// Why this is not the whole list, if it is not.
-    pub cut: Option<Cut>,
+    pub cut: Option<ListCut>,
 }
 
 /// Why a list was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
-pub enum Cut {
+pub enum ListCut {
     /// It has too many entries.
     #[error("it has more than {0} entries")]
     Entries(usize),
@@ -58,36 +58,38 @@ impl Peer {
     ///
     /// A listing that already has pages is not lost to a bad cursor: it is begun anew, once, and
     /// then ends there. A server that does not know the list has nothing in it.
-    pub(super) async fn list<T: Entry>(
+    pub(super) async fn list<T: ListEntry>(
         &self,
         method: &str,
         options: &RequestOptions,
-    ) -> Result<Listing<T>, RequestError> {
-        let mut collected = Collected::new();
-        let mut has_begun_anew = false;
+    ) -> Result<ListResult<T>, RequestError> {
+        let mut collected = ListCollector::new();
+        let mut has_restarted = false;
         loop {
             let cut = match self.collect(method, options, &mut collected).await {
                 Ok(None) => return Ok(collected.listing),
                 Ok(Some(cut)) => cut,
                 Err(error)
-                    if error.rpc_error().is_some() && collected.pages > 0 && !has_begun_anew =>
+                    if error.rpc_error().is_some() && collected.pages > 0 && !has_restarted =>
                 {
-                    has_begun_anew = true;
-                    collected = Collected::new();
+                    has_restarted = true;
+                    collected = ListCollector::new();
                     continue;
                 }
-                Err(error) if error.rpc_error().is_some() && collected.pages > 0 => Cut::Refused,
+                Err(error) if error.rpc_error().is_some() && collected.pages > 0 => {
+                    ListCut::Refused
+                }
                 Err(error)
                     if error.rpc_error().is_some_and(|it| it.code == code::METHOD_NOT_FOUND) =>
                 {
-                    self.remark(format!("{method} does not exist"));
+                    self.warn(format!("{method} does not exist"));
                     return Ok(collected.listing);
                 }
                 Err(error) => return Err(error),
             };
             // A long list is no violation.
-            if !matches!(cut, Cut::Entries(_) | Cut::Bytes(_)) {
-                self.remark(format!("{method}: {cut}"));
+            if !matches!(cut, ListCut::Entries(_) | ListCut::Bytes(_)) {
+                self.warn(format!("{method}: {cut}"));
             }
             collected.listing.cut = Some(cut);
             return Ok(collected.listing);
@@ -95,42 +97,42 @@ impl Peer {
     }
 
     /// Fetches pages until the last one, or until there is a reason to stop.
-    async fn collect<T: Entry>(
+    async fn collect<T: ListEntry>(
         &self,
         method: &str,
         options: &RequestOptions,
-        collected: &mut Collected<T>,
-    ) -> Result<Option<Cut>, RequestError> {
+        collected: &mut ListCollector<T>,
+    ) -> Result<Option<ListCut>, RequestError> {
         let limits = self.limits();
         let mut cursor: Option<String> = None;
         loop {
             let params = send::page(cursor.as_deref());
             let room = limits.items.saturating_sub(collected.entries());
             let result = self.request(method, Some(&params), options).await?;
-            let page = Page::<T>::read_some(&result, room);
-            if !page.oddities.is_empty() {
+            let page = ListPage::<T>::read_up_to(&result, room);
+            if !page.violations.is_empty() {
                 check(&result)?;
             }
-            for oddity in &page.oddities {
-                self.remark(format!("{method}: {oddity}"));
+            for violation in &page.violations {
+                self.warn(format!("{method}: {violation}"));
             }
-            let (next, is_cut) = (page.next_cursor.clone(), page.is_cut);
+            let (next, is_truncated) = (page.next_cursor.clone(), page.is_truncated);
             collected.add(page, result.as_str().len());
-            if is_cut {
-                return Ok(Some(Cut::Entries(limits.items)));
+            if is_truncated {
+                return Ok(Some(ListCut::Entries(limits.items)));
             }
             let Some(next) = next else { return Ok(None) };
             let cut = if !collected.cursors.insert(next.clone()) {
                 collected.drop_repeated_page();
-                Some(Cut::Circle)
+                Some(ListCut::Circle)
             } else if collected.pages >= limits.pages {
-                Some(Cut::Pages(limits.pages))
+                Some(ListCut::Pages(limits.pages))
             } else if collected.empty_pages >= EMPTY_PAGES {
-                Some(Cut::EmptyPages)
+                Some(ListCut::EmptyPages)
             } else if collected.entries() >= limits.items {
-                Some(Cut::Entries(limits.items))
+                Some(ListCut::Entries(limits.items))
             } else if collected.bytes > limits.list {
-                Some(Cut::Bytes(limits.list))
+                Some(ListCut::Bytes(limits.list))
             } else {
                 None
             };
@@ -141,8 +143,8 @@ impl Peer {
         }
     }
 
-    fn remark(&self, what: String) {
-        self.0.wire.core.warnings.add(Warning::Odd(what));
+    fn warn(&self, what: String) {
+        self.0.connection.core.warnings.add(Warning::Other(what));
     }
 }
 
@@ -150,13 +152,13 @@ impl Peer {
 fn check(result: &Json) -> Result<(), RequestError> {
     let is_list = result.is_object() || result.as_str().starts_with('[');
     if !is_list || ResultType::of(result) != ResultType::Complete {
-        return Err(RequestError::Nonsense("no page of a list".into()));
+        return Err(RequestError::InvalidResponse("no page of a list".into()));
     }
     Ok(())
 }
 
-struct Collected<T> {
-    listing: Listing<T>,
+struct ListCollector<T> {
+    listing: ListResult<T>,
     cursors: HashSet<String>,
     pages: usize,
     empty_pages: usize,
@@ -165,9 +167,9 @@ struct Collected<T> {
     last_page: usize,
 }
 
-impl<T: Entry> Collected<T> {
+impl<T: ListEntry> ListCollector<T> {
     fn new() -> Self {
-        let listing = Listing {
+        let listing = ListResult {
             items: Vec::new(),
             rejected: Vec::new(),
             cache: CacheHints::default(),
@@ -181,8 +183,8 @@ impl<T: Entry> Collected<T> {
         self.listing.items.len() + self.listing.rejected.len()
     }
 
-    fn add(&mut self, page: Page<T>, bytes: usize) {
-        let Listing { items, rejected, cache, .. } = &mut self.listing;
+    fn add(&mut self, page: ListPage<T>, bytes: usize) {
+        let ListResult { items, rejected, cache, .. } = &mut self.listing;
         *cache = if self.pages == 0 { page.cache } else { cache.stricter(page.cache) };
         self.empty_pages = if page.items.is_empty() { self.empty_pages + 1 } else { 0 };
         self.pages += 1;

@@ -1,31 +1,32 @@
 //! The client's side of a connection: one cheap handle through which everything is asked.
 //!
-//! `wire` sends one request and waits for its answer. The rest is built on requests: `rounds` (a
-//! server that asks back), `lists` (pages), `ask` (one function per method), `subscription`, `task`
+//! `connection` sends one request and waits for its answer. The rest is built on requests: `input_required` (a
+//! server that asks back), `lists` (pages), `methods` (one function per method), `subscription`, `task`
 //! and `skill`. What is shared with the transports is in [`session`](crate::session).
 
-mod ask;
-mod dialect;
+mod connection;
 mod handle;
+mod input_required;
 mod lists;
-mod rounds;
+mod meta_writer;
+mod methods;
 #[cfg(feature = "skills")]
 mod skill;
 mod subscription;
 mod task;
 #[cfg(test)]
 mod tests;
-mod wire;
 
-pub use handle::{Peer, Profile, ProgressReport, RequestOptions};
-pub use lists::{Cut, Listing};
+pub use handle::{Peer, ProgressMode, RequestOptions, ServerProfile};
+pub use lists::{ListCut, ListResult};
 #[cfg(feature = "skills")]
 pub use skill::{LoadedSkill, SkillError};
 pub use subscription::Subscription;
 
 pub use crate::session::{
-    Deadline, EndReason, Ended, Handler, Limits, NoHandler, Reply, RequestError, Warning,
+    ClientHandler, Deadline, EndReason, HandlerFuture, NoHandler, RequestError, SessionEnd,
+    SessionLimits, Warning,
 };
 
-pub(crate) use dialect::Dialect;
-pub(crate) use wire::Wire;
+pub(crate) use connection::ClientConnection;
+pub(crate) use meta_writer::MetaWriter;

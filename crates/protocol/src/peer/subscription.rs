@@ -6,22 +6,22 @@ use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
-use super::handle::Extras;
+use super::handle::RequestExtras;
 use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
-use crate::session::{Deadline, Heard, Observer, RequestError};
-use crate::view::{Acknowledged, SubscriptionFilter, send};
+use crate::session::{Deadline, Observer, RequestError, SubscriptionAck};
+use crate::view::{SubscriptionAcknowledged, SubscriptionFilter, send};
 
 /// A subscription that the server has acknowledged; dropping it ends it.
 ///
 /// As a future it resolves when the subscription is over: `Ok` if the server ended it in order.
 pub struct Subscription {
     /// What the server will tell of, which may be less than was asked for.
-    pub acknowledged: Acknowledged,
+    pub acknowledged: SubscriptionAcknowledged,
     /// Whether the server acknowledged it before it answered the request that was sent right after
     /// it. A list that was asked for in this way on a pipe is not older than the subscription.
-    pub is_ahead: bool,
+    pub is_before_next_response: bool,
     rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>>,
 }
 
@@ -54,8 +54,8 @@ impl Peer {
         let endless = RequestOptions { deadline: Deadline::never(), ..options.clone() };
         let mut rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>> =
             Box::pin(async move {
-                let extras = Extras { observer, headers: &[] };
-                peer.ask_observed("subscriptions/listen", Some(&params), &endless, extras).await
+                let extras = RequestExtras { observer, headers: &[] };
+                peer.request_observed("subscriptions/listen", Some(&params), &endless, extras).await
             });
         let limit = options.deadline.idle;
         let first = async {
@@ -63,14 +63,19 @@ impl Peer {
                 biased;
                 Ok(heard) = acknowledged => Ok(heard),
                 outcome = &mut rest => match outcome {
-                    Ok(_) => Err(RequestError::Nonsense("a subscription that ends at once".into())),
+                    Ok(_) => Err(RequestError::InvalidResponse("a subscription that ends at once".into())),
                     Err(error) => Err(error),
                 },
             }
         };
-        let Heard { params, is_ahead } = tokio::time::timeout(limit, first)
-            .await
-            .map_err(|_| RequestError::TimedOut { limit, never_sent: false })??;
-        Ok(Subscription { acknowledged: Acknowledged::read(&params), is_ahead, rest })
+        let SubscriptionAck { params, is_before_next_response } =
+            tokio::time::timeout(limit, first)
+                .await
+                .map_err(|_| RequestError::TimedOut { limit, never_sent: false })??;
+        Ok(Subscription {
+            acknowledged: SubscriptionAcknowledged::read(&params),
+            is_before_next_response,
+            rest,
+        })
     }
 }

@@ -12,14 +12,14 @@ use crate::envelope::RpcError;
 use crate::era::Era;
 use crate::session::RequestError;
 use crate::view::send::{self, Object};
-use crate::view::{Entry as _, Task, TaskStatus, ToolResult};
+use crate::view::{ListEntry as _, Task, TaskStatus, ToolResult};
 
-const INTERVAL: Duration = Duration::from_secs(1);
-const SHORTEST: Duration = Duration::from_millis(10);
-const LONGEST: Duration = Duration::from_secs(60);
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_millis(10);
+const MAX_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The longest text that can be the promise of a task.
-const PROMISE: usize = 16 << 10;
+const MAX_TASK_RESULT: usize = 16 << 10;
 
 impl Peer {
     /// Calls a tool as a task of 2025-11-25 and waits for its result.
@@ -33,8 +33,8 @@ impl Peer {
         options: &RequestOptions,
     ) -> Result<ToolResult, RequestError> {
         let params = send::call_tool(name, arguments, Some(keep));
-        let result = self.ask_in_rounds("tools/call", &params, options, &[]).await?;
-        self.finished("tools/call", result, options).await.map(ToolResult::read)
+        let result = self.request_with_input("tools/call", &params, options, &[]).await?;
+        self.await_task("tools/call", result, options).await.map(ToolResult::read)
     }
 
     /// Asks how a task stands.
@@ -58,29 +58,29 @@ impl Peer {
 
     /// Returns the result itself, or waits for the task that it promises.
     ///
-    /// The server has the task by then, so every error is [`RequestError::Midway`].
-    pub(super) async fn finished(
+    /// The server has the task by then, so every error is [`RequestError::AfterStart`].
+    pub(super) async fn await_task(
         &self,
         method: &str,
         result: Json,
         options: &RequestOptions,
     ) -> Result<Json, RequestError> {
         // A promise is short; large results are not even looked through.
-        if result.as_str().len() > PROMISE {
+        if result.as_str().len() > MAX_TASK_RESULT {
             return Ok(result);
         }
-        let Some(task) = Task::promised_by(&result) else { return Ok(result) };
-        let mut abandoned = CancelOnDrop { peer: self, id: Some(task.id().to_string()) };
-        let waiting = Box::pin(self.wait_for(method, task, options));
+        let Some(task) = Task::from_result(&result) else { return Ok(result) };
+        let mut cancel_on_drop = CancelOnDrop { peer: self, id: Some(task.id().to_string()) };
+        let waiting = Box::pin(self.poll_task(method, task, options));
         let cap = options.deadline.cap;
         let Ok(outcome) = tokio::time::timeout(cap, waiting).await else {
-            return Err(RequestError::TimedOut { limit: cap, never_sent: false }.midway());
+            return Err(RequestError::TimedOut { limit: cap, never_sent: false }.after_start());
         };
-        abandoned.id = None;
-        outcome.map_err(RequestError::midway)
+        cancel_on_drop.id = None;
+        outcome.map_err(RequestError::after_start)
     }
 
-    async fn wait_for(
+    async fn poll_task(
         &self,
         method: &str,
         mut task: Task,
@@ -107,7 +107,8 @@ impl Peer {
                 }
                 TaskStatus::Working => {}
             }
-            let interval = task.poll_interval().unwrap_or(INTERVAL).clamp(SHORTEST, LONGEST);
+            let interval =
+                task.poll_interval().unwrap_or(DEFAULT_INTERVAL).clamp(MIN_INTERVAL, MAX_INTERVAL);
             tokio::time::sleep(interval).await;
             task = self.get_task(task.id().as_ref(), options).await?;
         }
@@ -124,7 +125,7 @@ impl Peer {
         if open.is_empty() {
             return Ok(());
         }
-        let answers = self.answers(open).await?;
+        let answers = self.collect_answers(open).await?;
         let params = send::update_task(task.id(), &answers);
         self.request("tasks/update", Some(&params), options).await.map(drop)
     }
@@ -134,7 +135,7 @@ impl Peer {
             return Ok(result);
         }
         if self.era() == Era::Modern {
-            return Err(RequestError::Nonsense("a finished task without a result".into()));
+            return Err(RequestError::InvalidResponse("a finished task without a result".into()));
         }
         self.request("tasks/result", Some(&send::task(task.id())), options).await
     }
@@ -149,9 +150,9 @@ fn failure(method: &str, task: &Task) -> RpcError {
 }
 
 fn task_in(result: &Json) -> Result<Task, RequestError> {
-    Task::promised_by(result)
+    Task::from_result(result)
         .or_else(|| Task::read(result.clone()).ok())
-        .ok_or_else(|| RequestError::Nonsense("no task".into()))
+        .ok_or_else(|| RequestError::InvalidResponse("no task".into()))
 }
 
 /// Tells the server when nobody waits for a task any more.
@@ -164,12 +165,12 @@ impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id.take() else { return };
         let peer = self.peer.clone();
-        let tasks = peer.0.wire.core.tasks.clone();
+        let tasks = peer.0.connection.core.tasks.clone();
         tasks.spawn(async move {
             let options = RequestOptions::within(Duration::from_secs(5));
-            let over = peer.0.wire.core.over.clone();
+            let ended = peer.0.connection.core.ended.clone();
             tokio::select! {
-                () = over.cancelled() => {}
+                () = ended.cancelled() => {}
                 // Whatever the server says to it, there is nothing more to do.
                 _ = peer.cancel_task(&id, &options) => {}
             }

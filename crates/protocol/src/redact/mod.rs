@@ -1,11 +1,11 @@
 //! Replaces secrets in every text that leaves the program: errors, hints, logs, what is kept on disk.
 //!
 //! A [`Redactor`] knows the secrets of one server. It finds them as they are and in the forms in which
-//! programs repeat them: escaped in JSON, percent-encoded, in base64 (`forms`). Text that comes in
+//! programs repeat them: escaped in JSON, percent-encoded, in base64 (`encodings`). Text that comes in
 //! pieces goes through a [`RedactedStream`]. What a server computes from a secret in any other way
 //! cannot be found.
 
-mod forms;
+mod encodings;
 mod stream;
 
 use std::borrow::Cow;
@@ -18,18 +18,18 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 pub use self::stream::RedactedStream;
 
 /// What stands in place of a secret.
-pub const MASK: &str = "•••";
+pub const REDACTED: &str = "•••";
 
 /// Secrets with fewer characters are not looked for: every text would be full of them. They are found
 /// as parts of longer ones, such as `Bearer x` or `user:x`.
-const SHORTEST: usize = 4;
+const MIN_LENGTH: usize = 4;
 
 /// Secrets with fewer characters are found only as whole words.
-const SHORT: usize = 8;
+const MIN_SUBSTRING_LENGTH: usize = 8;
 
 /// Lines of a secret with several lines, such as a private key, are secrets of their own from this
 /// length on.
-const SHORTEST_LINE: usize = 16;
+const MIN_LINE_LENGTH: usize = 16;
 
 /// Finds the secrets of one server; clones share what they have prepared.
 ///
@@ -40,10 +40,10 @@ const SHORTEST_LINE: usize = 16;
 /// assert_eq!(redactor.redact("no tiger-4711, no dGlnZXItNDcxMQ=="), "no •••, no •••");
 /// ```
 #[derive(Clone, Default)]
-pub struct Redactor(Arc<Inner>);
+pub struct Redactor(Arc<SecretSet>);
 
 #[derive(Default)]
-struct Inner {
+struct SecretSet {
     secrets: Vec<String>,
     /// Made when the first text comes: most servers never say anything that has to be looked at.
     automaton: OnceLock<Option<Automaton>>,
@@ -70,13 +70,13 @@ impl Redactor {
             .iter()
             .flat_map(|secret| secret.lines().skip(usize::from(!secret.contains('\n'))))
             .map(|line| line.trim().to_owned())
-            .filter(|line| line.chars().count() >= SHORTEST_LINE)
+            .filter(|line| line.chars().count() >= MIN_LINE_LENGTH)
             .collect();
         secrets.extend(lines);
-        secrets.retain(|secret| secret.chars().count() >= SHORTEST);
+        secrets.retain(|secret| secret.chars().count() >= MIN_LENGTH);
         secrets.sort_unstable();
         secrets.dedup();
-        Self(Arc::new(Inner { secrets, automaton: OnceLock::new() }))
+        Self(Arc::new(SecretSet { secrets, automaton: OnceLock::new() }))
     }
 
     /// Tells whether there is nothing to look for.
@@ -99,17 +99,17 @@ impl Redactor {
         let mut shown = 0;
         for Range { start, end } in found {
             redacted.push_str(&text[shown..start]);
-            redacted.push_str(MASK);
+            redacted.push_str(REDACTED);
             shown = end;
         }
         redacted.push_str(&text[shown..]);
         Cow::Owned(redacted)
     }
 
-    /// Like [`Redactor::redact`], but of a long text only about the first `most` characters, and never
+    /// Like [`Redactor::redact`], but of a long text only about the first `limit` characters, and never
     /// more. The rest costs nothing, however long it is.
-    pub fn redact_start(&self, text: &str, most: usize) -> String {
-        let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    pub fn redact_start(&self, text: &str, limit: usize) -> String {
+        let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
         // A secret that begins in what is shown is found as a whole, wherever it ends.
         let mut seen = text.len().min(end + self.longest() + 1);
         while !text.is_char_boundary(seen) {
@@ -122,11 +122,11 @@ impl Redactor {
                 break;
             }
             redacted.push_str(&text[shown..place.start]);
-            redacted.push_str(MASK);
+            redacted.push_str(REDACTED);
             shown = place.end;
         }
         redacted.push_str(text.get(shown..end).unwrap_or_default());
-        if let Some((at, _)) = redacted.char_indices().nth(most) {
+        if let Some((at, _)) = redacted.char_indices().nth(limit) {
             redacted.truncate(at);
         }
         redacted
@@ -187,8 +187,9 @@ impl Automaton {
     fn new(secrets: &[String]) -> Option<Self> {
         let mut patterns = Vec::new();
         for secret in secrets {
-            let is_word = secret.chars().count() < SHORT;
-            patterns.extend(forms::all(secret).into_iter().map(|text| Pattern { text, is_word }));
+            let is_word = secret.chars().count() < MIN_SUBSTRING_LENGTH;
+            patterns
+                .extend(encodings::all(secret).into_iter().map(|text| Pattern { text, is_word }));
         }
         // Names of hosts and of headers come back in small letters.
         let search = AhoCorasickBuilder::new()
@@ -249,16 +250,16 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_in_every_line_that_it_has() {
+    fn each_line_of_a_multiline_secret_is_redacted() {
         let key = "-----BEGIN KEY-----\nMIIEvgIBADANBgkqhkiG9w0BAQ\n-----END KEY-----\n";
         check(&[key], "line MIIEvgIBADANBgkqhkiG9w0BAQ of it", "line ••• of it");
     }
 
     #[test]
-    fn a_text_is_not_cut_inside_a_secret() {
+    fn truncated_text_shows_no_part_of_a_secret() {
         let redactor = Redactor::new(["tiger-4711", "4711-äöü"]);
-        let check = |text: &str, most: usize, expected: &str| {
-            assert_eq!(redactor.redact_start(text, most), expected);
+        let check = |text: &str, limit: usize, expected: &str| {
+            assert_eq!(redactor.redact_start(text, limit), expected);
         };
         check("a tiger-4711 and more", 2, "a ");
         check("a tiger-4711 and more", 3, "a •");
@@ -267,15 +268,15 @@ mod tests {
         check("ä tiger-4711-äöü tiger-4711", 20, "ä ••• •••");
         check("a tiger-4711", 99, "a •••");
         let text = "tiger-4711 tiger-4711 4711-äöü tiger-4711-äöü tiger-4711";
-        for most in 0..=text.len() {
-            let shown = redactor.redact_start(text, most);
+        for limit in 0..=text.len() {
+            let shown = redactor.redact_start(text, limit);
             assert!(shown.chars().all(|it| "• ".contains(it)), "{shown}");
-            assert!(shown.chars().count() <= most);
+            assert!(shown.chars().count() <= limit);
         }
     }
 
     #[test]
-    fn json_stays_json() {
+    fn redacted_json_is_valid_json() {
         let redactor = Redactor::new(["nabcdefgh", r#"a","b":"c"#, "tiger-4711"]);
         let check = |json: &str, expected: &str| assert_eq!(redactor.redact_json(json), expected);
         check(r#"{"x":"tiger-4711","y":1.0}"#, r#"{"x":"•••","y":1.0}"#);
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redactor_shows_nothing() {
+    fn debug_output_has_no_secrets() {
         assert!(!format!("{:?}", Redactor::new(["tiger-4711"])).contains("tiger"));
     }
 }

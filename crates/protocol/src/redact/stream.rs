@@ -2,7 +2,7 @@
 //!
 //! What could be the beginning of a secret is held back until it is known whether it is one.
 
-use super::{MASK, Redactor};
+use super::{REDACTED, Redactor};
 
 /// A text that comes in pieces; see [`Redactor::stream`].
 #[derive(Debug)]
@@ -19,21 +19,21 @@ impl RedactedStream {
     }
 
     /// Takes the next piece and returns what may be seen by now.
-    pub fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
+    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         if self.redactor.is_empty() {
             return piece.to_vec();
         }
         self.held.extend_from_slice(piece);
-        self.show(self.undecided())
+        self.release(self.first_undecided())
     }
 
     /// Returns what was held back, when nothing comes any more.
-    pub fn end(&mut self) -> Vec<u8> {
-        self.show(self.held.len())
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.release(self.held.len())
     }
 
     /// Returns where the first secret may begin that is not whole yet.
-    fn undecided(&self) -> usize {
+    fn first_undecided(&self) -> usize {
         let Some(automaton) = self.redactor.automaton() else { return self.held.len() };
         let first = self.held.len().saturating_sub(automaton.longest);
         let could_begin = |at: &usize| {
@@ -49,22 +49,22 @@ impl RedactedStream {
     }
 
     /// Returns what is held up to somewhere, or up to the secret that is there.
-    fn show(&mut self, mut until: usize) -> Vec<u8> {
+    fn release(&mut self, mut until: usize) -> Vec<u8> {
         let found = self.redactor.find(&self.held, self.before);
         if let Some(place) = found.iter().find(|it| it.start < until && until < it.end) {
             until = place.start;
         }
-        let mut shown = Vec::with_capacity(until);
+        let mut released = Vec::with_capacity(until);
         let mut at = 0;
         for place in found.into_iter().take_while(|it| it.end <= until) {
-            shown.extend_from_slice(&self.held[at..place.start]);
-            shown.extend_from_slice(MASK.as_bytes());
+            released.extend_from_slice(&self.held[at..place.start]);
+            released.extend_from_slice(REDACTED.as_bytes());
             at = place.end;
         }
-        shown.extend_from_slice(&self.held[at..until]);
+        released.extend_from_slice(&self.held[at..until]);
         self.before = self.held[..until].last().copied().or(self.before);
         self.held.drain(..until);
-        shown
+        released
     }
 }
 
@@ -76,13 +76,13 @@ mod tests {
     fn check(secrets: &[&str], pieces: &[&str], expected: &str) {
         let mut stream = Redactor::new(secrets.iter().copied()).stream();
         let mut seen: Vec<u8> =
-            pieces.iter().flat_map(|piece| stream.pass(piece.as_bytes())).collect();
-        seen.extend(stream.end());
+            pieces.iter().flat_map(|piece| stream.push(piece.as_bytes())).collect();
+        seen.extend(stream.finish());
         assert_eq!(String::from_utf8(seen).unwrap(), expected);
     }
 
     #[test]
-    fn a_secret_in_pieces_is_redacted() {
+    fn a_secret_in_several_chunks_is_redacted() {
         check(&["hunter2-x"], &["x hun", "te", "r2-x y"], "x ••• y");
         check(&["hunter2-x"], &["x hun", "gry"], "x hungry");
         check(&["hunter2-x"], &["x hunter"], "x hunter");
@@ -92,29 +92,29 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_the_longer_of_two() {
+    fn the_longer_of_two_overlapping_secrets_is_redacted() {
         check(&["hunter2-x", "hunter2-x-4711"], &["hunter2-x-4711 hunter2-x"], "••• •••");
         check(&["hunter2-x", "hunter2-x-4711"], &["hunter2-x", "-4711"], "•••");
         check(&["hunter2-x", "hunter2-x-4711"], &["hunter2-x", "-y"], "•••-y");
     }
 
     #[test]
-    fn whether_a_short_secret_is_a_word_may_be_known_only_later() {
+    fn a_short_secret_is_held_back_until_the_next_byte() {
         check(&["main"], &["the do", "main", " main", "ly ", "main"], "the domain mainly •••");
         check(&["main"], &["main", "\n"], "•••\n");
     }
 
     #[test]
-    fn a_line_is_seen_before_the_next_one_comes() {
+    fn a_complete_line_is_not_held_back() {
         let mut stream = Redactor::new(["hunter2-x"]).stream();
-        assert_eq!(stream.pass(b"waiting for hunter2-x h\n"), "waiting for ••• h\n".as_bytes());
+        assert_eq!(stream.push(b"waiting for hunter2-x h\n"), "waiting for ••• h\n".as_bytes());
     }
 
     #[test]
-    fn bytes_that_are_no_text_pass() {
+    fn bytes_that_are_not_utf8_are_kept() {
         let mut stream = Redactor::new(["hunter2-x"]).stream();
         assert_eq!(
-            stream.pass(b"\xff hunter2-x \xfe\n"),
+            stream.push(b"\xff hunter2-x \xfe\n"),
             b"\xff \xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2 \xfe\n"
         );
     }

@@ -3,32 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::outlet::Outlet;
-use super::session::{Session, SessionId};
+use super::legacy_session::{LegacySession, SessionId};
+use super::message_sink::MessageSink;
 use crate::Json;
 use crate::envelope::{self, RpcError};
 use crate::era::{Era, Revision};
 
 /// A client: of one session in the older era, of one request in the modern one. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Client(Arc<Facts>);
+pub struct Client(Arc<ClientDetails>);
 
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct ClientDetails {
     pub(crate) revision: Revision,
     pub(crate) capabilities: Json,
     pub(crate) info: Option<Json>,
-    pub(crate) session: Option<Arc<Session>>,
+    pub(crate) session: Option<Arc<LegacySession>>,
 }
 
 impl Client {
-    pub(crate) fn new(facts: Facts) -> Self {
-        Self(Arc::new(facts))
+    pub(crate) fn new(details: ClientDetails) -> Self {
+        Self(Arc::new(details))
     }
 
     /// Returns a client of which nothing is known yet.
     pub(crate) fn unknown() -> Self {
-        Self::new(Facts {
+        Self::new(ClientDetails {
             revision: Revision::LATEST_LEGACY,
             capabilities: Json::object(),
             info: None,
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Tells whether it declared a capability.
-    pub fn can(&self, capability: &str) -> bool {
+    pub fn has_capability(&self, capability: &str) -> bool {
         crate::scan::member(self.0.capabilities.as_str(), capability).is_some_and(|it| it != "null")
     }
 
@@ -66,14 +66,14 @@ impl Client {
         self.0.session.as_ref().map(|session| session.id())
     }
 
-    pub(crate) fn legacy(&self) -> Option<&Arc<Session>> {
+    pub(crate) fn legacy_session(&self) -> Option<&Arc<LegacySession>> {
         self.0.session.as_ref()
     }
 
     /// Sends a notification that belongs to no call; only a session can take it.
     pub fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), SendError> {
         let session = self.0.session.as_ref().ok_or(SendError::NoSession)?;
-        session.outlet().offer(envelope::notification(method, params));
+        session.sink().send_lossy(envelope::notification(method, params));
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl Client {
         within: Duration,
     ) -> Result<Json, SendError> {
         let session = self.0.session.as_ref().ok_or(SendError::NoSession)?;
-        ask(session, session.outlet(), method, params, within).await
+        send_request(session, session.sink(), method, params, within).await
     }
 }
 
@@ -112,16 +112,16 @@ pub enum SendError {
     Refused(#[source] RpcError),
 }
 
-pub(crate) async fn ask(
-    session: &Session,
-    outlet: &Outlet,
+pub(crate) async fn send_request(
+    session: &LegacySession,
+    sink: &MessageSink,
     method: &str,
     params: Option<&Json>,
     within: Duration,
 ) -> Result<Json, SendError> {
-    let mut open = session.asks().open(outlet.clone()).ok_or(SendError::Gone)?;
+    let mut open = session.client_requests().open(sink.clone()).ok_or(SendError::Gone)?;
     let waiting = async {
-        outlet.send(envelope::request(open.id, method, params)).await?;
+        sink.send(envelope::request(open.id, method, params)).await?;
         let answer = (&mut open.answer).await.map_err(|_| SendError::Gone)?;
         answer.map_err(SendError::Refused)
     };

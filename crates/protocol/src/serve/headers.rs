@@ -54,7 +54,7 @@ pub fn header_mismatch(what: &str) -> RpcError {
 }
 
 /// Checks that `Mcp-Method` and `Mcp-Name` say what the body says.
-pub(crate) fn agree(
+pub(crate) fn check_headers_match_body(
     headers: &HeaderMap,
     method: &str,
     params: Option<&Json>,
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_value_is_decoded_and_others_are_taken_literally() {
+    fn only_base64_values_are_decoded() {
         check("=?base64?SGVsbG8=?=", Some("Hello"));
         check("=?base64?w6k=?=", Some("é"));
         check("=?base64?SGVsbG8=", Some("=?base64?SGVsbG8="));
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_wrapping_is_refused() {
+    fn invalid_base64_values_are_rejected() {
         check("=?base64?SGVsbG8?=", None);
         check("=?base64?SGVs!!!bG8=?=", None);
         check("=?base64?/w==?=", None);
     }
 
     #[test]
-    fn names_in_headers_must_be_those_of_the_body() {
+    fn method_and_name_headers_must_match_the_body() {
         let params = r#"{"name":"é"}"#.parse().unwrap();
         let check = |method: &str, name: Option<&str>| {
             let mut headers = HeaderMap::new();
@@ -109,7 +109,7 @@ mod tests {
             if let Some(name) = name {
                 headers.insert("mcp-name", name.parse().unwrap());
             }
-            agree(&headers, "tools/call", Some(&params)).is_ok()
+            check_headers_match_body(&headers, "tools/call", Some(&params)).is_ok()
         };
         assert!(check("tools/call", Some("=?base64?w6k=?=")));
         assert!(!check("TOOLS/CALL", Some("=?base64?w6k=?=")));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_in_headers_are_found_by_their_name() {
+    fn param_headers_are_found_by_name() {
         let mut headers = HeaderMap::new();
         headers.insert("mcp-param-city", "=?base64?S8O2bG4=?=".parse().unwrap());
         headers.insert("authorization", "secret".parse().unwrap());

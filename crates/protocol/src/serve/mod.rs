@@ -9,32 +9,35 @@
 //!
 //! What the service returns leaves as it is; a modern result only gets what it lacks.
 
-mod asks;
-mod caller;
-mod claims;
+mod change_notifier;
 mod client;
-mod discover;
+mod client_meta;
+mod client_requests;
+mod handshake;
 mod headers;
 mod http;
-mod hub;
-mod outlet;
-mod result;
-mod running;
+mod legacy_session;
+mod message_sink;
+mod request_context;
+mod result_shape;
+mod running_calls;
 mod server;
 mod service;
-mod session;
 mod stdio;
-mod subscribe;
+mod subscriptions;
 #[cfg(test)]
 mod tests;
 
-pub use caller::{Caller, Progress};
-pub use claims::missing_capability;
+pub use change_notifier::ChangeNotifier;
 pub use client::{Client, SendError};
+pub use client_meta::missing_capability;
 pub use headers::{MalformedHeader, ParamHeaders, header_mismatch};
-pub use http::{HttpOptions, Token};
-pub use hub::Announcer;
-pub use server::Server;
-pub use service::{Answer, Call, Described, Description, Notice, ServerInfo, Service};
-pub use session::SessionId;
-pub use subscribe::Filter;
+pub use http::{BearerToken, HttpServerOptions};
+pub use legacy_session::SessionId;
+pub use request_context::{CallProgress, RequestContext};
+pub use server::McpServer;
+pub use service::{
+    ClientNotification, DescriptionFuture, ServerDescription, ServerInfo, Service, ServiceAnswer,
+    ServiceCall,
+};
+pub use subscriptions::ServerSubscriptionFilter;

@@ -1,6 +1,6 @@
 //! A server: a service, the clients it has, and the part of the protocol that needs no service.
 //!
-//! Transports decide who asks and in which era; from there on both go through [`Core::answer`].
+//! Transports decide who asks and in which era; from there on both go through [`ServerCore::answer`].
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::caller::Caller;
-use super::discover;
-use super::hub::Announcer;
-use super::result::Shape;
-use super::running::Lasting;
-use super::service::{Answer, Call, Service};
-use super::session::Session;
-use super::subscribe;
+use super::change_notifier::ChangeNotifier;
+use super::handshake;
+use super::legacy_session::LegacySession;
+use super::request_context::RequestContext;
+use super::result_shape::ResultShape;
+use super::running_calls::CallLifetime;
+use super::service::{Service, ServiceAnswer, ServiceCall};
+use super::subscriptions;
 use crate::Json;
 use crate::envelope::{self, Id, RpcError};
 use crate::era::Era;
@@ -30,8 +30,8 @@ const CANCEL_GRACE: Duration = Duration::from_secs(2);
 /// ```
 /// use std::sync::Arc;
 /// use wharf_protocol::envelope::RpcError;
-/// use wharf_protocol::serve::{Answer, Call, Client, Described, Description};
-/// use wharf_protocol::serve::{Server, ServerInfo, Service};
+/// use wharf_protocol::serve::{ServiceAnswer, ServiceCall, Client, DescriptionFuture, ServerDescription};
+/// use wharf_protocol::serve::{McpServer, ServerInfo, Service};
 ///
 /// struct Echo;
 ///
@@ -40,11 +40,11 @@ const CANCEL_GRACE: Duration = Duration::from_secs(2);
 ///         ServerInfo::new("echo", "1.0.0")
 ///     }
 ///
-///     fn describe(self: Arc<Self>, _client: Client) -> Described {
-///         Box::pin(async { Description::new(r#"{"tools":{}}"#.parse().unwrap()) })
+///     fn describe(self: Arc<Self>, _client: Client) -> DescriptionFuture {
+///         Box::pin(async { ServerDescription::new(r#"{"tools":{}}"#.parse().unwrap()) })
 ///     }
 ///
-///     fn handle(self: Arc<Self>, call: Call) -> Answer {
+///     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
 ///         Box::pin(async move {
 ///             call.param("arguments").ok_or_else(|| RpcError::method_not_found(&call.method))
 ///         })
@@ -53,28 +53,28 @@ const CANCEL_GRACE: Duration = Duration::from_secs(2);
 ///
 /// # async fn run() -> std::io::Result<()> {
 /// let (input, output) = (tokio::io::empty(), tokio::io::sink());
-/// Server::new(Echo).serve_stdio(input, output).await
+/// McpServer::new(Echo).serve_stdio(input, output).await
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Server(Arc<Core>);
+pub struct McpServer(Arc<ServerCore>);
 
-impl Server {
+impl McpServer {
     /// Makes a server; nothing runs before it gets a transport.
     pub fn new(service: impl Service) -> Self {
         let info = service.info().into_json();
-        Self(Arc::new(Core {
+        Self(Arc::new(ServerCore {
             service: Arc::new(service),
             info,
-            announcer: Announcer::default(),
+            change_notifier: ChangeNotifier::default(),
             tracker: TaskTracker::new(),
             closing: CancellationToken::new(),
         }))
     }
 
     /// Returns the handle to tell clients about changes.
-    pub fn announcer(&self) -> &Announcer {
-        &self.0.announcer
+    pub fn change_notifier(&self) -> &ChangeNotifier {
+        &self.0.change_notifier
     }
 
     /// Ends all subscriptions and streams, and waits at most `grace` for calls under way.
@@ -85,26 +85,26 @@ impl Server {
         drop(tokio::time::timeout(grace, self.0.tracker.wait()).await);
     }
 
-    pub(crate) fn core(&self) -> &Arc<Core> {
+    pub(crate) fn core(&self) -> &Arc<ServerCore> {
         &self.0
     }
 }
 
-impl std::fmt::Debug for Server {
+impl std::fmt::Debug for McpServer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_tuple("Server").finish_non_exhaustive()
     }
 }
 
-pub(crate) struct Core {
+pub(crate) struct ServerCore {
     service: Arc<dyn Service>,
     info: Json,
-    announcer: Announcer,
+    change_notifier: ChangeNotifier,
     tracker: TaskTracker,
     closing: CancellationToken,
 }
 
-impl Core {
+impl ServerCore {
     pub(crate) fn service(&self) -> Arc<dyn Service> {
         Arc::clone(&self.service)
     }
@@ -113,8 +113,8 @@ impl Core {
         &self.info
     }
 
-    pub(crate) fn announcer(&self) -> &Announcer {
-        &self.announcer
+    pub(crate) fn change_notifier(&self) -> &ChangeNotifier {
+        &self.change_notifier
     }
 
     pub(crate) fn tracker(&self) -> &TaskTracker {
@@ -126,20 +126,22 @@ impl Core {
     }
 
     /// Starts answering a call; nothing happens before the future is polled.
-    pub(crate) fn answer(self: &Arc<Self>, call: Call) -> Answer {
-        match call.caller.client().era() {
+    pub(crate) fn answer(self: &Arc<Self>, call: ServiceCall) -> ServiceAnswer {
+        match call.context.client().era() {
             Era::Modern => self.modern(call),
             Era::Legacy => self.legacy(call),
         }
     }
 
-    fn modern(self: &Arc<Self>, call: Call) -> Answer {
+    fn modern(self: &Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         let core = Arc::clone(self);
         match call.method.as_ref() {
             "server/discover" => {
-                Box::pin(async move { Ok(discover::discover(&core, &call).await) })
+                Box::pin(async move { Ok(handshake::discover(&core, &call).await) })
             }
-            "subscriptions/listen" => Box::pin(async move { subscribe::listen(&core, call).await }),
+            "subscriptions/listen" => {
+                Box::pin(async move { subscriptions::listen(&core, call).await })
+            }
             // These were taken out of the protocol, so no service is bothered with them.
             "initialize"
             | "ping"
@@ -147,31 +149,33 @@ impl Core {
             | "resources/subscribe"
             | "resources/unsubscribe"
             | "tasks/list"
-            | "tasks/result" => unknown(&call),
+            | "tasks/result" => method_not_found(&call),
             _ => self.service().handle(call),
         }
     }
 
-    fn legacy(&self, call: Call) -> Answer {
+    fn legacy(&self, call: ServiceCall) -> ServiceAnswer {
         if call.method == "ping" {
             return Box::pin(std::future::ready(Ok(Json::object())));
         }
-        let Some(session) = call.caller.client().legacy().cloned() else { return unknown(&call) };
+        let Some(session) = call.context.client().legacy_session().cloned() else {
+            return method_not_found(&call);
+        };
         match call.method.as_ref() {
-            "server/discover" | "subscriptions/listen" => unknown(&call),
+            "server/discover" | "subscriptions/listen" => method_not_found(&call),
             "logging/setLevel" => Box::pin(set_level(self.service(), call, session)),
             "resources/subscribe" | "resources/unsubscribe" => {
-                Box::pin(watch(self.service(), call, session))
+                Box::pin(update_subscription(self.service(), call, session))
             }
             _ => self.service().handle(call),
         }
     }
 
     /// Writes the answer to a call, completed to what its revision demands.
-    pub(crate) fn written(
+    pub(crate) fn encode_response(
         &self,
         id: &Id,
-        shape: Shape,
+        shape: ResultShape,
         outcome: Result<Json, RpcError>,
     ) -> Vec<u8> {
         match outcome {
@@ -182,20 +186,24 @@ impl Core {
 }
 
 /// Returns what the answer to a call must have.
-pub(crate) fn shape(call: &Call) -> Shape {
-    match call.caller.client().era() {
-        Era::Modern => Shape::of_modern(&call.method),
-        Era::Legacy => Shape::AsIs,
+pub(crate) fn shape(call: &ServiceCall) -> ResultShape {
+    match call.context.client().era() {
+        Era::Modern => ResultShape::of_modern(&call.method),
+        Era::Legacy => ResultShape::AsIs,
     }
 }
 
 /// Tells whether a call ends by itself.
-pub(crate) fn lasting(call: &Call) -> Lasting {
-    if call.method == "subscriptions/listen" { Lasting::UntilEnded } else { Lasting::Briefly }
+pub(crate) fn lifetime(call: &ServiceCall) -> CallLifetime {
+    if call.method == "subscriptions/listen" {
+        CallLifetime::UntilCancelled
+    } else {
+        CallLifetime::UntilAnswered
+    }
 }
 
 /// Returns the answer if it needs no waiting.
-pub(crate) async fn at_once(answer: &mut Answer) -> Option<Result<Json, RpcError>> {
+pub(crate) async fn poll_once(answer: &mut ServiceAnswer) -> Option<Result<Json, RpcError>> {
     std::future::poll_fn(|context| {
         Poll::Ready(match answer.as_mut().poll(context) {
             Poll::Ready(outcome) => Some(outcome),
@@ -206,25 +214,28 @@ pub(crate) async fn at_once(answer: &mut Answer) -> Option<Result<Json, RpcError
 }
 
 /// Waits for an answer; `None` if the call was cancelled, because then nobody wants it.
-pub(crate) async fn wanted(mut answer: Answer, caller: &Caller) -> Option<Result<Json, RpcError>> {
+pub(crate) async fn answer_unless_cancelled(
+    mut answer: ServiceAnswer,
+    context: &RequestContext,
+) -> Option<Result<Json, RpcError>> {
     tokio::select! {
         biased;
-        () = caller.cancellation().cancelled() => {}
+        () = context.cancellation().cancelled() => {}
         outcome = &mut answer => return Some(outcome),
     }
     drop(tokio::time::timeout(CANCEL_GRACE, answer).await);
     None
 }
 
-fn unknown(call: &Call) -> Answer {
+fn method_not_found(call: &ServiceCall) -> ServiceAnswer {
     Box::pin(std::future::ready(Err(RpcError::method_not_found(&call.method))))
 }
 
 /// Remembers the severity for the session; a service may want to know it too, but need not.
 async fn set_level(
     service: Arc<dyn Service>,
-    call: Call,
-    session: Arc<Session>,
+    call: ServiceCall,
+    session: Arc<LegacySession>,
 ) -> Result<Json, RpcError> {
     let level = call.param("level").and_then(|level| LogLevel::named(&level.to_text()?));
     let level = level.ok_or_else(|| RpcError::invalid_params("Invalid params: unknown level"))?;
@@ -236,19 +247,19 @@ async fn set_level(
 }
 
 /// Remembers for the session what the service agreed to.
-async fn watch(
+async fn update_subscription(
     service: Arc<dyn Service>,
-    call: Call,
-    session: Arc<Session>,
+    call: ServiceCall,
+    session: Arc<LegacySession>,
 ) -> Result<Json, RpcError> {
     let uri = call.param("uri").and_then(|uri| uri.to_text());
     let uri = uri.ok_or_else(|| RpcError::invalid_params("Invalid params: uri is required"))?;
     let is_start = call.method == "resources/subscribe";
     let result = service.handle(call).await?;
     if is_start {
-        session.watch(uri);
+        session.subscribe(uri);
     } else {
-        session.unwatch(&uri);
+        session.unsubscribe(&uri);
     }
     Ok(result)
 }

@@ -9,20 +9,20 @@ use bytestring::ByteString;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
-use super::caller::Caller;
 use super::client::Client;
 use super::headers::ParamHeaders;
-use super::subscribe::Filter;
+use super::request_context::RequestContext;
+use super::subscriptions::ServerSubscriptionFilter;
 use crate::Json;
 use crate::envelope::{Id, RpcError};
 
 /// The answer to a call, on its way.
-pub type Answer = BoxFuture<'static, Result<Json, RpcError>>;
+pub type ServiceAnswer = BoxFuture<'static, Result<Json, RpcError>>;
 
 /// A description, on its way.
-pub type Described = BoxFuture<'static, Description>;
+pub type DescriptionFuture = BoxFuture<'static, ServerDescription>;
 
-/// Something that answers calls; see [`Server`](super::Server) for an example.
+/// Something that answers calls; see [`McpServer`](super::Server) for an example.
 ///
 /// Calls run at the same time. When a call is cancelled its token fires, and a future that is not
 /// done two seconds later is dropped; its answer goes nowhere in either case.
@@ -32,18 +32,22 @@ pub trait Service: Send + Sync + 'static {
 
     /// Says what is offered to this client; asked for `initialize`, `server/discover` and
     /// `subscriptions/listen`.
-    fn describe(self: Arc<Self>, client: Client) -> Described;
+    fn describe(self: Arc<Self>, client: Client) -> DescriptionFuture;
 
     /// Answers a call; one for a method it does not know with [`RpcError::method_not_found`].
-    fn handle(self: Arc<Self>, call: Call) -> Answer;
+    fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer;
 
     /// Hears a notification of the client that the core has no use for. Must not block.
-    fn notified(&self, _notice: Notice) {}
+    fn handle_notification(&self, _notification: ClientNotification) {}
 
     /// Agrees to a subscription, or to a part of it, that the offered capabilities allow.
     ///
     /// The subscription lasts until the caller's token is cancelled. Must not block.
-    fn listen(&self, wanted: Filter, _caller: &Caller) -> Filter {
+    fn accept_subscription(
+        &self,
+        wanted: ServerSubscriptionFilter,
+        _context: &RequestContext,
+    ) -> ServerSubscriptionFilter {
         wanted
     }
 
@@ -53,21 +57,21 @@ pub trait Service: Send + Sync + 'static {
 
 /// A request of a client.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct ServiceCall {
     /// What is wanted.
     pub method: ByteString,
     /// The parameters, as they came.
     pub params: Option<Json>,
     /// Who wants it, and the way back to them while the call lasts.
-    pub caller: Caller,
+    pub context: RequestContext,
     /// The `Mcp-Param-*` headers, if the call came over HTTP.
     pub headers: ParamHeaders,
 }
 
-impl Call {
+impl ServiceCall {
     /// Returns the id the client gave the request.
     pub fn id(&self) -> &Id {
-        self.caller.id()
+        self.context.id()
     }
 
     /// Returns a member of the parameters.
@@ -78,7 +82,7 @@ impl Call {
 
 /// A notification of a client.
 #[derive(Debug, Clone)]
-pub struct Notice {
+pub struct ClientNotification {
     /// What happened.
     pub method: ByteString,
     /// Its parameters, as they came.
@@ -115,14 +119,14 @@ impl ServerInfo {
 
 /// What a server offers.
 #[derive(Debug, Clone)]
-pub struct Description {
+pub struct ServerDescription {
     /// The capabilities: an object.
     pub capabilities: Json,
     /// What a model should know about the server.
     pub instructions: Option<String>,
 }
 
-impl Description {
+impl ServerDescription {
     /// Offers `capabilities` without instructions.
     pub fn new(capabilities: Json) -> Self {
         Self { capabilities, instructions: None }

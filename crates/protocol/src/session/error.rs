@@ -29,7 +29,7 @@ pub enum RequestError {
     #[error("{ended}")]
     Lost {
         /// How it ended.
-        ended: Arc<Ended>,
+        ended: Arc<SessionEnd>,
         /// Whether the server provably did not get the request.
         never_sent: bool,
     },
@@ -42,7 +42,7 @@ pub enum RequestError {
         challenge: Option<String>,
     },
     /// HTTP answered with a status that is no answer to a request.
-    #[error("the server answered {status}{}", shown(excerpt))]
+    #[error("the server answered {status}{}", excerpt_suffix(excerpt))]
     Status {
         /// The status.
         status: StatusCode,
@@ -63,10 +63,10 @@ pub enum RequestError {
     Http(Arc<HttpError>),
     /// The server wants to be asked at an address that is not its own.
     #[error("the server names an address for messages that is not its own")]
-    Elsewhere,
+    EndpointOnOtherOrigin,
     /// The stream ended before the answer came.
     #[error("the connection closed before the answer came")]
-    Cut,
+    StreamEnded,
     /// The answer is over the limit for one message.
     #[error("the answer is larger than {limit} bytes")]
     TooLarge {
@@ -75,10 +75,10 @@ pub enum RequestError {
     },
     /// The answer came, but is none.
     #[error("the answer makes no sense: {0}")]
-    Nonsense(String),
+    InvalidResponse(String),
     /// The server asked back, and there was no answer to give.
     #[error("the server asked something that was not answered: {0}")]
-    Unanswered(#[source] RpcError),
+    InputUnavailable(#[source] RpcError),
     /// The server kept asking back.
     #[error("no answer after {0} rounds of questions")]
     TooManyRounds(usize),
@@ -89,22 +89,22 @@ pub enum RequestError {
     ///
     /// Whatever is known about that request, the whole must not be sent again as if it had not run.
     #[error(transparent)]
-    Midway(Box<Self>),
+    AfterStart(Box<Self>),
 }
 
 impl RequestError {
     /// Marks the error of a later request of something that the server has begun.
-    pub(crate) fn midway(self) -> Self {
+    pub(crate) fn after_start(self) -> Self {
         match self {
-            Self::Midway(_) => self,
-            error => Self::Midway(Box::new(error)),
+            Self::AfterStart(_) => self,
+            error => Self::AfterStart(Box::new(error)),
         }
     }
 
     /// Returns the failure itself, however far the server had got.
-    pub fn itself(&self) -> &Self {
+    pub fn innermost(&self) -> &Self {
         match self {
-            Self::Midway(error) => error.itself(),
+            Self::AfterStart(error) => error.innermost(),
             error => error,
         }
     }
@@ -122,7 +122,7 @@ impl RequestError {
     /// Tells whether a server of this era turned the request away unexecuted.
     ///
     /// The two codes mean that only in the modern era; a legacy server may use them for anything.
-    pub fn was_turned_away(&self, era: Era) -> bool {
+    pub fn was_not_executed(&self, era: Era) -> bool {
         use crate::envelope::code;
         match self {
             Self::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
@@ -151,7 +151,7 @@ impl RequestError {
 
     /// Returns the status of HTTP that came in place of an answer.
     pub fn status(&self) -> Option<StatusCode> {
-        match self.itself() {
+        match self.innermost() {
             Self::Unauthorized { status, .. } | Self::Status { status, .. } => Some(*status),
             Self::Inconclusive { status, .. } => *status,
             _ => None,
@@ -166,14 +166,14 @@ fn inconclusive(status: Option<StatusCode>, error: &RpcError) -> String {
     }
 }
 
-fn shown(excerpt: &str) -> String {
+fn excerpt_suffix(excerpt: &str) -> String {
     if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") }
 }
 
 /// How a session ended.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{reason}")]
-pub struct Ended {
+pub struct SessionEnd {
     /// Why.
     pub reason: EndReason,
     /// The last of what the server wrote to its error output: foreign text.
@@ -188,7 +188,7 @@ pub enum EndReason {
     #[error("the session was closed")]
     Closed,
     /// The process is gone.
-    #[error("the server's process ended ({})", how(status.as_ref()))]
+    #[error("the server's process ended ({})", exit_text(status.as_ref()))]
     Exited {
         /// How, if it is known.
         status: Option<ExitStatus>,
@@ -204,7 +204,7 @@ pub enum EndReason {
     NotMcp,
     /// A message without an end.
     #[error("the server sent a message without end")]
-    Endless,
+    EndlessMessage,
     /// A task of the connection panicked: a bug on our side, not of the server.
     #[error("its connection failed inside Wharf")]
     Panicked,
@@ -216,6 +216,6 @@ pub enum EndReason {
     Http(Arc<HttpError>),
 }
 
-fn how(status: Option<&ExitStatus>) -> String {
+fn exit_text(status: Option<&ExitStatus>) -> String {
     status.map_or_else(|| "no status".to_owned(), ToString::to_string)
 }

@@ -7,33 +7,33 @@ use crate::Json;
 use crate::envelope::{Notification, RpcError};
 
 /// The answer to a server's request, in the making.
-pub type Reply = Pin<Box<dyn Future<Output = Result<Json, RpcError>> + Send>>;
+pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, RpcError>> + Send>>;
 
 /// Receives what a server sends on its own.
 ///
 /// Progress of our own requests, pings and cancellations are dealt with before they get here.
-pub trait Handler: Send + Sync + 'static {
+pub trait ClientHandler: Send + Sync + 'static {
     /// Takes note of something; called in order, and must return at once.
-    fn notified(&self, notification: Notification);
+    fn on_notification(&self, notification: Notification);
 
     /// Answers a question: `elicitation/create`, `sampling/createMessage` or `roots/list`.
     ///
     /// The future is dropped when the server takes the question back or the session ends.
-    fn asked(&self, method: &str, params: Option<Json>) -> Reply;
+    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture;
 
     /// Hears that a new session has replaced one that the server forgot, with all that it was told
     /// in it. Everything that can be listed is announced as changed before. Must return at once.
-    fn renewed(&self) {}
+    fn on_session_renewed(&self) {}
 }
 
 /// Ignores all notifications and has no answer to anything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHandler;
 
-impl Handler for NoHandler {
-    fn notified(&self, _: Notification) {}
+impl ClientHandler for NoHandler {
+    fn on_notification(&self, _: Notification) {}
 
-    fn asked(&self, method: &str, _: Option<Json>) -> Reply {
+    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
         let error = RpcError::method_not_found(method);
         Box::pin(async move { Err(error) })
     }

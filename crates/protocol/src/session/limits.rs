@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What a server may cost; past a limit there is a clear error for that call or that server.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct SessionLimits {
     /// The size of one message, in bytes.
     pub message: usize,
     /// The pages of one list.
@@ -16,10 +16,10 @@ pub struct Limits {
     /// How often a server may ask back before it answers (multi round-trip requests).
     pub rounds: usize,
     /// How many requests of the server are worked on at once.
-    pub inbound: usize,
+    pub server_requests: usize,
 }
 
-impl Default for Limits {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             message: 64 << 20,
@@ -27,7 +27,7 @@ impl Default for Limits {
             items: 50_000,
             list: 256 << 20,
             rounds: 16,
-            inbound: 64,
+            server_requests: 64,
         }
     }
 }

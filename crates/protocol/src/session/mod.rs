@@ -1,29 +1,29 @@
 //! The state of one session with a server, shared by the transports and the client handle.
 //!
-//! A transport hands everything that it reads to [`Core`], which routes it: an answer to the request
-//! that waits for it (`pending`), a request of the server to the [`Handler`] (`inbound`), anything
+//! A transport hands everything that it reads to [`SessionCore`], which routes it: an answer to the request
+//! that waits for it (`pending_requests`), a request of the server to the [`ClientHandler`] (`server_requests`), anything
 //! else to the handler as a notification. The errors, limits and warnings of a session are here too,
 //! because both sides use them. Nothing here knows how bytes reach the server (`transport`) or what a
 //! request means (`peer`).
 
+mod client_request;
 mod core;
+mod deadline_timer;
 mod error;
 mod handler;
-mod inbound;
 mod limits;
-mod patience;
-mod pending;
-mod question;
+mod pending_requests;
+mod server_requests;
 mod trace;
 mod warning;
 
-pub use error::{EndReason, Ended, RequestError};
-pub use handler::{Handler, NoHandler, Reply};
-pub use limits::{Deadline, Limits};
+pub use error::{EndReason, RequestError, SessionEnd};
+pub use handler::{ClientHandler, HandlerFuture, NoHandler};
+pub use limits::{Deadline, SessionLimits};
 pub use trace::{TraceEvent, Tracer};
 pub use warning::Warning;
 
-pub(crate) use self::core::{Core, Speaker};
-pub(crate) use patience::Patience;
-pub(crate) use pending::{Answer, Heard, Observer, awaited};
-pub(crate) use question::{Question, cancellation};
+pub(crate) use self::core::{MessageSender, SessionCore};
+pub(crate) use client_request::{ClientRequest, cancel_notification};
+pub(crate) use deadline_timer::DeadlineTimer;
+pub(crate) use pending_requests::{Observer, RequestOutcome, SubscriptionAck, wait_for_outcome};

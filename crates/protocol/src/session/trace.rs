@@ -5,7 +5,7 @@
 
 use http::{HeaderMap, Method, StatusCode};
 
-use crate::http_client::Target;
+use crate::http_client::HttpTarget;
 
 /// Sees everything that is said on a connection. It is called where the connection is read and
 /// written, so it must not wait.
@@ -27,7 +27,7 @@ pub enum TraceEvent<'a> {
         /// The method.
         method: &'a Method,
         /// Where it goes.
-        target: &'a Target,
+        target: &'a HttpTarget,
         /// All headers, credentials included.
         headers: &'a HeaderMap,
     },

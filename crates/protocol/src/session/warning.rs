@@ -20,7 +20,7 @@ pub enum Warning {
     MissingId,
     /// An answer to a question that was never asked.
     #[error("answers requests that were never made")]
-    StrayAnswer,
+    UnknownId,
     /// A request where the era has none.
     #[error("sends requests although its protocol revision has none")]
     UnexpectedRequest,
@@ -29,7 +29,7 @@ pub enum Warning {
     Flawed(Flaw),
     /// A shape that differs from the specification, in words.
     #[error("{0}")]
-    Odd(String),
+    Other(String),
 }
 
 /// The warnings of one connection; bounded, as a stranger writes them.
@@ -37,14 +37,14 @@ pub enum Warning {
 pub(crate) struct Warnings(Mutex<BTreeSet<Warning>>);
 
 impl Warnings {
-    const MOST: usize = 64;
+    const MAX: usize = 64;
 
     pub(crate) fn add(&self, warning: Warning) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < Self::MOST && !kept.contains(&warning) {
+        if kept.len() < Self::MAX && !kept.contains(&warning) {
             match &warning {
                 // What is odd may have a name that the server gave it, and logs have no foreign words.
-                Warning::Odd(_) => tracing::debug!("the server does something odd"),
+                Warning::Other(_) => tracing::debug!("the server does something odd"),
                 warning => tracing::debug!(%warning, "the server breaks a rule"),
             }
             kept.insert(warning);

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 /// A future without a name.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a server said when it wanted to know who asks.
 #[derive(Debug, Clone)]
@@ -14,18 +14,18 @@ pub struct Challenge {
     /// 401 or 403.
     pub status: StatusCode,
     /// The `WWW-Authenticate` headers, as they came.
-    pub demands: Vec<HeaderValue>,
+    pub www_authenticate: Vec<HeaderValue>,
     /// How often this request was challenged before.
-    pub earlier: usize,
+    pub previous_challenges: usize,
     /// The [`Authorizer::generation`] of the headers that the request carried.
     pub generation: u64,
 }
 
 /// What to do about a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ChallengeAction {
     /// Ask for the headers again and repeat the request, which was not executed.
-    Repeat,
+    Retry,
     /// Report the challenge to the caller.
     GiveUp,
 }
@@ -33,7 +33,7 @@ pub enum Verdict {
 /// Adds headers to requests and deals with challenges.
 pub trait Authorizer: Send + Sync + 'static {
     /// Returns the headers of the next request; everything in them is treated as secret.
-    fn headers(&self) -> Pending<'_, HeaderMap>;
+    fn headers(&self) -> BoxFuture<'_, HeaderMap>;
 
     /// Returns a number that changes whenever the headers do, so that a challenge to an earlier
     /// request can be told from one to the current headers.
@@ -42,7 +42,7 @@ pub trait Authorizer: Send + Sync + 'static {
     }
 
     /// Decides what happens after a challenge.
-    fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict>;
+    fn on_challenge(&self, challenge: Challenge) -> BoxFuture<'_, ChallengeAction>;
 }
 
 /// Adds always the same headers and has no answer to challenges.
@@ -50,11 +50,11 @@ pub trait Authorizer: Send + Sync + 'static {
 pub struct FixedHeaders(pub HeaderMap);
 
 impl Authorizer for FixedHeaders {
-    fn headers(&self) -> Pending<'_, HeaderMap> {
+    fn headers(&self) -> BoxFuture<'_, HeaderMap> {
         Box::pin(std::future::ready(self.0.clone()))
     }
 
-    fn challenged(&self, _: Challenge) -> Pending<'_, Verdict> {
-        Box::pin(std::future::ready(Verdict::GiveUp))
+    fn on_challenge(&self, _: Challenge) -> BoxFuture<'_, ChallengeAction> {
+        Box::pin(std::future::ready(ChallengeAction::GiveUp))
     }
 }

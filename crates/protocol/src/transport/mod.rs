@@ -5,7 +5,7 @@
 //! [`http_client`](crate::http_client).
 
 mod authorize;
-mod door;
+mod authorized_client;
 mod events;
 pub(crate) mod http_sse;
 pub mod process;
@@ -13,24 +13,25 @@ pub(crate) mod stdio;
 pub(crate) mod streamable;
 
 pub use crate::http_client::{
-    HttpClient, HttpError, HttpOptions, Origin, Phase, Proxies, Refusal, Target, TargetError,
+    HttpClient, HttpClientOptions, HttpError, HttpPhase, HttpTarget, HttpTargetError, Proxies,
+    RedirectRefusal, UrlOrigin,
 };
 pub use crate::session::{TraceEvent, Tracer};
-pub use authorize::{Authorizer, Challenge, FixedHeaders, Pending, Verdict};
+pub use authorize::{Authorizer, BoxFuture, Challenge, ChallengeAction, FixedHeaders};
 
-pub(crate) use door::{Address, Door, Posting};
+pub(crate) use authorized_client::{AuthorizedClient, RequestParts, ServerAddress};
 #[cfg(any(test, fuzzing))]
 pub(crate) use events::check as check_events;
-pub(crate) use stdio::{Line, LineBuffer, PipeLink, Unsent};
+pub(crate) use stdio::{LineBuffer, OutputLine, SendError, StdioTransport};
 
 use std::sync::Arc;
 
 /// One of the ways to reach a server.
-pub(crate) enum Link {
+pub(crate) enum ClientTransport {
     /// The pipes of a child process.
-    Pipe(PipeLink),
+    Stdio(StdioTransport),
     /// One exchange per request.
-    Streamable(Arc<streamable::Streamable>),
+    StreamableHttp(Arc<streamable::StreamableHttp>),
     /// Requests one way, everything else on one stream.
-    EventStream(Arc<http_sse::HttpSse>),
+    HttpSse(Arc<http_sse::HttpSse>),
 }

@@ -7,12 +7,12 @@ use std::fmt;
 
 use bytestring::ByteString;
 
-use super::decor::Annotations;
-use super::fields::Fields;
-use super::odd::{Kind, Oddity, Rule, Rules, check};
-use super::page::Entry;
+use super::annotations::Annotations;
+use super::fields::JsonFields;
+use super::list_page::ListEntry;
 use super::resource::{Resource, ResourceContents};
-use super::result::ToolResult;
+use super::tool_result::ToolResult;
+use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, check};
 use crate::{Json, scan};
 
 /// One block of content.
@@ -105,22 +105,22 @@ impl ContentBlock {
     }
 
     /// Returns what is against the rules.
-    pub fn oddities(&self) -> Vec<Oddity> {
+    pub fn violations(&self) -> Vec<ProtocolViolation> {
         if !self.raw.is_object() {
-            return vec![Oddity::mismatch("content", &self.raw, Kind::Object)];
+            return vec![ProtocolViolation::mismatch("content", &self.raw, JsonType::Object)];
         }
-        let mut oddities = check(&self.raw, KIND);
-        oddities.extend(match &self.content {
+        let mut violations = check(&self.raw, KIND);
+        violations.extend(match &self.content {
             Content::Text(_) => check(&self.raw, TEXT),
             Content::Image { .. } | Content::Audio { .. } => check(&self.raw, DATA),
-            Content::Link(resource) => resource.oddities(),
-            Content::Embedded(contents) => contents.oddities(),
+            Content::Link(resource) => resource.violations(),
+            Content::Embedded(contents) => contents.violations(),
             Content::ToolUse { .. } => check(&self.raw, TOOL_USE),
             // Results may be nested in each other without end.
-            Content::ToolResult { result, .. } => result.own_oddities(),
+            Content::ToolResult { result, .. } => result.own_violations(),
             Content::Unknown { .. } => Vec::new(),
         });
-        oddities
+        violations
     }
 
     /// Reads content that may be a list, a single block, a string or nothing.
@@ -168,8 +168,12 @@ impl Content {
             // Without a text there is nothing to show, which is no reason to fail.
             Some("text") => Some(Self::Text(text.unwrap_or_default())),
             None => text.map(Self::Text),
-            Some("image") => data_of(raw).map(|(data, mime_type)| Self::Image { data, mime_type }),
-            Some("audio") => data_of(raw).map(|(data, mime_type)| Self::Audio { data, mime_type }),
+            Some("image") => {
+                media_fields(raw).map(|(data, mime_type)| Self::Image { data, mime_type })
+            }
+            Some("audio") => {
+                media_fields(raw).map(|(data, mime_type)| Self::Audio { data, mime_type })
+            }
             Some("resource_link") => Resource::read(raw.clone()).ok().map(Self::Link),
             Some("resource") => {
                 raw.object_at("resource").map(ResourceContents::read).map(Self::Embedded)
@@ -182,7 +186,7 @@ impl Content {
     }
 }
 
-fn data_of(raw: &Json) -> Option<(ByteString, Option<ByteString>)> {
+fn media_fields(raw: &Json) -> Option<(ByteString, Option<ByteString>)> {
     Some((raw.text_at("data")?, raw.text_at("mimeType")))
 }
 
@@ -199,21 +203,26 @@ fn tool_result(raw: &Json) -> Option<Content> {
     Some(Content::ToolResult { tool_use_id, result: ToolResult::read(raw.clone()) })
 }
 
-const KIND: Rules = &[("", &[Rule::needed("type", Kind::String)])];
-const TEXT: Rules = &[("", &[Rule::needed("text", Kind::String)])];
-const DATA: Rules =
-    &[("", &[Rule::needed("data", Kind::String), Rule::needed("mimeType", Kind::String)])];
-const TOOL_USE: Rules = &[("", &[Rule::needed("input", Kind::Object)])];
+const KIND: ObjectRules = &[("", &[MemberRule::required("type", JsonType::String)])];
+const TEXT: ObjectRules = &[("", &[MemberRule::required("text", JsonType::String)])];
+const DATA: ObjectRules = &[(
+    "",
+    &[
+        MemberRule::required("data", JsonType::String),
+        MemberRule::required("mimeType", JsonType::String),
+    ],
+)];
+const TOOL_USE: ObjectRules = &[("", &[MemberRule::required("input", JsonType::Object)])];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, kind: &str, oddities: &str) {
+    fn check(text: &str, kind: &str, violations: &str) {
         let block = ContentBlock::read(text.parse().unwrap());
         assert_eq!(format!("{:?}", block.content()), kind, "{text}");
-        let found: Vec<_> = block.oddities().iter().map(ToString::to_string).collect();
-        assert_eq!(found.join("; "), oddities, "{text}");
+        let found: Vec<_> = block.violations().iter().map(ToString::to_string).collect();
+        assert_eq!(found.join("; "), violations, "{text}");
         assert_eq!(block.raw().as_str(), text, "kept as it came");
     }
 
@@ -229,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_block_is_read_as_what_it_means() {
+    fn an_irregular_block_is_read_by_its_content() {
         check(r#"{"type":"text","text":null}"#, "text", "text is null, not a string");
         check(r#"{"type":"text"}"#, "text", "text is missing");
         check(r#"{"text":"a"}"#, "text", "type is missing");
@@ -238,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_kept() {
+    fn unknown_blocks_are_kept_unchanged() {
         check(r#"{"type":"hologram","depth":12345678901234567890}"#, "unknown", "");
         check(r#"{"type":"image"}"#, "unknown", "");
         check("7", "unknown", "content is a number, not an object");

@@ -10,7 +10,7 @@ use bytestring::ByteString;
 use crate::{Json, scan};
 
 /// Reads members by key; a member that is missing or of another kind is `None`.
-pub(super) trait Fields {
+pub(super) trait JsonFields {
     /// Returns a member, also if it is `null`.
     fn field(&self, key: &str) -> Option<Json>;
 
@@ -18,16 +18,16 @@ pub(super) trait Fields {
     fn text_at(&self, key: &str) -> Option<ByteString>;
 
     /// Returns `true` or `false`.
-    fn flag_at(&self, key: &str) -> Option<bool>;
+    fn bool_at(&self, key: &str) -> Option<bool>;
 
     /// Returns a number that is not negative, without its fraction.
-    fn whole_at(&self, key: &str) -> Option<u64>;
+    fn u64_at(&self, key: &str) -> Option<u64>;
 
     /// Returns a number.
-    fn number_at(&self, key: &str) -> Option<f64>;
+    fn f64_at(&self, key: &str) -> Option<f64>;
 
     /// Returns a number of milliseconds.
-    fn millis_at(&self, key: &str) -> Option<Duration>;
+    fn duration_at(&self, key: &str) -> Option<Duration>;
 
     /// Returns an object.
     fn object_at(&self, key: &str) -> Option<Json>;
@@ -42,7 +42,7 @@ pub(super) trait Fields {
     fn as_text(&self) -> Option<ByteString>;
 }
 
-impl Fields for Json {
+impl JsonFields for Json {
     fn field(&self, key: &str) -> Option<Json> {
         let [found] = scan::find(self.as_str(), [key]);
         found.map(|raw| self.part_at(raw))
@@ -52,20 +52,20 @@ impl Fields for Json {
         self.field(key)?.as_text()
     }
 
-    fn flag_at(&self, key: &str) -> Option<bool> {
+    fn bool_at(&self, key: &str) -> Option<bool> {
         self.field(key)?.as_str().parse().ok()
     }
 
-    fn whole_at(&self, key: &str) -> Option<u64> {
-        whole_of(self.field(key)?.as_str())
+    fn u64_at(&self, key: &str) -> Option<u64> {
+        parse_u64(self.field(key)?.as_str())
     }
 
-    fn number_at(&self, key: &str) -> Option<f64> {
-        number_of(self.field(key)?.as_str())
+    fn f64_at(&self, key: &str) -> Option<f64> {
+        parse_f64(self.field(key)?.as_str())
     }
 
-    fn millis_at(&self, key: &str) -> Option<Duration> {
-        self.whole_at(key).map(Duration::from_millis)
+    fn duration_at(&self, key: &str) -> Option<Duration> {
+        self.u64_at(key).map(Duration::from_millis)
     }
 
     fn object_at(&self, key: &str) -> Option<Json> {
@@ -77,7 +77,7 @@ impl Fields for Json {
     }
 
     fn texts_at(&self, key: &str) -> Vec<ByteString> {
-        self.items_at(key).iter().filter_map(Fields::as_text).collect()
+        self.items_at(key).iter().filter_map(JsonFields::as_text).collect()
     }
 
     fn as_text(&self) -> Option<ByteString> {
@@ -86,7 +86,7 @@ impl Fields for Json {
 }
 
 /// Returns a number that is not negative; also one that was written as `5.0` or `5e3`.
-pub(super) fn whole_of(text: &str) -> Option<u64> {
+pub(super) fn parse_u64(text: &str) -> Option<u64> {
     if let Ok(whole) = text.parse() {
         return Some(whole);
     }
@@ -95,15 +95,15 @@ pub(super) fn whole_of(text: &str) -> Option<u64> {
         clippy::cast_sign_loss,
         reason = "not negative, and a cast from a float ends at the largest value"
     )]
-    number_of(text).filter(|number| *number >= 0.0).map(|number| number as u64)
+    parse_f64(text).filter(|number| *number >= 0.0).map(|number| number as u64)
 }
 
 /// Returns the number we sent, also when it comes back as a text or a float.
 pub(super) fn echoed_number(token: &Json) -> Option<u64> {
-    whole_of(token.as_text().as_deref().unwrap_or(token.as_str()))
+    parse_u64(token.as_text().as_deref().unwrap_or(token.as_str()))
 }
 
-fn number_of(text: &str) -> Option<f64> {
+fn parse_f64(text: &str) -> Option<f64> {
     // `inf` and `nan` would be numbers for Rust, too.
     text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         .then(|| text.parse().ok())?
@@ -132,13 +132,13 @@ macro_rules! view {
 
             /// Returns `_meta`, if it is an object.
             pub fn meta(&self) -> Option<$crate::Json> {
-                $crate::view::fields::Fields::object_at(&self.raw, "_meta")
+                $crate::view::fields::JsonFields::object_at(&self.raw, "_meta")
             }
 
             /// Returns what is against the rules.
-            pub fn oddities(&self) -> Vec<$crate::view::Oddity> {
-                const RULES: $crate::view::odd::Rules = $rules;
-                $crate::view::odd::check(&self.raw, RULES)
+            pub fn violations(&self) -> Vec<$crate::view::ProtocolViolation> {
+                const RULES: $crate::view::violation::ObjectRules = $rules;
+                $crate::view::violation::check(&self.raw, RULES)
             }
         }
     };
@@ -148,14 +148,14 @@ macro_rules! view {
 macro_rules! entry {
     (
         $(#[$about:meta])* $name:ident, $list:literal, $key:literal as $accessor:ident, $rules:expr
-        $(, $parts:ident: [$first:literal, $second:literal])?
+        $(, $spans:ident: [$first:literal, $second:literal])?
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name {
             key: bytestring::ByteString,
             raw: $crate::Json,
-            $($parts: $crate::view::Parts,)?
+            $($spans: $crate::view::MemberSpans,)?
         }
 
         impl $name {
@@ -171,40 +171,40 @@ macro_rules! entry {
 
             /// Returns `_meta`, if it is an object.
             pub fn meta(&self) -> Option<$crate::Json> {
-                $crate::view::fields::Fields::object_at(&self.raw, "_meta")
+                $crate::view::fields::JsonFields::object_at(&self.raw, "_meta")
             }
         }
 
-        impl $crate::view::Entry for $name {
+        impl $crate::view::ListEntry for $name {
             const LIST: &'static str = $list;
             const KEY: &'static str = $key;
-            const PARTS: [&'static str; 2] = entry!(@parts $($first, $second)?);
+            const INDEXED_MEMBERS: [&'static str; 2] = entry!(@spans $($first, $second)?);
 
             fn new(
                 key: bytestring::ByteString,
                 raw: $crate::Json,
-                parts: $crate::view::Parts,
+                spans: $crate::view::MemberSpans,
             ) -> Self {
                 // Most entries remember none.
-                let _ = parts;
-                Self { key, raw, $($parts: parts,)? }
+                let _ = spans;
+                Self { key, raw, $($spans: spans,)? }
             }
 
             fn raw(&self) -> &$crate::Json {
                 &self.raw
             }
 
-            fn oddities(&self) -> Vec<$crate::view::Oddity> {
-                const RULES: $crate::view::odd::Rules = $rules;
-                let oddities = $crate::view::odd::check(&self.raw, RULES);
-                oddities.into_iter().map(|oddity| oddity.about(&self.key)).collect()
+            fn violations(&self) -> Vec<$crate::view::ProtocolViolation> {
+                const RULES: $crate::view::violation::ObjectRules = $rules;
+                let violations = $crate::view::violation::check(&self.raw, RULES);
+                violations.into_iter().map(|violation| violation.with_subject(&self.key)).collect()
             }
         }
     };
-    (@parts $first:literal, $second:literal) => {
+    (@spans $first:literal, $second:literal) => {
         [$first, $second]
     };
-    (@parts) => {
+    (@spans) => {
         [""; 2]
     };
 }
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_every_notation() {
-        let read = |text: &str| json(&format!(r#"{{"n":{text}}}"#)).whole_at("n");
+        let read = |text: &str| json(&format!(r#"{{"n":{text}}}"#)).u64_at("n");
         for (text, number) in [("5", 5), ("5.0", 5), ("5e3", 5000), ("0", 0), ("1e300", u64::MAX)] {
             assert_eq!(read(text), Some(number), "{text}");
         }

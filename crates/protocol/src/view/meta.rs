@@ -122,7 +122,7 @@ mod tests {
     const OURS: &str = r#""progressToken":7,"io.modelcontextprotocol/logLevel":"info""#;
 
     #[test]
-    fn meta_comes_first_and_the_rest_is_left_alone() {
+    fn meta_is_added_first_and_all_other_bytes_stay() {
         check("{}", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
         check("{ }", &format!(r#"{{"_meta":{{{OURS}}} }}"#));
         check(
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_meta_already_stays_unless_it_is_ours() {
+    fn existing_meta_entries_stay_unless_the_key_is_set() {
         check(
             r#"{"a":1,"_meta": {"x":2, "progressToken" : 3} ,"b":4}"#,
             r#"{"a":1,"_meta": {"io.modelcontextprotocol/logLevel":"info","x":2, "progressToken" : 7} ,"b":4}"#,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meta_that_only_looks_like_one_is_not_touched() {
+    fn a_nested_meta_member_is_not_changed() {
         check(
             r#"{"arguments":{"_meta":1},"text":"_meta"}"#,
             &format!(r#"{{"_meta":{{{OURS}}},"arguments":{{"_meta":1}},"text":"_meta"}}"#),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_entries_the_last_counts() {
+    fn the_last_of_equal_entries_wins() {
         let entries = [("a", "1"), ("b", "2"), ("a", "3")];
         assert_eq!(with_meta(None, &entries).as_str(), r#"{"_meta":{"b":2,"a":3}}"#);
         let params: Json = r#"{"_meta":{"a":0}}"#.parse().unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_replaced() {
+    fn a_value_that_is_not_an_object_is_replaced() {
         check("null", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
         check("[1]", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
         check(r#"{"_meta":5}"#, &format!(r#"{{"_meta":{{{OURS}}}}}"#));
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_our_entries_change(params in any_value(), is_pretty: bool) {
+        fn only_the_given_entries_change(params in any_value(), is_pretty: bool) {
             let text = if is_pretty { serde_json::to_string_pretty(&params) } else { serde_json::to_string(&params) };
             let written = with_meta(Some(&text.unwrap().parse().unwrap()), &[("k/1", "[1, 2]"), ("b", "null")]);
             let found: Value = serde_json::from_str(written.as_str()).unwrap();

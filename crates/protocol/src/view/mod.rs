@@ -2,7 +2,7 @@
 //!
 //! A view keeps the text it looks at and never fails as a whole: what is missing or of the wrong
 //! kind is `None`, what is unknown stays in the text, and what is against the rules can be asked
-//! for as [`Oddity`]. Builders ([`send`]) are strict: they write what the revision in use knows.
+//! for as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write what the revision in use knows.
 //!
 //! ```text
 //! page           lists, entry by entry: Tool, Resource, Prompt, Skill, Task, Root
@@ -13,43 +13,45 @@
 //! meta           `_meta`, added without touching the rest
 //! ```
 
-mod ask;
+mod annotations;
 mod content;
-mod decor;
 mod fields;
-mod hello;
+mod handshake;
+mod input_request;
+mod list_page;
 pub mod meta;
-mod notice;
-mod odd;
-mod page;
+mod notification;
 mod prompt;
 mod resource;
-mod result;
 mod sampling;
 pub mod send;
-mod server;
+mod server_capabilities;
 #[cfg(feature = "skills")]
 pub mod skill;
-mod subscription;
+mod subscription_filter;
 pub mod task;
 mod tool;
+mod tool_result;
+mod violation;
 
-pub use ask::{Elicitation, ElicitationMode, InputRequest, InputRequired, Root, UrlsRequired};
+pub use annotations::{Annotations, Icon, Role};
 pub use content::{Content, ContentBlock};
-pub use decor::{Annotations, Icon, Role};
-pub use hello::{DiscoverResult, InitializeResult};
+pub use handshake::{DiscoverResult, InitializeResult};
+pub use input_request::{
+    Elicitation, ElicitationMode, InputRequest, InputRequired, Root, UrlElicitationRequired,
+};
+pub use list_page::{CacheHints, CacheScope, ListEntry, ListPage, MemberSpans, RejectedEntry};
 pub use meta::with_meta;
-pub use notice::{Cancelled, Change, LogLevel, LogMessage, Progress};
-pub use odd::{Deviation, Kind, Oddity};
-pub use page::{CacheHints, CacheScope, Entry, Page, Parts, Rejected};
+pub use notification::{Cancelled, ChangeNotification, LogLevel, LogMessage, Progress};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptResult};
 pub use resource::{ReadResult, Resource, ResourceBody, ResourceContents, ResourceTemplate};
-pub use result::{Completion, ResultType, ToolResult};
 pub use sampling::{ModelPreferences, Sampling, ToolChoice};
 pub use send::{ClientCapabilities, ClientInfo};
-pub use server::{Feature, Implementation, ServerCapabilities, TaskFeatures};
+pub use server_capabilities::{Feature, Implementation, ServerCapabilities, TaskFeatures};
 #[cfg(feature = "skills")]
 pub use skill::{Skill, SkillFile, SkillFiles};
-pub use subscription::{Acknowledged, SubscriptionFilter};
+pub use subscription_filter::{SubscriptionAcknowledged, SubscriptionFilter};
 pub use task::{Task, TaskStatus};
 pub use tool::{Tool, ToolHints};
+pub use tool_result::{Completion, ResultType, ToolResult};
+pub use violation::{JsonType, ProtocolViolation, ViolationKind};

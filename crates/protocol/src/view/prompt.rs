@@ -2,20 +2,20 @@
 
 use bytestring::ByteString;
 
+use super::annotations::{Icon, Role};
 use super::content::ContentBlock;
-use super::decor::{Icon, Role};
-use super::fields::{Fields, entry, view};
-use super::odd::{Kind, Rule, Rules};
+use super::fields::{JsonFields, entry, view};
+use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
-const PROMPT: Rules = &[(
+const PROMPT: ObjectRules = &[(
     "",
     &[
-        Rule::needed("name", Kind::String),
-        Rule::optional("title", Kind::String),
-        Rule::optional("description", Kind::String),
-        Rule::optional("arguments", Kind::Array),
-        Rule::optional("icons", Kind::Array),
+        MemberRule::required("name", JsonType::String),
+        MemberRule::optional("title", JsonType::String),
+        MemberRule::optional("description", JsonType::String),
+        MemberRule::optional("arguments", JsonType::Array),
+        MemberRule::optional("icons", JsonType::Array),
     ],
 )];
 
@@ -65,13 +65,18 @@ impl PromptArgument {
             name: raw.text_at("name").filter(|name| !name.is_empty())?,
             title: raw.text_at("title"),
             description: raw.text_at("description"),
-            is_required: raw.flag_at("required").unwrap_or_default(),
+            is_required: raw.bool_at("required").unwrap_or_default(),
         })
     }
 }
 
-const RESULT: Rules =
-    &[("", &[Rule::needed("messages", Kind::Array), Rule::optional("description", Kind::String)])];
+const RESULT: ObjectRules = &[(
+    "",
+    &[
+        MemberRule::required("messages", JsonType::Array),
+        MemberRule::optional("description", JsonType::String),
+    ],
+)];
 
 view! {
     /// The answer to `prompts/get`.
@@ -90,11 +95,11 @@ impl PromptResult {
     }
 }
 
-const MESSAGE: Rules = &[(
+const MESSAGE: ObjectRules = &[(
     "",
     &[
-        Rule::needed("role", Kind::String).one_of(&["user", "assistant"]),
-        Rule::needed("content", Kind::Object),
+        MemberRule::required("role", JsonType::String).one_of(&["user", "assistant"]),
+        MemberRule::required("content", JsonType::Object),
     ],
 )];
 
@@ -122,7 +127,7 @@ impl PromptMessage {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
+    use super::super::ListEntry;
     use super::*;
 
     #[test]
@@ -130,18 +135,18 @@ mod tests {
         let text = r#"{"name":"p","arguments":[{"name":"a","required":true},{},7,
             {"name":"b","required":"yes","title":5}]}"#;
         let arguments = Prompt::read(text.parse().unwrap()).unwrap().arguments();
-        let shown: Vec<_> =
+        let rendered: Vec<_> =
             arguments.iter().map(|it| (it.name.to_string(), it.is_required)).collect();
-        assert_eq!(shown, [("a".to_owned(), true), ("b".to_owned(), false)]);
+        assert_eq!(rendered, [("a".to_owned(), true), ("b".to_owned(), false)]);
     }
 
     #[test]
-    fn messages_are_read_in_every_shape() {
+    fn irregular_messages_are_read_where_possible() {
         let text = r#"{"messages":[{"role":"assistant","content":{"type":"text","text":"a"}},
             {"content":"b"},{"role":"dog","content":[{"type":"text","text":"c"},"d"]},"e"]}"#;
         let messages = PromptResult::read(text.parse().unwrap()).messages();
-        let shown: Vec<_> =
+        let rendered: Vec<_> =
             messages.iter().map(|message| (message.role(), message.content().len())).collect();
-        assert_eq!(shown, [(Role::Assistant, 1), (Role::User, 1), (Role::User, 2)]);
+        assert_eq!(rendered, [(Role::Assistant, 1), (Role::User, 1), (Role::User, 2)]);
     }
 }

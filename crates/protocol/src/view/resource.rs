@@ -2,36 +2,36 @@
 
 use bytestring::ByteString;
 
-use super::decor::{Annotations, Icon};
-use super::fields::{Fields, entry, view};
-use super::odd::{Deviation, Kind, Oddity, Rule, Rules};
-use super::page::CacheHints;
+use super::annotations::{Annotations, Icon};
+use super::fields::{JsonFields, entry, view};
+use super::list_page::CacheHints;
+use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, ViolationKind};
 use crate::Json;
 
-const RESOURCE: Rules = &[(
+const RESOURCE: ObjectRules = &[(
     "",
     &[
-        Rule::needed("uri", Kind::String),
-        Rule::needed("name", Kind::String),
-        Rule::optional("title", Kind::String),
-        Rule::optional("description", Kind::String),
-        Rule::optional("mimeType", Kind::String),
-        Rule::optional("size", Kind::Number),
-        Rule::optional("annotations", Kind::Object),
-        Rule::optional("icons", Kind::Array),
+        MemberRule::required("uri", JsonType::String),
+        MemberRule::required("name", JsonType::String),
+        MemberRule::optional("title", JsonType::String),
+        MemberRule::optional("description", JsonType::String),
+        MemberRule::optional("mimeType", JsonType::String),
+        MemberRule::optional("size", JsonType::Number),
+        MemberRule::optional("annotations", JsonType::Object),
+        MemberRule::optional("icons", JsonType::Array),
     ],
 )];
 
-const TEMPLATE: Rules = &[(
+const TEMPLATE: ObjectRules = &[(
     "",
     &[
-        Rule::needed("uriTemplate", Kind::String),
-        Rule::needed("name", Kind::String),
-        Rule::optional("title", Kind::String),
-        Rule::optional("description", Kind::String),
-        Rule::optional("mimeType", Kind::String),
-        Rule::optional("annotations", Kind::Object),
-        Rule::optional("icons", Kind::Array),
+        MemberRule::required("uriTemplate", JsonType::String),
+        MemberRule::required("name", JsonType::String),
+        MemberRule::optional("title", JsonType::String),
+        MemberRule::optional("description", JsonType::String),
+        MemberRule::optional("mimeType", JsonType::String),
+        MemberRule::optional("annotations", JsonType::Object),
+        MemberRule::optional("icons", JsonType::Array),
     ],
 )];
 
@@ -46,7 +46,7 @@ entry! {
 }
 
 /// Gives both kinds of resources the same accessors.
-macro_rules! described {
+macro_rules! resource_accessors {
     ($($name:ident)*) => { $(
         impl $name {
             /// Returns its name, or its address if it has none.
@@ -83,22 +83,22 @@ macro_rules! described {
     )* };
 }
 
-described!(Resource ResourceTemplate);
+resource_accessors!(Resource ResourceTemplate);
 
 impl Resource {
     /// Returns its size in bytes.
     pub fn size(&self) -> Option<u64> {
-        self.raw.whole_at("size")
+        self.raw.u64_at("size")
     }
 }
 
-const CONTENTS: Rules = &[(
+const CONTENTS: ObjectRules = &[(
     "",
     &[
-        Rule::needed("uri", Kind::String),
-        Rule::optional("mimeType", Kind::String),
-        Rule::optional("text", Kind::String),
-        Rule::optional("blob", Kind::String),
+        MemberRule::required("uri", JsonType::String),
+        MemberRule::optional("mimeType", JsonType::String),
+        MemberRule::optional("text", JsonType::String),
+        MemberRule::optional("blob", JsonType::String),
     ],
 )];
 
@@ -156,7 +156,7 @@ impl ResourceContents {
 
 view! {
     /// The answer to `resources/read`.
-    ReadResult, &[("", &[Rule::needed("contents", Kind::Array)])]
+    ReadResult, &[("", &[MemberRule::required("contents", JsonType::Array)])]
 }
 
 impl ReadResult {
@@ -177,21 +177,21 @@ impl ReadResult {
     }
 
     /// Returns what is against the rules, also inside the contents.
-    pub fn all_oddities(&self) -> Vec<Oddity> {
-        let mut oddities = self.oddities();
+    pub fn all_violations(&self) -> Vec<ProtocolViolation> {
+        let mut violations = self.violations();
         for contents in self.contents() {
-            oddities.extend(contents.oddities());
+            violations.extend(contents.violations());
             if contents.body() == ResourceBody::Missing {
-                oddities.push(Oddity::new("text", Deviation::Missing));
+                violations.push(ProtocolViolation::new("text", ViolationKind::Missing));
             }
         }
-        oddities
+        violations
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
+    use super::super::ListEntry;
     use super::*;
 
     fn read(text: &str) -> ReadResult {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_without_a_name_goes_by_its_address() {
+    fn a_resource_without_a_name_uses_its_uri_as_name() {
         let resource = Resource::read(r#"{"uri":"a:b","name":""}"#.parse().unwrap()).unwrap();
         assert_eq!(resource.name(), "a:b");
         assert!(ResourceTemplate::read(r#"{"uri":"a:b"}"#.parse().unwrap()).is_err());
@@ -225,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn odd_answers_to_a_read_are_survived() {
+    fn irregular_read_results_do_not_fail() {
         assert_eq!(read(r#"{"contents":{"uri":"a","text":"t"}}"#).contents().len(), 1);
         assert_eq!(read("{}").contents().len(), 0);
         assert_eq!(read("null").contents().len(), 0);
-        assert_eq!(read("{}").all_oddities()[0].to_string(), "contents is missing");
+        assert_eq!(read("{}").all_violations()[0].to_string(), "contents is missing");
     }
 }

@@ -2,30 +2,30 @@
 
 use bytestring::ByteString;
 
-use super::fields::{Fields, view};
-use super::odd::{Kind, Rule, Rules};
-use super::page::Entry;
+use super::fields::{JsonFields, view};
+use super::list_page::ListEntry;
 use super::prompt::PromptMessage;
 use super::tool::Tool;
+use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
-const SAMPLING: Rules = &[(
+const SAMPLING: ObjectRules = &[(
     "",
     &[
-        Rule::needed("messages", Kind::Array),
-        Rule::needed("maxTokens", Kind::Number),
-        Rule::optional("systemPrompt", Kind::String),
-        Rule::optional("modelPreferences", Kind::Object),
-        Rule::optional("includeContext", Kind::String).one_of(&[
+        MemberRule::required("messages", JsonType::Array),
+        MemberRule::required("maxTokens", JsonType::Number),
+        MemberRule::optional("systemPrompt", JsonType::String),
+        MemberRule::optional("modelPreferences", JsonType::Object),
+        MemberRule::optional("includeContext", JsonType::String).one_of(&[
             "allServers",
             "none",
             "thisServer",
         ]),
-        Rule::optional("temperature", Kind::Number),
-        Rule::optional("stopSequences", Kind::Array),
-        Rule::optional("metadata", Kind::Object),
-        Rule::optional("tools", Kind::Array),
-        Rule::optional("toolChoice", Kind::Object),
+        MemberRule::optional("temperature", JsonType::Number),
+        MemberRule::optional("stopSequences", JsonType::Array),
+        MemberRule::optional("metadata", JsonType::Object),
+        MemberRule::optional("tools", JsonType::Array),
+        MemberRule::optional("toolChoice", JsonType::Object),
     ],
 )];
 
@@ -42,7 +42,7 @@ impl Sampling {
 
     /// Returns how long the answer may become; `None` if the server forgot to say.
     pub fn max_tokens(&self) -> Option<u64> {
-        self.raw.whole_at("maxTokens")
+        self.raw.u64_at("maxTokens")
     }
 
     /// Returns the instructions for the model: foreign text.
@@ -59,15 +59,15 @@ impl Sampling {
                 .iter()
                 .filter_map(|hint| hint.as_text().or_else(|| hint.text_at("name")))
                 .collect(),
-            cost: preferences.number_at("costPriority"),
-            speed: preferences.number_at("speedPriority"),
-            intelligence: preferences.number_at("intelligencePriority"),
+            cost: preferences.f64_at("costPriority"),
+            speed: preferences.f64_at("speedPriority"),
+            intelligence: preferences.f64_at("intelligencePriority"),
         }
     }
 
     /// Returns how adventurous the model should be.
     pub fn temperature(&self) -> Option<f64> {
-        self.raw.number_at("temperature")
+        self.raw.f64_at("temperature")
     }
 
     /// Returns the texts that end the answer.
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_is_read_as_far_as_it_is_understood() {
+    fn invalid_sampling_members_are_ignored() {
         let sampling = Sampling::read(
             r#"{"messages":[{"role":"user","content":{"type":"text","text":"a"}}],"maxTokens":1e3,
             "modelPreferences":{"hints":[{"name":"big"},"small",{}],"costPriority":0.5},
@@ -147,14 +147,14 @@ mod tests {
         assert_eq!(sampling.tools().len(), 1);
         assert_eq!(sampling.tool_choice(), ToolChoice::Required);
         assert_eq!(sampling.stop_sequences(), ["x"]);
-        assert_eq!(sampling.oddities(), []);
+        assert_eq!(sampling.violations(), []);
     }
 
     #[test]
-    fn an_empty_wish_is_a_wish() {
+    fn empty_sampling_params_are_accepted() {
         let sampling = Sampling::read("{}".parse().unwrap());
         assert!(sampling.messages().is_empty());
         assert_eq!(sampling.tool_choice(), ToolChoice::Auto);
-        assert_eq!(sampling.oddities().len(), 2);
+        assert_eq!(sampling.violations().len(), 2);
     }
 }

@@ -5,18 +5,27 @@
 
 use bytestring::ByteString;
 
-use super::fields::{Fields, entry};
-use super::odd::{Kind, Rule, Rules};
+use super::fields::{JsonFields, entry};
+use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
 /// The name of the extension.
 pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
-const SKILL: Rules = &[
-    ("", &[Rule::needed("uri", Kind::String), Rule::needed("frontmatter", Kind::Object)]),
+const SKILL: ObjectRules = &[
+    (
+        "",
+        &[
+            MemberRule::required("uri", JsonType::String),
+            MemberRule::required("frontmatter", JsonType::Object),
+        ],
+    ),
     (
         "frontmatter",
-        &[Rule::needed("name", Kind::String), Rule::needed("description", Kind::String)],
+        &[
+            MemberRule::required("name", JsonType::String),
+            MemberRule::required("description", JsonType::String),
+        ],
     ),
 ];
 
@@ -74,7 +83,7 @@ impl Skill {
             Some(SkillFile {
                 uri: raw.text_at("uri")?,
                 digest: raw.text_at("digest"),
-                size: raw.whole_at("size"),
+                size: raw.u64_at("size"),
             })
         };
         SkillFiles::Listed(files.into_iter().filter_map(read).collect())
@@ -84,7 +93,7 @@ impl Skill {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Entry;
+    use crate::view::ListEntry;
 
     #[test]
     fn a_skill_lists_its_files() {
@@ -96,11 +105,11 @@ mod tests {
         let SkillFiles::Listed(files) = skill.files() else { panic!("not listed") };
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].size, Some(5));
-        assert_eq!(skill.oddities(), []);
+        assert_eq!(skill.violations(), []);
     }
 
     #[test]
-    fn files_may_be_made_when_they_are_read() {
+    fn files_may_be_dynamic_or_unknown() {
         let files = |rest: &str| {
             let text = format!(r#"{{"uri":"skill://a"{rest}}}"#);
             Skill::read(text.parse().unwrap()).unwrap().files()

@@ -8,29 +8,29 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 
-use super::ask::InputRequest;
-use super::fields::{Fields, entry};
-use super::odd::{Kind, Rule, Rules};
-use super::page::Entry;
-use super::result::ResultType;
+use super::fields::{JsonFields, entry};
+use super::input_request::InputRequest;
+use super::list_page::ListEntry;
+use super::tool_result::ResultType;
+use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 use crate::envelope::{RpcError, code};
 
 /// The name of the extension.
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-const TASK: Rules = &[(
+const TASK: ObjectRules = &[(
     "",
     &[
-        Rule::needed("taskId", Kind::String),
-        Rule::needed("status", Kind::String).one_of(TaskStatus::NAMES),
-        Rule::needed("createdAt", Kind::String),
-        Rule::needed("lastUpdatedAt", Kind::String),
-        Rule::optional("statusMessage", Kind::String),
-        Rule::optional("pollInterval", Kind::Number),
-        Rule::optional("pollIntervalMs", Kind::Number),
-        Rule::optional("result", Kind::Object),
-        Rule::optional("error", Kind::Object),
+        MemberRule::required("taskId", JsonType::String),
+        MemberRule::required("status", JsonType::String).one_of(TaskStatus::NAMES),
+        MemberRule::required("createdAt", JsonType::String),
+        MemberRule::required("lastUpdatedAt", JsonType::String),
+        MemberRule::optional("statusMessage", JsonType::String),
+        MemberRule::optional("pollInterval", JsonType::Number),
+        MemberRule::optional("pollIntervalMs", JsonType::Number),
+        MemberRule::optional("result", JsonType::Object),
+        MemberRule::optional("error", JsonType::Object),
     ],
 )];
 
@@ -66,7 +66,7 @@ impl TaskStatus {
 
 impl Task {
     /// Returns the task that a result promises; `None` if the result is an ordinary one.
-    pub fn promised_by(result: &Json) -> Option<Self> {
+    pub fn from_result(result: &Json) -> Option<Self> {
         if let Some(task) = result.object_at("task") {
             return Self::read(task).ok();
         }
@@ -91,7 +91,7 @@ impl Task {
 
     /// Returns how long to wait before asking again.
     pub fn poll_interval(&self) -> Option<Duration> {
-        self.raw.millis_at("pollIntervalMs").or_else(|| self.raw.millis_at("pollInterval"))
+        self.raw.duration_at("pollIntervalMs").or_else(|| self.raw.duration_at("pollInterval"))
     }
 
     /// Returns the result that a finished task brings along (the extension's way).
@@ -121,18 +121,18 @@ impl Task {
 mod tests {
     use super::*;
 
-    fn promised(text: &str) -> Option<Task> {
-        Task::promised_by(&text.parse().unwrap())
+    fn task_in(text: &str) -> Option<Task> {
+        Task::from_result(&text.parse().unwrap())
     }
 
     #[test]
-    fn both_ways_promise_a_task() {
-        let legacy = promised(
+    fn a_task_is_read_from_both_kinds_of_result() {
+        let legacy = task_in(
             r#"{"task":{"taskId":"a","status":"working","ttl":60000,"pollInterval":50,
             "createdAt":"x","lastUpdatedAt":"x"}}"#,
         )
         .unwrap();
-        let modern = promised(
+        let modern = task_in(
             r#"{"resultType":"task","taskId":"a","status":"working","ttlMs":60000,
             "pollIntervalMs":50,"createdAt":"x","lastUpdatedAt":"x"}"#,
         )
@@ -141,21 +141,21 @@ mod tests {
             assert_eq!(task.id(), "a");
             assert_eq!(task.status(), TaskStatus::Working);
             assert_eq!(task.poll_interval(), Some(Duration::from_millis(50)));
-            assert_eq!(task.oddities(), []);
+            assert_eq!(task.violations(), []);
         }
     }
 
     #[test]
-    fn an_ordinary_result_promises_nothing() {
+    fn a_result_without_a_task_gives_none() {
         for text in
             [r#"{"content":[],"taskId":"a"}"#, r#"{"task":{}}"#, r#"{"resultType":"task"}"#, "7"]
         {
-            assert_eq!(promised(text), None, "{text}");
+            assert_eq!(task_in(text), None, "{text}");
         }
     }
 
     #[test]
-    fn the_outcome_comes_along() {
+    fn the_result_and_the_error_of_a_task_are_read() {
         let task = |text: &str| Task::read(text.parse().unwrap()).unwrap();
         let done = task(r#"{"taskId":"a","status":"completed","result":{"content":[]}}"#);
         assert!(done.status().is_final());

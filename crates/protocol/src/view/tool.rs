@@ -5,40 +5,40 @@
 
 use bytestring::ByteString;
 
-use super::decor::Icon;
-use super::fields::{Fields, entry};
-use super::odd::{Kind, Rule, Rules};
+use super::annotations::Icon;
+use super::fields::{JsonFields, entry};
+use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
-const TOOL: Rules = &[
+const TOOL: ObjectRules = &[
     (
         "",
         &[
-            Rule::needed("name", Kind::String),
-            Rule::needed("inputSchema", Kind::Object),
-            Rule::optional("title", Kind::String),
-            Rule::optional("description", Kind::String),
-            Rule::optional("outputSchema", Kind::Object),
-            Rule::optional("annotations", Kind::Object),
-            Rule::optional("execution", Kind::Object),
-            Rule::optional("icons", Kind::Array),
-            Rule::optional("_meta", Kind::Object),
+            MemberRule::required("name", JsonType::String),
+            MemberRule::required("inputSchema", JsonType::Object),
+            MemberRule::optional("title", JsonType::String),
+            MemberRule::optional("description", JsonType::String),
+            MemberRule::optional("outputSchema", JsonType::Object),
+            MemberRule::optional("annotations", JsonType::Object),
+            MemberRule::optional("execution", JsonType::Object),
+            MemberRule::optional("icons", JsonType::Array),
+            MemberRule::optional("_meta", JsonType::Object),
         ],
     ),
-    ("inputSchema", &[Rule::needed("type", Kind::String).one_of(&["object"])]),
+    ("inputSchema", &[MemberRule::required("type", JsonType::String).one_of(&["object"])]),
     (
         "annotations",
         &[
-            Rule::optional("title", Kind::String),
-            Rule::optional("readOnlyHint", Kind::Boolean),
-            Rule::optional("destructiveHint", Kind::Boolean),
-            Rule::optional("idempotentHint", Kind::Boolean),
-            Rule::optional("openWorldHint", Kind::Boolean),
+            MemberRule::optional("title", JsonType::String),
+            MemberRule::optional("readOnlyHint", JsonType::Boolean),
+            MemberRule::optional("destructiveHint", JsonType::Boolean),
+            MemberRule::optional("idempotentHint", JsonType::Boolean),
+            MemberRule::optional("openWorldHint", JsonType::Boolean),
         ],
     ),
     (
         "execution",
-        &[Rule::optional("taskSupport", Kind::String).one_of(&[
+        &[MemberRule::optional("taskSupport", JsonType::String).one_of(&[
             "forbidden",
             "optional",
             "required",
@@ -48,7 +48,7 @@ const TOOL: Rules = &[
 
 entry! {
     /// Something that a server can do.
-    Tool, "tools", "name" as name, TOOL, parts: ["inputSchema", "description"]
+    Tool, "tools", "name" as name, TOOL, spans: ["inputSchema", "description"]
 }
 
 impl Tool {
@@ -60,7 +60,7 @@ impl Tool {
 
     /// Returns what it does, in the server's words.
     pub fn description(&self) -> Option<ByteString> {
-        self.parts.get(&self.raw, 1)?.as_text()
+        self.spans.get(&self.raw, 1)?.as_text()
     }
 
     /// Returns the schema of its arguments; `None` if what stands there is no schema at all.
@@ -68,7 +68,7 @@ impl Tool {
     /// A schema that is missing, `null` or `true` allows every object, which is what such servers
     /// mean.
     pub fn input_schema(&self) -> Option<Json> {
-        meant(self.parts.get(&self.raw, 0))
+        usable_schema(self.spans.get(&self.raw, 0))
     }
 
     /// Returns the schema of its structured content.
@@ -82,10 +82,10 @@ impl Tool {
             return ToolHints::default();
         };
         ToolHints {
-            read_only: annotations.flag_at("readOnlyHint"),
-            destructive: annotations.flag_at("destructiveHint"),
-            idempotent: annotations.flag_at("idempotentHint"),
-            open_world: annotations.flag_at("openWorldHint"),
+            read_only: annotations.bool_at("readOnlyHint"),
+            destructive: annotations.bool_at("destructiveHint"),
+            idempotent: annotations.bool_at("idempotentHint"),
+            open_world: annotations.bool_at("openWorldHint"),
         }
     }
 
@@ -95,7 +95,7 @@ impl Tool {
     }
 }
 
-fn meant(schema: Option<Json>) -> Option<Json> {
+fn usable_schema(schema: Option<Json>) -> Option<Json> {
     match schema {
         Some(schema) if schema.is_object() => Some(schema),
         Some(schema) if !schema.is_null() && schema.as_str() != "true" => None,
@@ -118,22 +118,22 @@ pub struct ToolHints {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entry;
+    use super::super::ListEntry;
     use super::*;
 
     fn tool(rest: &str) -> Tool {
         Tool::read(format!(r#"{{"name":"t"{rest}}}"#).parse().unwrap()).unwrap()
     }
 
-    fn check(rest: &str, schema: Option<&str>, oddities: &str) {
+    fn check(rest: &str, schema: Option<&str>, violations: &str) {
         let tool = tool(rest);
         assert_eq!(tool.input_schema().as_ref().map(Json::as_str), schema, "{rest}");
-        let found: Vec<_> = tool.oddities().iter().map(ToString::to_string).collect();
-        assert_eq!(found.join("; "), oddities, "{rest}");
+        let found: Vec<_> = tool.violations().iter().map(ToString::to_string).collect();
+        assert_eq!(found.join("; "), violations, "{rest}");
     }
 
     #[test]
-    fn a_tool_without_a_usual_schema_can_still_be_called() {
+    fn a_missing_schema_allows_every_object() {
         let any = Some(r#"{"type":"object"}"#);
         check(r#","inputSchema":{"type":"object"}"#, any, "");
         check("", any, r#""t": inputSchema is missing"#);
@@ -143,23 +143,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_not_taken_for_one() {
+    fn a_value_that_is_not_a_schema_is_rejected() {
         check(r#","inputSchema":false"#, None, r#""t": inputSchema is a boolean, not an object"#);
         check(r#","inputSchema":"x""#, None, r#""t": inputSchema is a string, not an object"#);
         check(r#","inputSchema":[]"#, None, r#""t": inputSchema is an array, not an object"#);
     }
 
     #[test]
-    fn a_hint_of_the_wrong_type_is_no_hint() {
+    fn a_hint_of_the_wrong_type_is_ignored() {
         let tool = tool(
             r#","inputSchema":{"type":"object"},"title":null,
             "annotations":{"readOnlyHint":"true","destructiveHint":false,"title":"T"}"#,
         );
         assert_eq!(tool.hints(), ToolHints { destructive: Some(false), ..ToolHints::default() });
         assert_eq!(tool.title().unwrap(), "T");
-        let oddities: Vec<_> = tool.oddities().iter().map(ToString::to_string).collect();
+        let violations: Vec<_> = tool.violations().iter().map(ToString::to_string).collect();
         assert_eq!(
-            oddities,
+            violations,
             [
                 r#""t": title is null, not a string"#,
                 r#""t": annotations.readOnlyHint is a string, not a boolean"#

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use wharf_config::Approval;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
-use wharf_protocol::transport::Pending;
+use wharf_protocol::transport::BoxFuture;
 use wharf_protocol::view::ToolHints;
 
 use super::remembered::Remembered;
@@ -21,7 +21,7 @@ use crate::call::{CallError, Reason};
 /// Asks a person, or whoever decides for them.
 pub trait Approver: Send + Sync + 'static {
     /// Returns the answer to one request. The future is dropped when the caller gives up.
-    fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer>;
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer>;
 }
 
 /// A call that needs somebody's yes.
@@ -230,7 +230,7 @@ mod tests {
     struct Script(Mutex<Vec<Answer>>);
 
     impl Approver for Script {
-        fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer> {
+        fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
             assert_eq!(request.arguments.as_str(), r#"{"path":"/"}"#, "shown in full");
             let answer = self.0.lock().unwrap().remove(0);
             Box::pin(async move { answer })

@@ -10,7 +10,7 @@ use wharf_protocol::Json;
 use wharf_protocol::envelope::{RpcError, code};
 use wharf_protocol::era::Era;
 use wharf_protocol::peer::RequestError;
-use wharf_protocol::transport::{HttpError, Phase as HttpPhase};
+use wharf_protocol::transport::{HttpError, HttpPhase};
 use wharf_protocol::view::ToolHints;
 
 use super::error::{CallError, ErrorKind, Phase, Reason, bounded};
@@ -83,8 +83,8 @@ pub(crate) fn may_repeat(error: &RequestError, claims: Claims) -> bool {
         RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
         RequestError::Refused(refusal) if refusal.code == code::HEADER_MISMATCH => false,
         // The time that the caller gave is over.
-        _ if matches!(error.itself(), RequestError::TimedOut { .. }) => false,
-        _ if error.was_turned_away(claims.era) => true,
+        _ if matches!(error.innermost(), RequestError::TimedOut { .. }) => false,
+        _ if error.was_not_executed(claims.era) => true,
         _ => {
             let unknown = judge(error, claims.era).outcome == Ran::Unknown;
             unknown && claims.allow_repeating() && may_pass_later(error, claims.era)
@@ -109,7 +109,7 @@ struct Verdict {
 fn judge(error: &RequestError, era: Era) -> Verdict {
     use Ran::{Known, Unknown};
 
-    if let RequestError::Midway(inner) = error {
+    if let RequestError::AfterStart(inner) = error {
         // Whatever became of a later request, the tool may have begun with the first.
         return Verdict { outcome: Unknown, may_pass: false, ..judge(inner, era) };
     }
@@ -127,17 +127,19 @@ fn judge(error: &RequestError, era: Era) -> Verdict {
         RequestError::TimedOut { .. } if not_sent => (Phase::Send, Reason::TimedOut, Known),
         RequestError::TimedOut { .. } => (Phase::Receive, Reason::TimedOut, Unknown),
         RequestError::Lost { .. } if not_sent => (Phase::Send, Reason::Lost, Known),
-        RequestError::Lost { .. } | RequestError::Cut => (Phase::Receive, Reason::Lost, Unknown),
+        RequestError::Lost { .. } | RequestError::StreamEnded => {
+            (Phase::Receive, Reason::Lost, Unknown)
+        }
         // Whoever answered did not name the request: it may be something in front of the server,
         // after the server has begun.
         RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
             (Phase::Protocol, Reason::Refused, Unknown)
         }
         RequestError::Http(error) => judge_http(error),
-        RequestError::TooLarge { .. } | RequestError::Nonsense(_) => {
+        RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => {
             (Phase::Decode, Reason::BadAnswer, Unknown)
         }
-        RequestError::Unanswered(_) | RequestError::TooManyRounds(_) => {
+        RequestError::InputUnavailable(_) | RequestError::TooManyRounds(_) => {
             (Phase::Protocol, Reason::Unanswered, Unknown)
         }
         RequestError::Unsendable(_) => (Phase::Send, Reason::Impossible, Known),
@@ -158,7 +160,7 @@ fn judge_http(error: &HttpError) -> (Phase, Reason, Ran) {
         }
         HttpError::TimedOut { .. } => (Phase::Receive, Reason::TimedOut, Unknown),
         // The connection was there, and went before anything was written.
-        HttpError::NoAnswer { never_sent: true, .. } => (Phase::Send, Reason::Lost, Known),
+        HttpError::NoResponse { never_sent: true, .. } => (Phase::Send, Reason::Lost, Known),
         _ if error.never_sent() => (Phase::Connect, Reason::Connect, Known),
         HttpError::Redirected { .. } => (Phase::Protocol, Reason::Refused, Unknown),
         HttpError::TooLarge { .. } | HttpError::Compressed { .. } => {
@@ -173,19 +175,21 @@ fn may_pass_later(error: &RequestError, era: Era) -> bool {
     if let Some(status) = error.status() {
         return matches!(status.as_u16(), 408 | 429) || status.is_server_error();
     }
-    match error.itself() {
+    match error.innermost() {
         RequestError::Refused(refusal) if era == Era::Modern => {
             matches!(refusal.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
         }
-        RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::Cut => true,
+        RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::StreamEnded => {
+            true
+        }
         RequestError::Http(error) => matches!(
             **error,
             HttpError::Lookup { .. }
                 | HttpError::Connect { .. }
                 | HttpError::Proxy { .. }
                 | HttpError::TimedOut { .. }
-                | HttpError::NoAnswer { .. }
-                | HttpError::BrokeOff { .. }
+                | HttpError::NoResponse { .. }
+                | HttpError::IncompleteBody { .. }
         ),
         _ => false,
     }
@@ -214,7 +218,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use wharf_protocol::peer::{EndReason, Ended};
+    use wharf_protocol::peer::{EndReason, SessionEnd};
 
     use super::*;
 
@@ -224,7 +228,8 @@ mod tests {
 
     fn lost(never_sent: bool) -> RequestError {
         let reason = EndReason::OutputClosed;
-        let ended = Arc::new(Ended { reason, stderr: "starting\npanic: out of cheese\n".into() });
+        let ended =
+            Arc::new(SessionEnd { reason, stderr: "starting\npanic: out of cheese\n".into() });
         RequestError::Lost { ended, never_sent }
     }
 
@@ -253,7 +258,7 @@ mod tests {
 
     /// The error of a later request of a call.
     fn midway(error: RequestError) -> RequestError {
-        RequestError::Midway(Box::new(error))
+        RequestError::AfterStart(Box::new(error))
     }
 
     fn samples() -> Vec<(&'static str, RequestError)> {
@@ -280,13 +285,13 @@ mod tests {
             ("late after sending", timed_out(false)),
             ("lost before sending", lost(true)),
             ("lost after sending", lost(false)),
-            ("cut", RequestError::Cut),
+            ("cut", RequestError::StreamEnded),
             ("closed client", RequestError::Http(Arc::new(HttpError::Closed))),
             ("too large", RequestError::TooLarge { limit: 9 }),
-            ("nonsense", RequestError::Nonsense("the result is no object".into())),
-            ("unanswered", RequestError::Unanswered(RpcError::new(-1, "nobody is here"))),
+            ("nonsense", RequestError::InvalidResponse("the result is no object".into())),
+            ("unanswered", RequestError::InputUnavailable(RpcError::new(-1, "nobody is here"))),
             ("unsendable", RequestError::Unsendable("no headers".into())),
-            ("elsewhere", RequestError::Elsewhere),
+            ("elsewhere", RequestError::EndpointOnOtherOrigin),
             ("late 401", midway(unauthorized(StatusCode::UNAUTHORIZED))),
             ("late mismatch", midway(refused(code::HEADER_MISMATCH))),
             ("late bad params", midway(refused(code::INVALID_PARAMS))),
@@ -424,7 +429,10 @@ mod tests {
             explain(&lost(false), Era::Legacy, "newer", &Secrets::default()).stderr.as_deref(),
             Some("newer")
         );
-        assert_eq!(explain(&RequestError::Cut, Era::Legacy, "", &Secrets::default()).stderr, None);
+        assert_eq!(
+            explain(&RequestError::StreamEnded, Era::Legacy, "", &Secrets::default()).stderr,
+            None
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tracing::Instrument;
 use tracing::span::Id;
 use wharf_config::Problem;
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{Cut, Listing, RequestOptions};
+use wharf_protocol::peer::{ListCut, ListResult, RequestOptions};
 use wharf_protocol::transport::Tracer;
 use wharf_protocol::transport::process::TaskTracker;
 use wharf_protocol::{
@@ -69,7 +69,7 @@ pub(crate) struct Tools {
     /// By what they were prepared; others may hold by now.
     pub(super) terms: Arc<Terms>,
     /// Why there are not all of them.
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<ListCut>,
     /// What is not as it was when it was first seen.
     pub(crate) differences: Arc<[ToolChange]>,
     /// How long the list holds by the server's own word.
@@ -131,9 +131,9 @@ impl Attempt<'_> {
                 };
                 tokio::join!(connect_stdio(&stdio, &options, inbox.clone()), making).0
             }
-            ResolvedTransport::Http { target, authorizer, flavor } => {
+            ResolvedTransport::Http { target, authorizer, http_transport } => {
                 let client = self.shared.http.clone();
-                let http = HttpSpec { target, client, authorizer, flavor };
+                let http = HttpSpec { target, client, authorizer, http_transport };
                 // Boxed, so that servers on stdio do not carry the room for it.
                 Box::pin(connect_http(&http, &options, inbox.clone())).await
             }
@@ -200,7 +200,7 @@ impl Attempt<'_> {
         Ok(self.prepare(peer, listing, secrets))
     }
 
-    fn prepare(&self, peer: &Peer, listing: Listing<view::Tool>, secrets: &Secrets) -> Tools {
+    fn prepare(&self, peer: &Peer, listing: ListResult<view::Tool>, secrets: &Secrets) -> Tools {
         let (shared, terms) = (self.shared, self.terms);
         let spec = &terms.server.spec;
         // Cache, pins and offer share one list: it may be long.
@@ -236,8 +236,8 @@ fn has_tools(peer: &Peer) -> bool {
     can.tools().is_some() || (can.resources().is_none() && can.prompts().is_none())
 }
 
-fn nothing() -> Listing<view::Tool> {
-    Listing {
+fn nothing() -> ListResult<view::Tool> {
+    ListResult {
         items: Vec::new(),
         rejected: Vec::new(),
         cache: view::CacheHints::default(),

@@ -13,7 +13,7 @@ use tracing::Instrument;
 use wharf_config::{Problem, ServerName};
 use wharf_protocol::Peer;
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{Ended, RequestError};
+use wharf_protocol::peer::{RequestError, SessionEnd};
 use wharf_protocol::transport::process::TaskTracker;
 
 use super::attempt::{Attempt, Ears, Live, Tools};
@@ -99,7 +99,7 @@ pub(super) enum Start {
 enum Left {
     Stopped,
     Asked,
-    Ended(Arc<Ended>, Arc<Secrets>),
+    Ended(Arc<SessionEnd>, Arc<Secrets>),
     Failed(Failure),
 }
 
@@ -343,7 +343,7 @@ impl Connection {
                 Ok(())
                 | Err(
                     RequestError::Refused(_)
-                    | RequestError::Nonsense(_)
+                    | RequestError::InvalidResponse(_)
                     | RequestError::Inconclusive { status: None, .. },
                 ),
             ) => None,

@@ -72,7 +72,7 @@ async fn subscribe(peer: &Peer, inbox: &Inbox, options: &RequestOptions) -> Infa
     loop {
         let outcome = match peer.listen(&filter, options).await {
             Ok(subscription) => {
-                inbox.listening(&filter, subscription.is_ahead);
+                inbox.listening(&filter, subscription.is_before_next_response);
                 if !std::mem::take(&mut is_first) {
                     inbox.may_have_missed(&filter);
                 }

@@ -13,7 +13,7 @@ use wharf_config::ServerName;
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{Handler, Reply};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture};
 use wharf_protocol::view::send::{self, ElicitationAnswer};
 use wharf_protocol::view::{
     Elicitation, ElicitationMode, LogMessage, Sampling, SubscriptionFilter,
@@ -174,7 +174,7 @@ impl Inbox {
         }
     }
 
-    fn elicit(&self, question: Elicitation) -> Reply {
+    fn elicit(&self, question: Elicitation) -> HandlerFuture {
         let Some(elicitor) = self.ports.elicitor.clone() else {
             return refused("elicitation/create");
         };
@@ -195,7 +195,7 @@ impl Inbox {
         })
     }
 
-    fn sample(&self, request: Sampling) -> Reply {
+    fn sample(&self, request: Sampling) -> HandlerFuture {
         let Some(sampler) = self.ports.sampler.clone() else {
             return refused("sampling/createMessage");
         };
@@ -216,8 +216,8 @@ impl Inbox {
     }
 }
 
-impl Handler for Inbox {
-    fn notified(&self, notification: Notification) {
+impl ClientHandler for Inbox {
+    fn on_notification(&self, notification: Notification) {
         let server = self.server.clone();
         let params = notification.params.unwrap_or_else(Json::object);
         match &*notification.method {
@@ -247,11 +247,11 @@ impl Handler for Inbox {
         }
     }
 
-    fn renewed(&self) {
+    fn on_session_renewed(&self) {
         self.changes.renewed.notify_one();
     }
 
-    fn asked(&self, method: &str, params: Option<Json>) -> Reply {
+    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
         let params = params.unwrap_or_else(Json::object);
         match method {
             "roots/list" if !self.ports.roots.is_empty() => {
@@ -265,12 +265,12 @@ impl Handler for Inbox {
     }
 }
 
-fn invalid(why: &str) -> Reply {
+fn invalid(why: &str) -> HandlerFuture {
     let error = RpcError::invalid_params(why);
     Box::pin(async move { Err(error) })
 }
 
-fn refused(method: &str) -> Reply {
+fn refused(method: &str) -> HandlerFuture {
     let error = RpcError::method_not_found(method);
     Box::pin(async move { Err(error) })
 }

@@ -106,7 +106,7 @@ impl Shared {
         ConnectOptions {
             capabilities: self.options.ports.capabilities(),
             timeout: connect_limit(spec),
-            limits: peer::Limits::default(),
+            limits: peer::SessionLimits::default(),
             pinned: spec.policy.protocol_version.as_ref().and_then(|text| text.parse().ok()),
             ..ConnectOptions::new(self.options.client.clone())
         }

@@ -13,7 +13,7 @@ use wharf_config::text::clip;
 use wharf_config::{Level, Problem, ServerName, Source, TransportKind};
 use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::peer::Cut;
+use wharf_protocol::peer::ListCut;
 
 use super::shared::Rules;
 use crate::call::{CallError, Details, Reason};
@@ -54,7 +54,7 @@ pub struct ServerView {
     /// Headless runs fail without it.
     pub is_required: bool,
     /// Why not all of its tools are listed, if they are not.
-    pub cut: Option<Cut>,
+    pub cut: Option<ListCut>,
     /// What its definition gets wrong.
     pub(crate) defined: Arc<[Problem]>,
     /// What was left out when it was last connected.
@@ -218,7 +218,7 @@ impl ServerView {
 }
 
 /// Says that a list is not whole.
-pub(crate) fn cut_problem(server: &ServerName, what: &str, cut: Cut) -> Problem {
+pub(crate) fn cut_problem(server: &ServerName, what: &str, cut: ListCut) -> Problem {
     Problem::warning("list-cut", format!("its list of {what} was cut: {cut}"))
         .of_server(server.as_str())
         .hint(format!("only the {what} up to there can be used; tell the author of the server"))

@@ -16,7 +16,7 @@ use wharf_protocol::envelope::code;
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{Peer, RequestError};
 use wharf_protocol::view::send::ElicitationAnswer;
-use wharf_protocol::view::{Elicitation, ElicitationMode, UrlsRequired};
+use wharf_protocol::view::{Elicitation, ElicitationMode, UrlElicitationRequired};
 
 use crate::ports::Ports;
 
@@ -130,7 +130,7 @@ fn required(refusal: Refusal<'_>) -> Vec<Elicitation> {
     let error = refusal.error.refusal().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
     let error = error.filter(|_| refusal.peer.revision() == Revision::V2025_11_25);
     let data = error.and_then(|error| error.data.clone());
-    data.map(|data| UrlsRequired::read(data).elicitations()).unwrap_or_default()
+    data.map(|data| UrlElicitationRequired::read(data).elicitations()).unwrap_or_default()
 }
 
 #[cfg(test)]

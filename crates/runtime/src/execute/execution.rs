@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_protocol::Json;
 use wharf_protocol::era::Era;
-use wharf_protocol::peer::{Deadline, Peer, ProgressReport, RequestError, RequestOptions};
+use wharf_protocol::peer::{Deadline, Peer, ProgressMode, RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
 
@@ -245,7 +245,9 @@ fn idle_limit(server: &ServerView, options: &CallOptions, left: Duration) -> Dur
 /// Tells whether an error is also seen when a server has ended, or when it requires authorization.
 pub(crate) fn may_be_gone(error: &RequestError) -> bool {
     match error {
-        RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::Cut => true,
+        RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::StreamEnded => {
+            true
+        }
         _ => error.status().is_some_and(|status| status.is_server_error()),
     }
 }
@@ -257,9 +259,11 @@ fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -
         progress: match &options.progress {
             Some(listener) => {
                 let (listener, secrets) = (Arc::clone(listener), Arc::clone(&server.secrets));
-                ProgressReport::To(Arc::new(move |report| listener(secrets.hide_in_json(report))))
+                ProgressMode::Listener(Arc::new(move |report| {
+                    listener(secrets.hide_in_json(report))
+                }))
             }
-            None => ProgressReport::SignsOfLife,
+            None => ProgressMode::KeepAlive,
         },
         meta: options.meta.clone(),
     }

@@ -91,17 +91,17 @@ pub(crate) fn refused(span: &Span, error: &RequestError) {
     if let Some(status) = error.status() {
         return failed(span, status.as_str().to_owned());
     }
-    let kind = match error.itself() {
+    let kind = match error.innermost() {
         RequestError::Refused(error) | RequestError::Inconclusive { error, .. } => {
             let code = error.code.to_string();
             span.set_attribute("rpc.response.status_code", code.clone());
             return failed(span, code);
         }
         RequestError::TimedOut { .. } => "timeout",
-        RequestError::Lost { .. } | RequestError::Cut => "lost",
+        RequestError::Lost { .. } | RequestError::StreamEnded => "lost",
         RequestError::Http(_) => "http",
-        RequestError::TooLarge { .. } | RequestError::Nonsense(_) => "bad_answer",
-        RequestError::Unanswered(_) | RequestError::TooManyRounds(_) => "unanswered",
+        RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => "bad_answer",
+        RequestError::InputUnavailable(_) | RequestError::TooManyRounds(_) => "unanswered",
         _ => "_OTHER",
     };
     failed(span, kind);

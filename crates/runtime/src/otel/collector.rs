@@ -12,7 +12,7 @@ use bytes::Bytes;
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use tokio::runtime::{Builder, Handle, Runtime};
 use wharf_config::Env;
-use wharf_protocol::transport::{self, Target};
+use wharf_protocol::transport::{self, HttpTarget};
 
 use crate::http::http_options;
 
@@ -40,7 +40,7 @@ impl Collector {
 
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (head, body) = request.into_parts();
-        let target: Target = head.uri.to_string().parse()?;
+        let target: HttpTarget = head.uri.to_string().parse()?;
         let waiter = self.waiter.as_ref().filter(|_| Handle::try_current().is_err());
         let waiter = waiter.ok_or("a collector cannot be waited for inside a Tokio runtime")?;
         let answer = self.client.post(&target, head.headers, body, MOST_ANSWER);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::future::join_all;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use wharf_protocol::transport::{Authorizer, Challenge, Pending, Verdict};
+use wharf_protocol::transport::{Authorizer, BoxFuture, Challenge, ChallengeAction};
 
 use super::commands::{CommandKey, Commands};
 use super::credentials::{self, CredentialStore};
@@ -122,7 +122,7 @@ impl Sent {
 }
 
 impl Authorizer for ServerHeaders {
-    fn headers(&self) -> Pending<'_, HeaderMap> {
+    fn headers(&self) -> BoxFuture<'_, HeaderMap> {
         // Another server may have renewed a command that we share.
         let known = self.printed.iter().filter_map(|(name, key)| {
             let value = headers::value(&self.commands.known(key)?).ok()?;
@@ -138,16 +138,16 @@ impl Authorizer for ServerHeaders {
         self.current().generation
     }
 
-    fn challenged(&self, challenge: Challenge) -> Pending<'_, Verdict> {
+    fn on_challenge(&self, challenge: Challenge) -> BoxFuture<'_, ChallengeAction> {
         Box::pin(async move {
-            if challenge.status != StatusCode::UNAUTHORIZED || challenge.earlier > 0 {
-                return Verdict::GiveUp;
+            if challenge.status != StatusCode::UNAUTHORIZED || challenge.previous_challenges > 0 {
+                return ChallengeAction::GiveUp;
             }
             self.renew_stored();
             self.renew_printed().await;
             // Somebody else may have renewed them since this request was sent.
             let is_renewed = self.generation() != challenge.generation;
-            if is_renewed { Verdict::Repeat } else { Verdict::GiveUp }
+            if is_renewed { ChallengeAction::Retry } else { ChallengeAction::GiveUp }
         })
     }
 }

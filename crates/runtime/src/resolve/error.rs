@@ -1,7 +1,7 @@
 //! Why a server cannot be started or reached as its entry says. No text here holds a secret: what
 //! an entry says is named as written and masked, or not at all.
 
-use wharf_protocol::transport::TargetError;
+use wharf_protocol::transport::HttpTargetError;
 
 /// What keeps a server from being tried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +43,7 @@ pub(crate) enum ResolveError {
     },
     /// The address is none.
     #[error("\"url\" cannot be used")]
-    BadUrl(#[source] TargetError),
+    BadUrl(#[source] HttpTargetError),
 }
 
 impl ResolveError {

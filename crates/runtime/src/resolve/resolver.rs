@@ -13,9 +13,9 @@ use http::{HeaderMap, HeaderName};
 use wharf_config::{
     ConfigValue, Endpoint, Env, LaunchCommand, Level, Problem, Secret, Transport, command,
 };
-use wharf_protocol::HttpFlavor;
-use wharf_protocol::transport::process::Launch;
-use wharf_protocol::transport::{Authorizer, Target};
+use wharf_protocol::HttpTransport;
+use wharf_protocol::transport::process::ProcessLaunch;
+use wharf_protocol::transport::{Authorizer, HttpTarget};
 
 use super::authorizer::{Sent, ServerHeaders, Stored};
 use super::commands::Commands;
@@ -57,15 +57,15 @@ pub(crate) struct ResolvedServer {
 #[derive(Clone)]
 pub(crate) enum ResolvedTransport {
     /// A program.
-    Stdio(Launch),
+    Stdio(ProcessLaunch),
     /// An address.
     Http {
         /// Where it is.
-        target: Target,
+        target: HttpTarget,
         /// Its headers.
         authorizer: Arc<dyn Authorizer>,
         /// Which transport to try first.
-        flavor: HttpFlavor,
+        http_transport: HttpTransport,
     },
 }
 
@@ -74,7 +74,7 @@ impl fmt::Debug for ResolvedTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio(_) => f.write_str("Stdio"),
-            Self::Http { target, flavor, .. } => write!(f, "{target:?} {flavor:?}"),
+            Self::Http { target, http_transport, .. } => write!(f, "{target:?} {http_transport:?}"),
         }
     }
 }
@@ -117,11 +117,11 @@ impl Resolver {
                 let target = target(&endpoint.url)?;
                 let headers = Arc::new(self.headers(server, endpoint, &mut notes).await?);
                 let secrets = Secrets::of_address(&endpoint.url.expose(), &headers);
-                let flavor = match &server.spec.transport {
-                    Transport::Sse(_) => HttpFlavor::EventStream,
-                    Transport::Http(_) | Transport::Stdio(_) => HttpFlavor::Any,
+                let http_transport = match &server.spec.transport {
+                    Transport::Sse(_) => HttpTransport::PreferSse,
+                    Transport::Http(_) | Transport::Stdio(_) => HttpTransport::Auto,
                 };
-                (ResolvedTransport::Http { target, authorizer: headers, flavor }, secrets)
+                (ResolvedTransport::Http { target, authorizer: headers, http_transport }, secrets)
             }
         };
         let secrets = Arc::new(secrets);
@@ -133,7 +133,7 @@ impl Resolver {
         server: &Ready,
         launch: &LaunchCommand,
         notes: &mut Notes<'_>,
-    ) -> Result<(Launch, Secrets), ResolveError> {
+    ) -> Result<(ProcessLaunch, Secrets), ResolveError> {
         let platform = self.env.platform;
         let names = |name: &str| {
             launch.env.iter().any(|(own, _)| environment::is_same(own, name, platform))
@@ -180,7 +180,7 @@ impl Resolver {
         hidden.variables(child.iter(), own);
         hidden.arguments(&launch.args, &server.expanded);
         let secrets = Secrets::of_program(hidden);
-        let launch = Launch {
+        let launch = ProcessLaunch {
             program: program.into(),
             arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
             environment: child.into_launch(),

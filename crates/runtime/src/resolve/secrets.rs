@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use wharf_protocol::Json;
 use wharf_protocol::redact::Redactor;
-use wharf_protocol::view::Entry;
+use wharf_protocol::view::ListEntry;
 
 use super::authorizer::ServerHeaders;
 use super::hidden::Hidden;
@@ -89,7 +89,7 @@ impl Secrets {
 
     /// Redacts what a server says about the things that it offers. What they are called by stays, and
     /// in schemas what is not certain to be a secret.
-    pub(crate) fn hide_in_entries<T: Entry>(&self, entries: &mut [T]) {
+    pub(crate) fn hide_in_entries<T: ListEntry>(&self, entries: &mut [T]) {
         let made = self.made();
         if made.all.is_empty() {
             return;

@@ -11,7 +11,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use wharf_config::{Env, Secret};
-use wharf_protocol::transport::process::{Grace, Launch, Process, StartError, TaskTracker};
+use wharf_protocol::transport::process::{
+    GracePeriod, Process, ProcessLaunch, StartError, TaskTracker,
+};
 
 use super::environment;
 
@@ -25,7 +27,7 @@ const MOST: usize = 64 * 1024;
 const REST: Duration = Duration::from_millis(100);
 
 /// Ends what is left without patience: we have what we wanted, or waited long enough.
-const AT_ONCE: Grace = Grace { after_eof: Duration::ZERO, after_term: Duration::ZERO };
+const AT_ONCE: GracePeriod = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
 
 /// Why a command gave no value. It never holds what the command or its output says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,13 +74,13 @@ pub(super) async fn run(
     if text.is_empty() { Err(CommandFailure::Nothing) } else { Ok(Secret::new(text)) }
 }
 
-fn in_shell(command: &Secret, env: &Env) -> Launch {
+fn in_shell(command: &Secret, env: &Env) -> ProcessLaunch {
     let (program, before): (&str, &[&str]) = if cfg!(windows) {
         (env.nonempty_variable("ComSpec").unwrap_or("cmd.exe"), &["/D", "/S", "/C"])
     } else {
         ("/bin/sh", &["-c"])
     };
-    let mut launch = Launch::new(program);
+    let mut launch = ProcessLaunch::new(program);
     launch.arguments = before.iter().map(Into::into).collect();
     launch.arguments.push(command.expose().into());
     launch

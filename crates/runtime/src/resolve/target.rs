@@ -1,15 +1,17 @@
 //! Hands the parsed address of a server to the transport, which never sees its text.
 
 use wharf_config::{ServerLocation, ServerUrl};
-use wharf_protocol::transport::Target;
+use wharf_protocol::transport::HttpTarget;
 
 use super::error::ResolveError;
 
 /// Returns where the requests to a server go.
-pub(super) fn target(url: &ServerUrl) -> Result<Target, ResolveError> {
+pub(super) fn target(url: &ServerUrl) -> Result<HttpTarget, ResolveError> {
     let target = match url.location() {
-        ServerLocation::Network(address) => Target::network(address.clone()),
-        ServerLocation::Socket { path, request } => Target::socket(path.clone(), request.clone()),
+        ServerLocation::Network(address) => HttpTarget::network(address.clone()),
+        ServerLocation::Socket { path, request } => {
+            HttpTarget::socket(path.clone(), request.clone())
+        }
         _ => return Err(ResolveError::IncompleteUrl { url: url.to_string() }),
     };
     target.map_err(ResolveError::BadUrl)

@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use wharf_config::store::private_file::hex;
 use wharf_protocol::Json;
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::Cut;
-use wharf_protocol::view::{ClientCapabilities, Page, Tool};
+use wharf_protocol::peer::ListCut;
+use wharf_protocol::view::{ClientCapabilities, ListPage, Tool};
 
 use super::attempts;
 use super::folder_lock::{FolderLock, LOCK_WAIT};
@@ -81,12 +81,12 @@ pub(crate) struct CachedServer {
     pub(crate) revision: Option<Revision>,
     pub(crate) tools: Arc<[Tool]>,
     /// Why these are not all.
-    pub(crate) cut: Option<Cut>,
+    pub(crate) cut: Option<ListCut>,
     pub(crate) instructions: Option<String>,
     pub(crate) saved: SystemTime,
 }
 
-/// A record as it is written. The tools are read by [`Page`].
+/// A record as it is written. The tools are read by [`ListPage`].
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     server: String,
@@ -97,7 +97,7 @@ struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    cut: Option<Cut>,
+    cut: Option<ListCut>,
     #[serde(skip_deserializing)]
     tools: Vec<Json>,
 }
@@ -199,8 +199,8 @@ impl CachedServer {
     /// Reads a record; nothing if it is malformed or too old.
     fn read(record: &Json) -> Option<Self> {
         let said: Record = record.to()?;
-        let page: Page<Tool> = Page::read(record);
-        let is_whole = page.rejected.is_empty() && page.oddities.is_empty();
+        let page: ListPage<Tool> = ListPage::read(record);
+        let is_whole = page.rejected.is_empty() && page.violations.is_empty();
         if !is_whole || !record.has("tools") || is_old(record) {
             return None;
         }
@@ -285,11 +285,11 @@ mod tests {
         LazyLock::new(|| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())));
 
     fn entry() -> CachedServer {
-        let page: Page<Tool> = Page::read(&LIST.parse().unwrap());
+        let page: ListPage<Tool> = ListPage::read(&LIST.parse().unwrap());
         CachedServer {
             revision: Some(Revision::LATEST),
             tools: page.items.into(),
-            cut: Some(Cut::Entries(2)),
+            cut: Some(ListCut::Entries(2)),
             instructions: Some("first\nthen".to_owned()),
             saved: *NOW,
         }
@@ -331,8 +331,8 @@ mod tests {
     #[test]
     fn a_tool_that_was_named_from_outside_keeps_its_name() {
         let place = Place::new();
-        let page: Page<Tool> =
-            Page::read(&r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#.parse().unwrap());
+        let page: ListPage<Tool> =
+            ListPage::read(&r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#.parse().unwrap());
         place.store(CachedServer { tools: page.items.into(), ..entry() });
         let tools = place.cache.load(&place.key).unwrap().tools;
         let names: Vec<&str> = tools.iter().map(|tool| &**tool.name()).collect();
@@ -453,7 +453,7 @@ mod tests {
         place.store(entry());
         assert_eq!(place.cache.count(&place.key), Some(2));
         let long = format!(r#"{{"tools":[{{"name":"{}"}}]}}"#, "x".repeat(MOST_BYTES));
-        let page: Page<Tool> = Page::read(&long.parse().unwrap());
+        let page: ListPage<Tool> = ListPage::read(&long.parse().unwrap());
         place.store(CachedServer { tools: page.items.into(), ..entry() });
         assert_eq!(place.cache.load(&place.key), None);
         assert_eq!(place.cache.count(&place.key), None);

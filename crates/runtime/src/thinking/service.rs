@@ -11,7 +11,8 @@ use wharf_protocol::Json;
 use wharf_protocol::envelope::RpcError;
 use wharf_protocol::era::Revision;
 use wharf_protocol::serve::{
-    Answer, Call, Client, Described, Description, Server, ServerInfo, Service,
+    Client, DescriptionFuture, McpServer, ServerDescription, ServerInfo, Service, ServiceAnswer,
+    ServiceCall,
 };
 
 use super::thought::Thought;
@@ -26,7 +27,7 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    Server::new(Thinking::default()).serve_stdio(input, output).await
+    McpServer::new(Thinking::default()).serve_stdio(input, output).await
 }
 
 #[derive(Debug, Default)]
@@ -39,11 +40,11 @@ impl Service for Thinking {
         ServerInfo::new("wharf-thinking", env!("CARGO_PKG_VERSION"))
     }
 
-    fn describe(self: Arc<Self>, _client: Client) -> Described {
-        Box::pin(std::future::ready(Description::new(encoded(&json!({ "tools": {} })))))
+    fn describe(self: Arc<Self>, _client: Client) -> DescriptionFuture {
+        Box::pin(std::future::ready(ServerDescription::new(encoded(&json!({ "tools": {} })))))
     }
 
-    fn handle(self: Arc<Self>, call: Call) -> Answer {
+    fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         // Nothing here waits, so thoughts are taken in the order in which they came.
         let result = match call.method.as_ref() {
             "tools/list" => Ok(json!({ "tools": [tool::definition(detail(&call))] })),
@@ -55,7 +56,7 @@ impl Service for Thinking {
 }
 
 impl Thinking {
-    fn call(&self, call: &Call) -> Result<Value, RpcError> {
+    fn call(&self, call: &ServiceCall) -> Result<Value, RpcError> {
         let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
         if name != tool::NAME {
             return Err(RpcError::invalid_params(format!(
@@ -86,8 +87,8 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn detail(call: &Call) -> tool::Detail {
-    if call.caller.client().revision() >= Revision::V2025_06_18 {
+fn detail(call: &ServiceCall) -> tool::Detail {
+    if call.context.client().revision() >= Revision::V2025_06_18 {
         tool::Detail::Structured
     } else {
         tool::Detail::Plain

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use wharf_config::text::clip;
 use wharf_config::{Approval, Policy, Problem, ServerName, Settings, Source};
 use wharf_protocol::Json;
-use wharf_protocol::view::{self, Rejected};
+use wharf_protocol::view::{self, RejectedEntry};
 
 use super::filter::Filter;
 use super::naming::{Namer, Naming, Wish};
@@ -57,7 +57,7 @@ pub(crate) struct OfferedBy<'a> {
 pub(crate) struct Listed {
     pub(crate) tools: Arc<[view::Tool]>,
     /// The entries that cannot be used at all.
-    pub(crate) rejected: Vec<Rejected>,
+    pub(crate) rejected: Vec<RejectedEntry>,
     /// What the pins say about a live list.
     pub(crate) pins: Option<PinReport>,
 }

@@ -23,7 +23,7 @@ mod family {
     use std::{env, process, thread};
 
     use wharf_protocol::transport::process::{
-        Grace, Launch, LogSink, Process, TaskTracker, adopt_orphans, end_adopted,
+        GracePeriod, LogSink, Process, ProcessLaunch, TaskTracker, adopt_orphans, end_orphans,
     };
 
     const LIFETIME: Duration = Duration::from_secs(120);
@@ -122,10 +122,10 @@ mod family {
     fn own(words: Vec<String>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let _entered = runtime.enter();
-        let launch = Launch {
+        let launch = ProcessLaunch {
             arguments: words.into_iter().map(OsString::from).collect(),
             environment: env::vars_os().collect(),
-            ..Launch::new(env::current_exe()?)
+            ..ProcessLaunch::new(env::current_exe()?)
         };
         let log: LogSink = Arc::new(|piece| drop(io::stderr().write_all(piece)));
         let tracker = TaskTracker::new();
@@ -137,10 +137,10 @@ mod family {
         thread::spawn(move || stdout.lines().try_for_each(|line| println(&line?)));
         // The owner ends with its input, if nobody kills it.
         io::stdin().lock().read_to_end(&mut Vec::new())?;
-        let grace = Grace { after_eof: Duration::ZERO, after_term: Duration::ZERO };
+        let grace = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
         runtime.block_on(async {
             server.end(grace).await;
-            end_adopted().await;
+            end_orphans().await;
         });
         Ok(())
     }

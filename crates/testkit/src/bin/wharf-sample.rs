@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::io::{stdin, stdout};
 use tokio::net::TcpListener;
-use wharf_protocol::serve::{HttpOptions, Server};
+use wharf_protocol::serve::{HttpServerOptions, McpServer};
 use wharf_testkit::server::{Place, Recorder, Sample, input_ended};
 
 /// How long calls under way may take at the end.
@@ -31,7 +31,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let server = Server::new(Sample::default());
+    let server = McpServer::new(Sample::default());
     if let ["--record", file] = words[..] {
         let recorder = Recorder::create(Path::new(file))?;
         let (input, output) = (recorder.received(stdin()), recorder.sent(stdout()));
@@ -43,7 +43,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(address).await?;
     println!("http://{}/mcp", listener.local_addr()?);
     tokio::select! {
-        outcome = server.serve_http(listener, HttpOptions::default()) => outcome?,
+        outcome = server.serve_http(listener, HttpServerOptions::default()) => outcome?,
         ended = input_ended() => {
             ended?;
             server.close(GRACE).await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wharf_protocol::Json;
 use wharf_protocol::envelope::RpcError;
 use wharf_protocol::era::Revision;
-use wharf_protocol::serve::Call;
+use wharf_protocol::serve::ServiceCall;
 
 /// The one resource.
 pub(super) const CHART: &str = "harbour://chart";
@@ -70,7 +70,7 @@ pub(super) fn prompts() -> Json {
 }
 
 /// Reads the chart, or a berth of the template.
-pub(super) fn read(call: &Call) -> Result<Json, RpcError> {
+pub(super) fn read(call: &ServiceCall) -> Result<Json, RpcError> {
     let uri = call.param("uri").and_then(|uri| uri.to_text()).unwrap_or_default();
     let text = match uri.strip_prefix("harbour://berth/") {
         Some(berth) if BERTHS.contains(&berth) => format!("The berth {berth} is free."),
@@ -82,7 +82,7 @@ pub(super) fn read(call: &Call) -> Result<Json, RpcError> {
 }
 
 /// Fills in the prompt.
-pub(super) fn prompt(call: &Call) -> Result<Json, RpcError> {
+pub(super) fn prompt(call: &ServiceCall) -> Result<Json, RpcError> {
     let ship = call.param("arguments").and_then(|it| it.get("ship")?.to_text());
     let ship = ship.ok_or_else(|| RpcError::invalid_params("Invalid params: ship is required"))?;
     let content = json!({"type": "text", "text": format!("Welcome {ship} to the harbour.")});
@@ -90,7 +90,7 @@ pub(super) fn prompt(call: &Call) -> Result<Json, RpcError> {
 }
 
 /// Completes the name of a berth.
-pub(super) fn complete(call: &Call) -> Json {
+pub(super) fn complete(call: &ServiceCall) -> Json {
     let typed = call.param("argument").and_then(|it| it.get("value")?.to_text());
     let typed = typed.unwrap_or_default();
     let values: Vec<_> = BERTHS.into_iter().filter(|berth| berth.starts_with(&typed)).collect();

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use wharf_protocol::Json;
 use wharf_protocol::envelope::RpcError;
-use wharf_protocol::serve::{Answer, Call, Client, Described, Description, ServerInfo, Service};
+use wharf_protocol::serve::{
+    Client, DescriptionFuture, ServerDescription, ServerInfo, Service, ServiceAnswer, ServiceCall,
+};
 
 use super::catalogue;
 use super::history::History;
 use super::tools;
 
-/// The service; give it to [`Server::new`](wharf_protocol::serve::Server::new).
+/// The service; give it to [`McpServer::new`](wharf_protocol::serve::Server::new).
 ///
 /// Its tool `history` tells what became of calls and sessions, and how many sessions and
 /// subscriptions are open; its tool `change` announces that everything has changed.
@@ -24,15 +26,16 @@ impl Service for Sample {
         ServerInfo::new("wharf-sample", "1.0.0")
     }
 
-    fn describe(self: Arc<Self>, client: Client) -> Described {
+    fn describe(self: Arc<Self>, client: Client) -> DescriptionFuture {
         Box::pin(async move {
-            let mut description = Description::new(catalogue::capabilities(client.revision()));
+            let mut description =
+                ServerDescription::new(catalogue::capabilities(client.revision()));
             description.instructions = Some("Ask before you land.".to_owned());
             description
         })
     }
 
-    fn handle(self: Arc<Self>, call: Call) -> Answer {
+    fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         Box::pin(async move {
             match call.method.as_ref() {
                 "tools/list" => Ok(catalogue::tools()),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wharf_protocol::Json;
 use wharf_protocol::envelope::RpcError;
 use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::serve::{Call, Progress, missing_capability};
+use wharf_protocol::serve::{CallProgress, ServiceCall, missing_capability};
 use wharf_protocol::view::LogLevel;
 
 use super::catalogue::{CHART, written};
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const STATE: &str = "asked once";
 
 /// Calls the tool that the parameters name.
-pub(super) async fn call(history: &History, call: &Call) -> Result<Json, RpcError> {
+pub(super) async fn call(history: &History, call: &ServiceCall) -> Result<Json, RpcError> {
     let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
     let arguments = call.param("arguments").unwrap_or_else(Json::object);
     match name.as_str() {
@@ -48,29 +48,29 @@ fn add(arguments: &Json) -> Result<Json, RpcError> {
         .ok_or_else(|| RpcError::invalid_params("a and b must be numbers with a sum"))
 }
 
-async fn slow(history: &History, call: &Call, arguments: &Json) -> Json {
+async fn slow(history: &History, call: &ServiceCall, arguments: &Json) -> Json {
     let steps: u32 = arguments.get("steps").and_then(|it| it.to()).unwrap_or(1000);
     let pause: u64 = arguments.get("pause_ms").and_then(|it| it.to()).unwrap_or(50);
-    let caller = &call.caller;
+    let context = &call.context;
     history.note("slow began");
     // The oldest revision has no word for what is being done.
-    let has_message = caller.client().revision() > Revision::V2024_11_05;
+    let has_message = context.client().revision() > Revision::V2024_11_05;
     for step in 1..=steps {
         tokio::select! {
             biased;
-            () = caller.cancellation().cancelled() => {
+            () = context.cancellation().cancelled() => {
                 history.note("slow was cancelled");
                 return text("nobody reads this");
             }
             () = tokio::time::sleep(Duration::from_millis(pause)) => {}
         }
-        let progress = Progress {
+        let progress = CallProgress {
             progress: step.into(),
             total: Some(steps.into()),
             message: has_message.then_some("on the way"),
         };
         // If the client is gone, the token will say so.
-        drop(caller.progress(progress).await);
+        drop(context.progress(progress).await);
     }
     history.note("slow is done");
     text("arrived")
@@ -100,19 +100,19 @@ fn word() -> Value {
 
 /// Asks the client in the way of its era, and returns the answer as text.
 async fn ask(
-    call: &Call,
+    call: &ServiceCall,
     (capability, method): Question,
     params: &Value,
 ) -> Result<Json, RpcError> {
-    let client = call.caller.client();
-    if !client.can(capability) {
+    let client = call.context.client();
+    if !client.has_capability(capability) {
         return match client.era() {
             Era::Modern => Err(missing_capability(&written(&json!({capability: {}})))),
             Era::Legacy => Ok(failed(&format!("the client has no {capability}"))),
         };
     }
     if client.era() == Era::Legacy {
-        let answer = call.caller.request(method, Some(&written(params)), PATIENCE).await;
+        let answer = call.context.request(method, Some(&written(params)), PATIENCE).await;
         return Ok(match answer {
             Ok(answer) => text(answer.as_str()),
             Err(error) => failed(&error.to_string()),
@@ -132,26 +132,26 @@ async fn ask(
     }
 }
 
-async fn log(call: &Call) -> Json {
+async fn log(call: &ServiceCall) -> Json {
     for level in [LogLevel::Debug, LogLevel::Error] {
         // A client that is gone reads no log either.
-        drop(call.caller.log(level, &written(&json!(level.as_str()))).await);
+        drop(call.context.log(level, &written(&json!(level.as_str()))).await);
     }
     text("logged")
 }
 
-fn change(call: &Call) -> Json {
-    let announcer = call.caller.announcer();
-    announcer.tools_changed();
-    announcer.prompts_changed();
-    announcer.resources_changed();
-    announcer.resource_updated(CHART);
+fn change(call: &ServiceCall) -> Json {
+    let change_notifier = call.context.change_notifier();
+    change_notifier.tools_changed();
+    change_notifier.prompts_changed();
+    change_notifier.resources_changed();
+    change_notifier.resource_updated(CHART);
     text("changed")
 }
 
-fn tell(history: &History, call: &Call) -> Json {
+fn tell(history: &History, call: &ServiceCall) -> Json {
     let mut told = json!(history.counts());
-    told["audience"] = call.caller.announcer().audience().into();
+    told["audience"] = call.context.change_notifier().subscriber_count().into();
     text(&told.to_string())
 }
 

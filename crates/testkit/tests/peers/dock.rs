@@ -11,12 +11,12 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc::UnboundedReceiver;
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{RequestError, RequestOptions};
-use wharf_protocol::transport::process::Launch;
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::transport::process::ProcessLaunch;
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::{ClientInfo, Object};
 use wharf_protocol::{
-    ConnectOptions, HttpFlavor, HttpSpec, Json, Peer, StdioSpec, connect_http, connect_stdio,
+    ConnectOptions, HttpSpec, HttpTransport, Json, Peer, StdioSpec, connect_http, connect_stdio,
 };
 
 use super::person::Person;
@@ -60,7 +60,7 @@ impl Dock {
             Way::Stdio => {
                 let (name, value) = tag.split_once('=').unwrap();
                 let environment = vec![(name.into(), value.into())];
-                let launch = Launch { environment, ..Launch::new(program) };
+                let launch = ProcessLaunch { environment, ..ProcessLaunch::new(program) };
                 let spec = StdioSpec::new(launch);
                 (connect_stdio(&spec, &options(revision), Arc::new(person)).await.unwrap(), None)
             }
@@ -121,9 +121,9 @@ impl Site {
     async fn connect(&self, revision: Revision, person: Person) -> Peer {
         let spec = HttpSpec {
             target: self.url.parse().unwrap(),
-            client: HttpClient::new(&HttpOptions::default()),
+            client: HttpClient::new(&HttpClientOptions::default()),
             authorizer: Arc::new(FixedHeaders::default()),
-            flavor: HttpFlavor::Any,
+            http_transport: HttpTransport::Auto,
         };
         connect_http(&spec, &options(revision), Arc::new(person)).await.unwrap()
     }

@@ -3,7 +3,7 @@
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError};
-use wharf_protocol::peer::{Handler, Reply};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture};
 use wharf_protocol::view::send::SamplingSupport;
 use wharf_protocol::view::send::{ClientCapabilities, ElicitationSupport, RootsSupport};
 
@@ -28,13 +28,13 @@ impl Person {
     }
 }
 
-impl Handler for Person {
-    fn notified(&self, notification: Notification) {
+impl ClientHandler for Person {
+    fn on_notification(&self, notification: Notification) {
         // A test that is over hears nothing any more.
         drop(self.0.send(notification.method.to_string()));
     }
 
-    fn asked(&self, method: &str, _: Option<Json>) -> Reply {
+    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
         let answer = match method {
             "roots/list" => Ok(r#"{"roots":[{"uri":"file:///harbour","name":"harbour"}]}"#),
             "elicitation/create" => Ok(r#"{"action":"accept","content":{"berth":"north"}}"#),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wharf_protocol::era::Era;
-use wharf_protocol::peer::{Deadline, ProgressReport, RequestError, RequestOptions};
+use wharf_protocol::peer::{Deadline, ProgressMode, RequestError, RequestOptions};
 use wharf_protocol::view::send::{CompletionRequest, Reference};
 use wharf_protocol::view::{ResourceBody, SubscriptionFilter};
 
@@ -57,7 +57,7 @@ async fn progress_starts_the_idle_limit_anew(dock: &mut Dock) {
     let idle = Duration::from_millis(1500);
     let options = RequestOptions {
         deadline: Deadline { idle, cap: DEADLINE },
-        progress: ProgressReport::To(Arc::new(move |_| {
+        progress: ProgressMode::Listener(Arc::new(move |_| {
             counter.fetch_add(1, Ordering::Relaxed);
         })),
         ..RequestOptions::default()

@@ -5,14 +5,14 @@ use std::task::Poll;
 use std::time::Duration;
 
 use wharf_protocol::peer::NoHandler;
-use wharf_protocol::transport::process::Grace;
+use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::send::ClientInfo;
 use wharf_protocol::{ConnectOptions, StdioSpec, connect_stdio};
 
 use super::trial::{DEADLINE, Trial, until};
 
-const GRACE: Grace =
-    Grace { after_eof: Duration::from_millis(30), after_term: Duration::from_millis(30) };
+const GRACE: GracePeriod =
+    GracePeriod { after_eof: Duration::from_millis(30), after_term: Duration::from_millis(30) };
 
 fn attempt(trial: &Trial, words: &str) -> (StdioSpec, ConnectOptions) {
     let spec = StdioSpec { grace: GRACE, ..StdioSpec::new(trial.launch(words)) };

@@ -9,16 +9,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use wharf_protocol::transport::process::{Grace, Launch, LogSink, Process, Stdout, TaskTracker};
+use wharf_protocol::transport::process::{
+    GracePeriod, LogSink, Process, ProcessLaunch, Stdout, TaskTracker,
+};
 
 /// How long anything may take that is known to happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A grace that does not end before the deadline.
-pub(crate) const PATIENT: Grace = Grace { after_eof: DEADLINE, after_term: DEADLINE };
+pub(crate) const PATIENT: GracePeriod = GracePeriod { after_eof: DEADLINE, after_term: DEADLINE };
 
 /// A grace that ends at once.
-pub(crate) const IMPATIENT: Grace = Grace { after_eof: Duration::ZERO, after_term: Duration::ZERO };
+pub(crate) const IMPATIENT: GracePeriod =
+    GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
 
 /// One test's family.
 pub(crate) struct Trial {
@@ -38,12 +41,12 @@ impl Trial {
     }
 
     /// Returns how to start the family with some words.
-    pub(crate) fn launch(&self, words: &str) -> Launch {
+    pub(crate) fn launch(&self, words: &str) -> ProcessLaunch {
         let (name, value) = self.tag.split_once('=').unwrap();
-        Launch {
+        ProcessLaunch {
             arguments: words.split(' ').map(Into::into).collect(),
             environment: vec![(name.into(), value.into())],
-            ..Launch::new(env!("CARGO_BIN_EXE_wharf-family"))
+            ..ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-family"))
         }
     }
 

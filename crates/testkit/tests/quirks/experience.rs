@@ -4,9 +4,9 @@ use std::fmt;
 
 use wharf_protocol::envelope::code;
 use wharf_protocol::era::Era;
-use wharf_protocol::peer::{EndReason, Listing, RequestError};
+use wharf_protocol::peer::{EndReason, ListResult, RequestError};
 use wharf_protocol::transport::HttpError;
-use wharf_protocol::view::{DiscoverResult, Entry, InitializeResult, Tool, ToolResult};
+use wharf_protocol::view::{DiscoverResult, InitializeResult, ListEntry, Tool, ToolResult};
 use wharf_protocol::{ConnectError, Peer};
 use wharf_testkit::quirk::{Expect, Failure, Mode};
 
@@ -101,23 +101,23 @@ impl From<&RequestError> for Problem {
 }
 
 fn kind(error: &RequestError) -> Failure {
-    match error.itself() {
+    match error.innermost() {
         RequestError::Refused(_)
         | RequestError::Status { .. }
         | RequestError::Inconclusive { .. } => Failure::Refused,
         RequestError::TimedOut { .. } => Failure::TimedOut,
-        RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::Endless) => {
+        RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::EndlessMessage) => {
             Failure::TooLarge
         }
-        RequestError::Lost { .. } | RequestError::Cut => Failure::Ended,
+        RequestError::Lost { .. } | RequestError::StreamEnded => Failure::Ended,
         RequestError::Unauthorized { .. } => Failure::NeedsAuth,
         RequestError::TooLarge { .. } => Failure::TooLarge,
-        RequestError::Nonsense(_) => Failure::BadResult,
-        RequestError::Elsewhere => Failure::Forbidden,
+        RequestError::InvalidResponse(_) => Failure::BadResult,
+        RequestError::EndpointOnOtherOrigin => Failure::Forbidden,
         RequestError::Http(error) => match &**error {
             HttpError::TimedOut { .. } => Failure::TimedOut,
             HttpError::Redirected { .. } => Failure::Forbidden,
-            HttpError::NoAnswer { .. } | HttpError::BrokeOff { .. } => Failure::Ended,
+            HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. } => Failure::Ended,
             HttpError::TooLarge { .. } => Failure::TooLarge,
             _ => Failure::Any,
         },
@@ -139,21 +139,23 @@ impl From<&ToolResult> for Called {
 /// Collects what our client remarks about a server, as `doctor` would show it.
 pub(crate) fn remarks(
     peer: &Peer,
-    listing: Option<&Listing<Tool>>,
+    listing: Option<&ListResult<Tool>>,
     result: Option<&ToolResult>,
 ) -> Vec<String> {
-    let answer = peer.profile().answer.clone();
+    let answer = peer.profile().raw.clone();
     let hello = match peer.era() {
-        Era::Legacy => InitializeResult::read(answer).all_oddities(),
-        Era::Modern => DiscoverResult::read(answer).all_oddities(),
+        Era::Legacy => InitializeResult::read(answer).all_violations(),
+        Era::Modern => DiscoverResult::read(answer).all_violations(),
     };
     let mut remarks: Vec<String> = peer.warnings().iter().map(ToString::to_string).collect();
     remarks.extend(hello.iter().map(ToString::to_string));
     if let Some(listing) = listing {
         remarks.extend(listing.rejected.iter().map(|it| it.why.to_string()));
-        let odd = listing.items.iter().flat_map(Entry::oddities);
-        remarks.extend(odd.take(9).map(|oddity| oddity.to_string()));
+        let odd = listing.items.iter().flat_map(ListEntry::violations);
+        remarks.extend(odd.take(9).map(|violation| violation.to_string()));
     }
-    remarks.extend(result.iter().flat_map(|it| it.oddities()).map(|oddity| oddity.to_string()));
+    remarks.extend(
+        result.iter().flat_map(|it| it.violations()).map(|violation| violation.to_string()),
+    );
     remarks
 }

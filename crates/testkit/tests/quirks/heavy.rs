@@ -74,7 +74,7 @@ async fn a_gigabyte_on_stdout_costs_little_memory_and_ends_in_a_clear_error() {
     let limit = 31 << 20;
     let (called, ended) = flooded("flood-without-end", limit).await;
     assert!(matches!(called, Err(RequestError::TooLarge { .. })), "{called:?}");
-    assert!(matches!(ended, Some(EndReason::Endless)), "{ended:?}");
+    assert!(matches!(ended, Some(EndReason::EndlessMessage)), "{ended:?}");
     let (called, ended) = flooded("flood-of-junk-for-ever", limit).await;
     assert!(matches!(called, Err(RequestError::Lost { .. })), "{called:?}");
     assert!(matches!(ended, Some(EndReason::NotMcp)), "{ended:?}");

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use wharf_protocol::peer::{Deadline, ProgressReport, RequestOptions};
+use wharf_protocol::peer::{Deadline, ProgressMode, RequestOptions};
 use wharf_testkit::quirk::{Expect, Failure, Mode};
 
 /// Longer than anything takes, so that an error does not hang a run.
@@ -47,7 +47,7 @@ impl Patience {
         };
         let options = |cap: Duration| RequestOptions {
             deadline: Deadline { idle: idle.min(cap), cap },
-            progress: ProgressReport::SignsOfLife,
+            progress: ProgressMode::KeepAlive,
             ..RequestOptions::default()
         };
         let delay = delay.map(Duration::from_millis);

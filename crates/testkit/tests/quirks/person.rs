@@ -2,15 +2,15 @@
 
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError};
-use wharf_protocol::peer::{Handler, Reply};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture};
 
 /// Has an answer to every question that MCP knows.
 pub(crate) struct Person;
 
-impl Handler for Person {
-    fn notified(&self, _: Notification) {}
+impl ClientHandler for Person {
+    fn on_notification(&self, _: Notification) {}
 
-    fn asked(&self, method: &str, params: Option<Json>) -> Reply {
+    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
         let has = |member: &str| params.as_ref().is_some_and(|it| it.get(member).is_some());
         let answer = match method {
             "roots/list" => Ok(r#"{"roots":[]}"#),

@@ -8,14 +8,14 @@ use http::header::AUTHORIZATION;
 use tokio::task::JoinSet;
 use wharf_protocol::era::Era as PeerEra;
 use wharf_protocol::peer::{RequestError, RequestOptions};
-use wharf_protocol::transport::process::{Grace, Launch};
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::transport::process::{GracePeriod, ProcessLaunch};
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::send::{
     ClientInfo, ElicitationSupport, Object, RootsSupport, SamplingSupport, TasksSupport,
 };
 use wharf_protocol::view::{SubscriptionFilter, ToolResult, task};
 use wharf_protocol::{
-    ConnectError, ConnectOptions, HttpFlavor, HttpSpec, Json, Peer, StdioSpec, connect_http,
+    ConnectError, ConnectOptions, HttpSpec, HttpTransport, Json, Peer, StdioSpec, connect_http,
     connect_stdio,
 };
 use wharf_testkit::quirk::http::Settings;
@@ -26,8 +26,8 @@ use super::patience::{LIMIT, Patience};
 use super::person::Person;
 
 /// Ends servers quickly; how patiently is another test's subject.
-const GRACE: Grace =
-    Grace { after_eof: Duration::from_millis(300), after_term: Duration::from_millis(300) };
+const GRACE: GracePeriod =
+    GracePeriod { after_eof: Duration::from_millis(300), after_term: Duration::from_millis(300) };
 
 /// Runs a server on stdin and stdout; its environment has `tag`.
 pub(crate) async fn stdio(mode: &Mode, era: Era, tag: &str) -> Option<String> {
@@ -44,10 +44,10 @@ pub(crate) fn program(mode: &Mode, era: Era, patience: &Patience, tag: &str) -> 
     variables.extend(delay.map(|delay| ("QUIRK_DELAY_MS", delay)));
     variables.extend(patience.bytes.map(|bytes| ("QUIRK_BYTES", bytes.to_string())));
     variables.extend(patience.count.map(|count| ("QUIRK_COUNT", count.to_string())));
-    let launch = Launch {
+    let launch = ProcessLaunch {
         arguments: vec![mode.name.into(), era.word().into()],
         environment: variables.into_iter().map(|(name, it)| (name.into(), it.into())).collect(),
-        ..Launch::new(env!("CARGO_BIN_EXE_wharf-quirk"))
+        ..ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-quirk"))
     };
     StdioSpec { grace: GRACE, ..StdioSpec::new(launch) }
 }
@@ -60,9 +60,9 @@ pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
     let secret = HeaderMap::from_iter([(AUTHORIZATION, "Bearer secret".parse().unwrap())]);
     let spec = HttpSpec {
         target: server.url().parse().unwrap(),
-        client: HttpClient::new(&HttpOptions::default()),
+        client: HttpClient::new(&HttpClientOptions::default()),
         authorizer: Arc::new(FixedHeaders(secret)),
-        flavor: HttpFlavor::Any,
+        http_transport: HttpTransport::Auto,
     };
     let options = options(mode, &patience);
     let connecting = connect_http(&spec, &options, Arc::new(Person));
@@ -140,7 +140,7 @@ async fn listen(peer: &Peer, listening: &mut JoinSet<()>) {
 pub(crate) fn options(mode: &Mode, patience: &Patience) -> ConnectOptions {
     let mut options = ConnectOptions::new(ClientInfo::new("wharf-test", "1"));
     options.timeout = patience.connect;
-    options.silence = Duration::from_millis(150);
+    options.legacy_probe_delay = Duration::from_millis(150);
     // Enough for the longest list of pages that ends.
     options.limits.pages = 500;
     let can = &mut options.capabilities;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use wharf::approval::{Answer, ApprovalRequest, Approver, Lasting};
-use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::BoxFuture;
 use wharf::{Options, Runtime};
 use wharf_testkit::actor::Script;
 
@@ -15,7 +15,7 @@ use super::world::{World, call};
 struct Generous(Lasting, AtomicUsize);
 
 impl Approver for Generous {
-    fn approve(&self, _: ApprovalRequest) -> Pending<'_, Answer> {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, Answer> {
         self.1.fetch_add(1, Ordering::SeqCst);
         Box::pin(async { Answer::AlwaysTool(self.0) })
     }

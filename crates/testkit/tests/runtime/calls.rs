@@ -8,7 +8,7 @@ use serde_json::json;
 use wharf::CallOptions;
 use wharf::approval::{Answer, ApprovalRequest, Approver};
 use wharf::protocol::Json;
-use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::BoxFuture;
 use wharf_testkit::actor::Script;
 
 use super::world::{World, call};
@@ -76,7 +76,7 @@ async fn a_call_that_takes_too_long_is_given_up_and_its_outcome_is_unknown() {
 struct Only(&'static str);
 
 impl Approver for Only {
-    fn approve(&self, request: ApprovalRequest) -> Pending<'_, Answer> {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
         let answer = if request.tool == self.0 {
             Answer::Yes
         } else {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wharf::config::ServerName;
 use wharf::protocol::envelope::RpcError;
-use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::view::send::{
     ElicitationAnswer, ElicitationSupport, SamplingAnswer, SamplingSupport, text_block,
 };
@@ -120,7 +120,7 @@ impl Elicitor for Host {
         self.questions
     }
 
-    fn elicit(&self, _: ServerName, question: Elicitation) -> Pending<'_, ElicitationAnswer> {
+    fn elicit(&self, _: ServerName, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
             assert_eq!(question.message(), "Which berth?");
             match self.act().await {
@@ -144,7 +144,7 @@ impl Sampler for Host {
         &self,
         server: ServerName,
         request: Sampling,
-    ) -> Pending<'_, Result<SamplingAnswer, RpcError>> {
+    ) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>> {
         Box::pin(async move {
             match self.act().await {
                 Manner::Fails => Err(RpcError::new(-1, "the model is asleep")),

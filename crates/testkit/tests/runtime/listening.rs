@@ -10,7 +10,8 @@ use tokio::task::JoinSet;
 use wharf::protocol::envelope::RpcError;
 use wharf::{Event, Runtime, Status};
 use wharf_protocol::serve::{
-    Answer, Call, Client, Described, Description, HttpOptions, Server, ServerInfo, Service,
+    Client, DescriptionFuture, HttpServerOptions, McpServer, ServerDescription, ServerInfo,
+    Service, ServiceAnswer, ServiceCall,
 };
 use wharf_testkit::actor::{Diary, Script};
 
@@ -161,12 +162,12 @@ impl Service for Growing {
         ServerInfo::new("growing", "1")
     }
 
-    fn describe(self: Arc<Self>, _: Client) -> Described {
+    fn describe(self: Arc<Self>, _: Client) -> DescriptionFuture {
         let can = json!({ "tools": { "listChanged": true } });
-        Box::pin(async move { Description::new(can.to_string().parse().unwrap()) })
+        Box::pin(async move { ServerDescription::new(can.to_string().parse().unwrap()) })
     }
 
-    fn handle(self: Arc<Self>, call: Call) -> Answer {
+    fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         Box::pin(async move {
             if call.method != "tools/list" {
                 return Err(RpcError::method_not_found(&call.method));
@@ -185,8 +186,8 @@ async fn a_remote_server_that_changes_before_anybody_listens_is_noticed() {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let server = Server::new(Growing::default());
-        server.serve_http(listener, HttpOptions::default()).await.unwrap();
+        let server = McpServer::new(Growing::default());
+        server.serve_http(listener, HttpServerOptions::default()).await.unwrap();
     });
     let mut world = World::new();
     world.server("web", json!({ "url": url }));

@@ -10,9 +10,9 @@ use wharf::approval::{Answer, ApprovalRequest, Approver};
 use wharf::config::Credential;
 use wharf::protocol::Json;
 use wharf::protocol::envelope::Notification;
-use wharf::protocol::peer::{Handler, Reply, RequestOptions};
-use wharf::protocol::transport::Pending;
-use wharf::protocol::transport::process::Launch;
+use wharf::protocol::peer::{ClientHandler, HandlerFuture, RequestOptions};
+use wharf::protocol::transport::BoxFuture;
+use wharf::protocol::transport::process::ProcessLaunch;
 use wharf::protocol::view::send::{ClientInfo, Object};
 use wharf::protocol::{ConnectOptions, StdioSpec, connect_stdio};
 use wharf::{CredentialStore, CredentialStoreError, Options, Runtime, WantedCredential};
@@ -61,7 +61,7 @@ struct BrokenApprover {
 }
 
 impl Approver for BrokenApprover {
-    fn approve(&self, _: ApprovalRequest) -> Pending<'_, Answer> {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, Answer> {
         assert!(!self.at_once, "the approver of a test fails on purpose");
         Box::pin(async {
             tokio::task::yield_now().await;
@@ -92,12 +92,12 @@ async fn an_approver_that_panics_costs_the_call_and_has_not_said_yes() {
 /// Panics at every notification.
 struct BrokenHandler;
 
-impl Handler for BrokenHandler {
-    fn notified(&self, _: Notification) {
+impl ClientHandler for BrokenHandler {
+    fn on_notification(&self, _: Notification) {
         panic!("the handler of a test fails on purpose");
     }
 
-    fn asked(&self, _: &str, _: Option<Json>) -> Reply {
+    fn on_request(&self, _: &str, _: Option<Json>) -> HandlerFuture {
         panic!("the handler of a test fails on purpose");
     }
 }
@@ -106,7 +106,7 @@ impl Handler for BrokenHandler {
 async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let diary = Script::with_tools(["do"]).write(folder.path());
-    let mut launch = Launch::new(env!("CARGO_BIN_EXE_wharf-actor"));
+    let mut launch = ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-actor"));
     launch.arguments = vec![folder.path().into()];
     let options = ConnectOptions::new(ClientInfo::new("test", "1"));
     let peer =

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use wharf::config::{Credentials, Secret};
 use wharf::{FailureKind, Status};
-use wharf_protocol::serve::{HttpOptions, Server, Token};
+use wharf_protocol::serve::{BearerToken, HttpServerOptions, McpServer};
 use wharf_testkit::server::Sample;
 
 use super::world::{World, call, shown, until};
@@ -28,11 +28,11 @@ impl Remote {
 
     fn on(listener: TcpListener, token: Option<&str>) -> Self {
         let address = listener.local_addr().unwrap();
-        let token = token.map(Token::new);
-        let options = HttpOptions { token, ..HttpOptions::default() };
+        let token = token.map(BearerToken::new);
+        let options = HttpServerOptions { token, ..HttpServerOptions::default() };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            let server = Server::new(Sample::default());
+            let server = McpServer::new(Sample::default());
             server.serve_http(listener, options).await.unwrap();
         });
         Self { address, _tasks: tasks }

@@ -9,7 +9,8 @@ use tokio::task::JoinSet;
 use wharf::Event;
 use wharf::protocol::envelope::RpcError;
 use wharf_protocol::serve::{
-    Answer, Call, Client, Described, Description, HttpOptions, Server, ServerInfo, Service,
+    Client, DescriptionFuture, HttpServerOptions, McpServer, ServerDescription, ServerInfo,
+    Service, ServiceAnswer, ServiceCall,
 };
 use wharf_testkit::actor::Script;
 
@@ -53,11 +54,11 @@ impl Service for Refusing {
         ServerInfo::new("refusing", "1")
     }
 
-    fn describe(self: Arc<Self>, _: Client) -> Described {
-        Box::pin(async { Description::new(r#"{"tools":{}}"#.parse().unwrap()) })
+    fn describe(self: Arc<Self>, _: Client) -> DescriptionFuture {
+        Box::pin(async { ServerDescription::new(r#"{"tools":{}}"#.parse().unwrap()) })
     }
 
-    fn handle(self: Arc<Self>, _: Call) -> Answer {
+    fn handle(self: Arc<Self>, _: ServiceCall) -> ServiceAnswer {
         Box::pin(async move { Err(RpcError::new(-1, self.0)) })
     }
 }
@@ -68,10 +69,10 @@ async fn a_remote_error_does_not_repeat_headers_nor_what_is_secret_in_the_addres
     let address = listener.local_addr().unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let server = Server::new(Refusing(
+        let server = McpServer::new(Refusing(
             "no tiger-4711, no lion-4712, no bear-4713, no bear-4713-more here",
         ));
-        server.serve_http(listener, HttpOptions::default()).await.unwrap();
+        server.serve_http(listener, HttpServerOptions::default()).await.unwrap();
     });
     let mut world = World::new();
     let url = format!("http://me:lion-4712@{address}/mcp?key=bear-4713");

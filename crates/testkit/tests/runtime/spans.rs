@@ -8,7 +8,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use wharf::Status;
 use wharf_protocol::serve::{
-    Answer, Call, Client, Described, Description, HttpOptions, Server, ServerInfo, Service,
+    Client, DescriptionFuture, HttpServerOptions, McpServer, ServerDescription, ServerInfo,
+    Service, ServiceAnswer, ServiceCall,
 };
 use wharf_testkit::actor::Script;
 
@@ -133,11 +134,11 @@ impl Service for Odd {
         ServerInfo::new("canary-name", "canary-version")
     }
 
-    fn describe(self: Arc<Self>, _: Client) -> Described {
-        Box::pin(async { Description::new(r#"{"tools":{}}"#.parse().unwrap()) })
+    fn describe(self: Arc<Self>, _: Client) -> DescriptionFuture {
+        Box::pin(async { ServerDescription::new(r#"{"tools":{}}"#.parse().unwrap()) })
     }
 
-    fn handle(self: Arc<Self>, _: Call) -> Answer {
+    fn handle(self: Arc<Self>, _: ServiceCall) -> ServiceAnswer {
         let key = json!({ "type": "string", "x-mcp-header": "canary header" });
         let schema = json!({ "type": "object", "properties": { "key": key } });
         let tools = json!({ "tools": [{ "name": "canary-tool", "inputSchema": schema }] });
@@ -151,7 +152,7 @@ async fn what_is_odd_is_told_without_the_words_of_the_server() {
     let address = listener.local_addr().unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        Server::new(Odd).serve_http(listener, HttpOptions::default()).await.unwrap();
+        McpServer::new(Odd).serve_http(listener, HttpServerOptions::default()).await.unwrap();
     });
     let mut world = World::new();
     world.server("odd", json!({ "url": format!("http://{address}/mcp") }));

@@ -6,7 +6,7 @@ use wharf_protocol::Json;
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::view::send::{
     self, ClientCapabilities, ClientInfo, CompletionRequest, ElicitationAnswer, ElicitationSupport,
-    Object, ProgressReport, Reference, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport,
+    Object, ProgressParams, Reference, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport,
     TasksSupport,
 };
 use wharf_protocol::view::{LogLevel, SubscriptionFilter};
@@ -135,7 +135,7 @@ pub(crate) fn notifications(revision: Revision) -> Vec<Sample> {
         sample("notifications/cancelled", send::cancelled(7, Some("no longer wanted"))),
     ];
     if revision.era() == Era::Legacy {
-        let report = |token: &str| ProgressReport {
+        let report = |token: &str| ProgressParams {
             token: token.parse().unwrap(),
             progress: 0.5,
             total: Some(1.0),

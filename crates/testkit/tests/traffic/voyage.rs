@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::peer::{ProgressReport, RequestOptions};
-use wharf_protocol::transport::process::Launch;
+use wharf_protocol::peer::{ProgressMode, RequestOptions};
+use wharf_protocol::transport::process::ProcessLaunch;
 use wharf_protocol::view::send::{ClientInfo, CompletionRequest, Object, Reference};
 use wharf_protocol::view::{LogLevel, SubscriptionFilter};
 use wharf_protocol::{ConnectOptions, Json, Peer, StdioSpec, connect_stdio};
@@ -30,7 +30,8 @@ pub(crate) async fn recorded(revision: Revision) -> Vec<(Sender, String)> {
 
 async fn session(revision: Revision, file: &Path) {
     let arguments = vec!["--record".into(), file.into()];
-    let launch = Launch { arguments, ..Launch::new(env!("CARGO_BIN_EXE_wharf-sample")) };
+    let launch =
+        ProcessLaunch { arguments, ..ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-sample")) };
     let options = ConnectOptions {
         remembered: Some(revision),
         capabilities: Person::capabilities(),
@@ -94,7 +95,7 @@ async fn legacy(peer: &Peer, changed: impl Future<Output = ()>) {
     let options = patient();
     peer.set_log_level(LogLevel::Error, &options).await.unwrap();
     call(peer, "log", &json!({})).await;
-    peer.announce_roots().await.unwrap();
+    peer.notify_roots_changed().await.unwrap();
     peer.subscribe_resource(CHART, &options).await.unwrap();
     changed.await;
     peer.unsubscribe_resource(CHART, &options).await.unwrap();
@@ -122,7 +123,7 @@ async fn call(peer: &Peer, tool: &str, arguments: &Value) -> String {
     let level = ("io.modelcontextprotocol/logLevel".to_owned(), r#""debug""#.parse().unwrap());
     let is_modern = peer.era() == Era::Modern;
     let options = RequestOptions {
-        progress: ProgressReport::SignsOfLife,
+        progress: ProgressMode::KeepAlive,
         meta: is_modern.then_some(level).into_iter().collect(),
         ..patient()
     };

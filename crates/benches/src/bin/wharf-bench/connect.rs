@@ -6,7 +6,7 @@ use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
 use wharf_benches::Target;
 use wharf_protocol::Peer;
-use wharf_protocol::peer::Listing;
+use wharf_protocol::peer::ListResult;
 use wharf_protocol::transport::process::reserve_descriptors;
 use wharf_protocol::view::Tool;
 
@@ -33,7 +33,7 @@ pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn one(way: &Way) -> Result<(Peer, Listing<Tool>), Failure> {
+async fn one(way: &Way) -> Result<(Peer, ListResult<Tool>), Failure> {
     let peer = way.connect().await?;
     let listing = peer.list_tools(&patience()).await?;
     Ok((peer, listing))

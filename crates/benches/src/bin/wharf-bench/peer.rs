@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use wharf_benches::Target;
 use wharf_protocol::peer::{NoHandler, RequestOptions};
-use wharf_protocol::transport::process::Launch;
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::transport::process::ProcessLaunch;
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::send::ClientInfo;
 use wharf_protocol::{
-    ConnectOptions, HttpFlavor, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio,
+    ConnectOptions, HttpSpec, HttpTransport, Peer, StdioSpec, connect_http, connect_stdio,
 };
 
 use crate::Failure;
@@ -23,16 +23,16 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) fn to(target: &Target) -> Result<Self, Failure> {
         match target {
-            Target::Command(words) => Ok(Self::Start(StdioSpec::new(Launch {
+            Target::Command(words) => Ok(Self::Start(StdioSpec::new(ProcessLaunch {
                 arguments: words[1..].iter().map(Into::into).collect(),
                 environment: std::env::vars_os().collect(),
-                ..Launch::new(&words[0])
+                ..ProcessLaunch::new(&words[0])
             }))),
             Target::Http { host, path } => Ok(Self::Reach(HttpSpec {
                 target: format!("http://{host}{path}").parse()?,
-                client: HttpClient::new(&HttpOptions::default()),
+                client: HttpClient::new(&HttpClientOptions::default()),
                 authorizer: Arc::new(FixedHeaders::default()),
-                flavor: HttpFlavor::Any,
+                http_transport: HttpTransport::Auto,
             })),
         }
     }

@@ -107,7 +107,7 @@ fn connected<T>(
         }
         let ending = async {
             runtime.shutdown().await;
-            process::end_adopted().await;
+            process::end_orphans().await;
         };
         tokio::select! {
             biased;

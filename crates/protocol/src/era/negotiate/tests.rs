@@ -4,16 +4,16 @@ use super::*;
 
 /// Plays signs, one per line, and shows the steps.
 fn check(remembered: Option<Revision>, signs: &[&str], expected: &[&str]) {
-    check_from(remembered.map_or(Prior::Nothing, Prior::Remembered), signs, expected);
+    check_from(remembered.map_or(KnownRevision::None, KnownRevision::Remembered), signs, expected);
 }
 
-fn check_from(prior: Prior, signs: &[&str], expected: &[&str]) {
-    let (mut negotiation, first) = Negotiation::begin(prior);
-    let mut steps = vec![show(&Step::Ask(first))];
+fn check_from(known_revision: KnownRevision, signs: &[&str], expected: &[&str]) {
+    let (mut negotiation, first) = Negotiation::begin(known_revision);
+    let mut steps = vec![render(&NegotiationStep::Send(first))];
     for sign in signs {
         let (kind, rest) = sign.split_once(' ').unwrap_or((sign, ""));
         let newest = |wanted: fn(&Probe) -> bool| {
-            negotiation.asked.iter().rev().find(|it| wanted(it)).copied().unwrap()
+            negotiation.sent.iter().rev().find(|it| wanted(it)).copied().unwrap()
         };
         let probe = if kind.starts_with('d') {
             newest(|it| matches!(it, Probe::Discover(_)))
@@ -29,29 +29,29 @@ fn check_from(prior: Prior, signs: &[&str], expected: &[&str]) {
             data: json.get("data"),
         });
         let sign = match kind {
-            "silence" => Sign::Silence,
-            "gone" => Sign::Gone,
-            "d-away" | "i-away" => Sign::TurnedAway(probe),
-            "d-busy" | "i-busy" => Sign::Failed(probe),
-            "d" | "i" => Sign::Answered(probe, Ok(json.as_ref().unwrap())),
-            _ => Sign::Answered(probe, Err(error.as_ref().unwrap())),
+            "silence" => ProbeEvent::TimedOut,
+            "gone" => ProbeEvent::Exited,
+            "d-away" | "i-away" => ProbeEvent::Rejected(probe),
+            "d-busy" | "i-busy" => ProbeEvent::Failed(probe),
+            "d" | "i" => ProbeEvent::Answered(probe, Ok(json.as_ref().unwrap())),
+            _ => ProbeEvent::Answered(probe, Err(error.as_ref().unwrap())),
         };
-        steps.push(show(&negotiation.next(sign)));
+        steps.push(render(&negotiation.next(sign)));
     }
     assert_eq!(steps, expected);
 }
 
-fn show(step: &Step) -> String {
+fn render(step: &NegotiationStep) -> String {
     match step {
-        Step::Ask(Probe::Discover(revision)) => format!("discover {revision}"),
-        Step::Ask(Probe::Initialize(revision)) => format!("initialize {revision}"),
-        Step::Restart(_) => "restart".into(),
-        Step::TryEventStream => "event stream".into(),
-        Step::Wait => "wait".into(),
-        Step::Settled { revision, oddity, .. } => {
-            format!("{revision}{}", oddity.map(|it| format!(" ({it})")).unwrap_or_default())
+        NegotiationStep::Send(Probe::Discover(revision)) => format!("discover {revision}"),
+        NegotiationStep::Send(Probe::Initialize(revision)) => format!("initialize {revision}"),
+        NegotiationStep::Restart(_) => "restart".into(),
+        NegotiationStep::TryEventStream => "event stream".into(),
+        NegotiationStep::Wait => "wait".into(),
+        NegotiationStep::Settled { revision, violation, .. } => {
+            format!("{revision}{}", violation.map(|it| format!(" ({it})")).unwrap_or_default())
         }
-        Step::GiveUp => "give up".into(),
+        NegotiationStep::GiveUp => "give up".into(),
     }
 }
 
@@ -59,7 +59,7 @@ const DISCOVER: &str = "discover 2026-07-28";
 const INITIALIZE: &str = "initialize 2025-11-25";
 
 #[test]
-fn a_modern_server_is_known_by_its_answer() {
+fn a_discover_result_settles_the_modern_era() {
     check(None, &[r#"d {"supportedVersions":["2026-07-28"]}"#], &[DISCOVER, "2026-07-28"]);
     check(
         None,
@@ -75,7 +75,7 @@ fn a_modern_server_is_known_by_its_answer() {
 }
 
 #[test]
-fn any_other_error_leads_to_initialize() {
+fn an_unrelated_discover_error_leads_to_initialize() {
     for error in [r#"{"code":-32601}"#, r#"{"code":-32602}"#, r#"{"code":-32000}"#, "{}"] {
         check(
             None,
@@ -86,7 +86,7 @@ fn any_other_error_leads_to_initialize() {
 }
 
 #[test]
-fn an_empty_answer_leads_to_initialize() {
+fn an_empty_discover_result_leads_to_initialize() {
     check(
         None,
         &["d {}", r#"i {"protocolVersion":"2024-11-05"}"#],
@@ -95,7 +95,7 @@ fn an_empty_answer_leads_to_initialize() {
 }
 
 #[test]
-fn a_modern_server_without_the_version_says_which_it_has() {
+fn an_unsupported_version_error_leads_to_a_supported_version() {
     let legacy = r#"d-error {"code":-32022,"data":{"supported":["2025-03-26","2025-06-18"]}}"#;
     check(None, &[legacy], &[DISCOVER, "initialize 2025-06-18"]);
     let same = r#"d-error {"code":-32022,"data":{"supported":["2026-07-28"]}}"#;
@@ -108,7 +108,7 @@ fn a_modern_server_without_the_version_says_which_it_has() {
 }
 
 #[test]
-fn codes_of_the_modern_era_settle_it() {
+fn error_codes_of_the_modern_era_settle_it() {
     for code in [-32020, -32021] {
         let sign = format!(r#"d-error {{"code":{code}}}"#);
         check(None, &[&sign], &[DISCOVER, "2026-07-28 (refuses server/discover)"]);
@@ -116,7 +116,7 @@ fn codes_of_the_modern_era_settle_it() {
 }
 
 #[test]
-fn a_server_that_ends_is_started_again_for_initialize_once() {
+fn a_server_that_exits_on_discover_is_restarted_once_for_initialize() {
     check(
         None,
         &["gone", r#"i {"protocolVersion":"2025-03-26"}"#],
@@ -126,7 +126,7 @@ fn a_server_that_ends_is_started_again_for_initialize_once() {
 }
 
 #[test]
-fn a_silent_server_is_asked_both_and_the_first_usable_answer_wins() {
+fn after_a_timeout_both_probes_are_open_and_the_first_usable_answer_wins() {
     check(
         None,
         &["silence", "silence", r#"i {"protocolVersion":"2025-11-25"}"#],
@@ -163,7 +163,7 @@ fn a_version_error_to_initialize_is_answered_with_a_supported_one() {
 }
 
 #[test]
-fn odd_versions_are_survived() {
+fn invalid_protocol_versions_are_handled() {
     let cases = [
         (
             r#"i {"protocolVersion":"2099-01-01"}"#,
@@ -185,7 +185,7 @@ fn odd_versions_are_survived() {
 }
 
 #[test]
-fn what_is_remembered_comes_first_and_is_probed_again_when_it_fails() {
+fn a_remembered_revision_is_tried_first_and_probed_again_when_it_fails() {
     let remembered = Some(Revision::V2025_06_18);
     check(
         remembered,
@@ -200,12 +200,12 @@ fn what_is_remembered_comes_first_and_is_probed_again_when_it_fails() {
 }
 
 #[test]
-fn http_goes_from_the_newest_way_to_the_oldest() {
+fn http_tries_discover_then_initialize_then_an_event_stream() {
     check(None, &["d-away", "i-away"], &[DISCOVER, INITIALIZE, "event stream"]);
 }
 
 #[test]
-fn a_server_that_was_not_ready_is_asked_once_more() {
+fn an_unusable_initialize_result_is_retried_once() {
     check(
         None,
         &["d {}", "i null", r#"i {"protocolVersion":"2025-11-25"}"#],
@@ -215,48 +215,48 @@ fn a_server_that_was_not_ready_is_asked_once_more() {
 }
 
 /// What a server can do to a probe instead of answering it, as a server of one kind always does.
-const REFUSALS: [&str; 6] = ["away", "busy", "error {\"code\":-32601}", " null", "silence", "gone"];
+const FAILURES: [&str; 6] = ["away", "busy", "error {\"code\":-32601}", " null", "silence", "gone"];
 
 /// Lets a server refuse every probe in the same way until the negotiation ends; returns the steps.
-fn refuse_all(prior: Prior, refusal: &str) -> String {
-    let (mut negotiation, first) = Negotiation::begin(prior);
-    let mut steps = vec![show(&Step::Ask(first))];
+fn fail_all_probes(known_revision: KnownRevision, failure: &str) -> String {
+    let (mut negotiation, first) = Negotiation::begin(known_revision);
+    let mut steps = vec![render(&NegotiationStep::Send(first))];
     let mut probe = first;
     let error = RpcError::new(-32601, "");
     loop {
-        let sign = match refusal {
-            "away" => Sign::TurnedAway(probe),
-            "busy" => Sign::Failed(probe),
-            " null" => Sign::Answered(probe, Ok(&Json::null())),
-            "silence" => Sign::Silence,
-            "gone" => Sign::Gone,
-            _ => Sign::Answered(probe, Err(&error)),
+        let sign = match failure {
+            "away" => ProbeEvent::Rejected(probe),
+            "busy" => ProbeEvent::Failed(probe),
+            " null" => ProbeEvent::Answered(probe, Ok(&Json::null())),
+            "silence" => ProbeEvent::TimedOut,
+            "gone" => ProbeEvent::Exited,
+            _ => ProbeEvent::Answered(probe, Err(&error)),
         };
         let step = negotiation.next(sign);
-        steps.push(show(&step));
+        steps.push(render(&step));
         assert!(steps.len() < 10, "it never ends: {steps:?}");
         match step {
-            Step::Ask(next) | Step::Restart(next) => probe = next,
+            NegotiationStep::Send(next) | NegotiationStep::Restart(next) => probe = next,
             _ => return steps.join(", ").replace("2025-11-25", "newest legacy"),
         }
     }
 }
 
 #[test]
-fn every_refusal_leads_to_the_same_end_whatever_is_remembered() {
+fn every_failure_ends_the_same_for_every_remembered_revision() {
     let mut table = Vec::new();
-    for refusal in REFUSALS {
-        let name = refusal.split(' ').find(|word| !word.is_empty()).unwrap();
+    for failure in FAILURES {
+        let name = failure.split(' ').find(|word| !word.is_empty()).unwrap();
         table.push(name.to_owned());
-        for (label, prior) in [
-            ("nothing", Prior::Nothing),
-            ("2026-07-28", Prior::Remembered(Revision::V2026_07_28)),
-            ("2025-11-25", Prior::Remembered(Revision::V2025_11_25)),
-            ("2025-06-18", Prior::Remembered(Revision::V2025_06_18)),
-            ("2025-03-26", Prior::Remembered(Revision::V2025_03_26)),
-            ("2024-11-05", Prior::Remembered(Revision::V2024_11_05)),
+        for (label, known_revision) in [
+            ("nothing", KnownRevision::None),
+            ("2026-07-28", KnownRevision::Remembered(Revision::V2026_07_28)),
+            ("2025-11-25", KnownRevision::Remembered(Revision::V2025_11_25)),
+            ("2025-06-18", KnownRevision::Remembered(Revision::V2025_06_18)),
+            ("2025-03-26", KnownRevision::Remembered(Revision::V2025_03_26)),
+            ("2024-11-05", KnownRevision::Remembered(Revision::V2024_11_05)),
         ] {
-            table.push(format!("  {label}: {}", refuse_all(prior, refusal)));
+            table.push(format!("  {label}: {}", fail_all_probes(known_revision, failure)));
         }
     }
     insta::assert_snapshot!(table.join("\n"), @"
@@ -308,10 +308,13 @@ fn every_refusal_leads_to_the_same_end_whatever_is_remembered() {
 #[test]
 fn a_pinned_revision_is_the_only_one_offered() {
     let mut table = Vec::new();
-    for refusal in REFUSALS {
-        let name = refusal.split(' ').find(|word| !word.is_empty()).unwrap();
+    for failure in FAILURES {
+        let name = failure.split(' ').find(|word| !word.is_empty()).unwrap();
         for revision in [Revision::V2026_07_28, Revision::V2025_06_18] {
-            table.push(format!("{name} {}", refuse_all(Prior::Pinned(revision), refusal)));
+            table.push(format!(
+                "{name} {}",
+                fail_all_probes(KnownRevision::Pinned(revision), failure)
+            ));
         }
     }
     insta::assert_snapshot!(table.join("\n"), @"
@@ -328,7 +331,7 @@ fn a_pinned_revision_is_the_only_one_offered() {
     gone discover 2026-07-28, give up
     gone initialize 2025-06-18, give up
     ");
-    let pinned = Prior::Pinned(Revision::V2025_06_18);
+    let pinned = KnownRevision::Pinned(Revision::V2025_06_18);
     let asked = "initialize 2025-06-18";
     check_from(pinned, &[r#"i {"protocolVersion":"2025-06-18"}"#], &[asked, "2025-06-18"]);
     check_from(
@@ -341,7 +344,7 @@ fn a_pinned_revision_is_the_only_one_offered() {
 }
 
 #[test]
-fn an_event_stream_is_tried_however_the_modern_probe_was_refused() {
+fn an_event_stream_is_tried_after_any_failure_of_discover() {
     for remembered in Revision::ALL.into_iter().filter(|it| it.era() == Era::Legacy) {
         for discover in ["d-away", "d-busy", r#"d-error {"code":-32601}"#, "d {}"] {
             let first = format!("initialize {remembered}");
@@ -352,7 +355,7 @@ fn an_event_stream_is_tried_however_the_modern_probe_was_refused() {
 }
 
 #[test]
-fn a_remembered_server_that_was_busy_once_is_asked_again() {
+fn a_temporary_failure_of_initialize_is_retried() {
     let remembered = Some(Revision::V2025_11_25);
     for discover in ["d-away", "d-busy", r#"d-error {"code":-32601}"#, "d {}"] {
         check(

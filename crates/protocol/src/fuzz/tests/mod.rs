@@ -1,4 +1,4 @@
 //! Runs the fuzz targets for a moment on every change, without any tool but the compiler.
 
-mod bodies;
+mod targets;
 mod views;

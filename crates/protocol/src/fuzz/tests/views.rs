@@ -8,7 +8,7 @@ use crate::Json;
 use crate::fuzz::views::{SAMPLES, views};
 
 /// Values that are easily mistaken for something else.
-const ODD: &[&str] = &[
+const UNUSUAL_VALUES: &[&str] = &[
     "null",
     "true",
     "false",
@@ -32,7 +32,7 @@ const ODD: &[&str] = &[
 ];
 
 #[test]
-fn every_sample_is_read_as_it_is() {
+fn every_sample_is_valid_json() {
     for sample in SAMPLES {
         assert!(Json::parse(*sample).is_ok(), "{sample}");
         views(sample.as_bytes());
@@ -40,19 +40,19 @@ fn every_sample_is_read_as_it_is() {
 }
 
 #[test]
-fn every_value_of_every_sample_may_be_odd() {
+fn unusual_values_anywhere_do_not_panic() {
     for sample in SAMPLES {
         for (number, place) in values_in(sample).into_iter().enumerate() {
             // A few for each place, all for neighbouring ones together.
-            for odd in ODD.iter().skip(number % 5).step_by(5) {
-                views(replaced(sample, &place, odd).as_bytes());
+            for unusual in UNUSUAL_VALUES.iter().skip(number % 5).step_by(5) {
+                views(replaced(sample, &place, unusual).as_bytes());
             }
         }
     }
 }
 
 #[test]
-fn nesting_without_end_is_survived() {
+fn deep_nesting_does_not_panic() {
     let deep = "[".repeat(10_000) + &"]".repeat(10_000);
     for sample in [r#"{"tools":[{"name":"a","inputSchema":X}],"content":X}"#, "X", r#"{"_meta":X}"#]
     {
@@ -83,7 +83,7 @@ fn replaced(text: &str, place: &std::ops::Range<usize>, by: &str) -> String {
 fn any_json() -> impl Strategy<Value = String> {
     let keys: Vec<&str> =
         SAMPLES.iter().flat_map(|sample| sample.split('"').skip(1).step_by(2)).collect();
-    let leaf = prop_oneof![select(ODD).prop_map(str::to_owned), "\"[a-z]{0,4}\""];
+    let leaf = prop_oneof![select(UNUSUAL_VALUES).prop_map(str::to_owned), "\"[a-z]{0,4}\""];
     leaf.prop_recursive(5, 60, 6, move |inner| {
         prop_oneof![
             vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(" ,"))),
@@ -98,12 +98,12 @@ fn any_json() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_value_is_too_strange(text in any_json()) {
+    fn arbitrary_json_does_not_panic(text in any_json()) {
         views(text.as_bytes());
     }
 
     #[test]
-    fn a_sample_with_several_changes_is_survived(
+    fn samples_with_several_changes_do_not_panic(
         sample in select(SAMPLES),
         changes in vec((any::<Index>(), any_json()), 1..6),
     ) {
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn broken_bytes_are_survived(
+    fn invalid_bytes_do_not_panic(
         sample in select(SAMPLES),
         changes in vec((any::<Index>(), any::<u8>()), 1..4),
     ) {

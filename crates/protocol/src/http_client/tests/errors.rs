@@ -1,17 +1,17 @@
 //! What a person reads when a server cannot be reached, and whether the request was sent.
 
 use super::super::HttpError;
-use super::world::{Reply, Server, client, fetch, shown};
+use super::scripted_server::{ScriptedReply, TestServer, client, fetch, render};
 
 #[tokio::test]
-async fn nobody_there() {
+async fn a_refused_connection_is_reported() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let address = format!("http://me:secret@127.0.0.1:{port}/?key=secret");
     let error = fetch(&client(), &address).await.unwrap_err();
     assert!(matches!(error, HttpError::Connect { .. }) && error.never_sent());
-    let text = shown(&error).replace(&port.to_string(), "PORT");
+    let text = render(&error).replace(&port.to_string(), "PORT");
     let text: Vec<_> = text.lines().filter(|line| !line.contains("cause")).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
     could not connect to http://127.0.0.1:PORT
@@ -20,7 +20,7 @@ async fn nobody_there() {
 }
 
 #[tokio::test]
-async fn no_such_host() {
+async fn an_unknown_host_is_reported() {
     // A label of a name has at most 63 letters, so nobody needs to be asked about this one.
     let address = format!("http://{}/", "a".repeat(64));
     let error = fetch(&client(), &address).await.unwrap_err();
@@ -30,7 +30,7 @@ async fn no_such_host() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn no_such_socket() {
+async fn a_missing_socket_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let address = format!("unix://{}/none.sock#/mcp", folder.path().display());
     let error = fetch(&client(), &address).await.unwrap_err();
@@ -39,22 +39,22 @@ async fn no_such_socket() {
 }
 
 #[tokio::test]
-async fn an_answer_in_another_language() {
+async fn a_response_that_is_not_http_is_reported() {
     for text in ["SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 abc\r\n\r\n", "{}\n"] {
-        let server = Server::start(move |_| Reply::Close(text.to_owned())).await;
+        let server = TestServer::start(move |_| ScriptedReply::Close(text.to_owned())).await;
         let error = fetch(&client(), &server.at("/")).await.unwrap_err();
-        assert!(matches!(error, HttpError::NoAnswer { .. }), "{error:?}");
+        assert!(matches!(error, HttpError::NoResponse { .. }), "{error:?}");
         assert!(!error.never_sent(), "{text}");
     }
 }
 
 #[tokio::test]
-async fn a_connection_closed_without_a_word() {
-    let server = Server::start(|_| Reply::Close(String::new())).await;
+async fn a_connection_closed_without_a_response_is_reported() {
+    let server = TestServer::start(|_| ScriptedReply::Close(String::new())).await;
     let error = fetch(&client(), &server.at("/")).await.unwrap_err();
     assert!(!error.never_sent());
     assert_eq!(server.seen().len(), 1);
-    let text = shown(&error).replace(&server.port.to_string(), "PORT");
+    let text = render(&error).replace(&server.port.to_string(), "PORT");
     insta::assert_snapshot!(text, @r"
     http://127.0.0.1:PORT gave no answer
       cause: connection closed before message completed

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::super::{HttpClient, HttpError, HttpOptions, Phase};
-use super::world::{Reply, Server, answer, client, fetch, ok, send, shown};
+use super::super::{HttpClient, HttpClientOptions, HttpError, HttpPhase};
+use super::scripted_server::{ScriptedReply, TestServer, answer, client, fetch, ok, render, send};
 
-async fn answering(text: String) -> Server {
-    Server::start(move |_| Reply::Close(text.clone())).await
+async fn answering(text: String) -> TestServer {
+    TestServer::start(move |_| ScriptedReply::Close(text.clone())).await
 }
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn a_head_of_more_than_64_kib_is_refused() {
 async fn a_head_without_end_is_refused() {
     let server = answering(format!("HTTP/1.1 200 OK\r\na: {}", "x".repeat(1_000_000))).await;
     let error = fetch(&client(), &server.at("/")).await.unwrap_err();
-    assert!(matches!(error, HttpError::NoAnswer { never_sent: false, .. }), "{error:?}");
+    assert!(matches!(error, HttpError::NoResponse { never_sent: false, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -68,15 +68,15 @@ async fn a_body_of_a_megabyte_arrives_whole() {
 async fn a_body_that_breaks_off_is_an_error() {
     let server = answering("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc".to_owned()).await;
     let error = fetch(&client(), &server.at("/")).await.unwrap_err();
-    assert!(matches!(error, HttpError::BrokeOff { .. }), "{error:?}");
+    assert!(matches!(error, HttpError::IncompleteBody { .. }), "{error:?}");
     assert!(!error.never_sent());
 }
 
 #[tokio::test]
-async fn a_compressed_answer_is_refused_with_a_hint() {
+async fn a_compressed_response_is_refused_with_a_hint() {
     let server = answering(answer("200 OK", "content-encoding: gzip\r\n", "x")).await;
     let error = fetch(&client(), &server.at("/")).await.unwrap_err();
-    let text = shown(&error).replace(&server.port.to_string(), "PORT");
+    let text = render(&error).replace(&server.port.to_string(), "PORT");
     insta::assert_snapshot!(text, @r"
     http://127.0.0.1:PORT compressed its answer without being asked to
       hint: turn compression off for this endpoint
@@ -86,24 +86,26 @@ async fn a_compressed_answer_is_refused_with_a_hint() {
 }
 
 #[tokio::test]
-async fn waiting_for_an_answer_ends() {
-    let server = Server::start(|_| Reply::Hold(String::new())).await;
+async fn waiting_for_a_response_times_out() {
+    let server = TestServer::start(|_| ScriptedReply::Hold(String::new())).await;
     let limit = Duration::from_millis(50);
-    let options = HttpOptions { header_timeout: Some(limit), ..HttpOptions::default() };
+    let options = HttpClientOptions { header_timeout: Some(limit), ..HttpClientOptions::default() };
     let error = fetch(&HttpClient::new(&options), &server.at("/")).await.unwrap_err();
-    assert!(matches!(error, HttpError::TimedOut { phase: Phase::Answer, .. }), "{error:?}");
+    assert!(matches!(error, HttpError::TimedOut { phase: HttpPhase::Answer, .. }), "{error:?}");
     assert!(!error.never_sent());
     assert!(error.to_string().ends_with("did not answer within 50ms"));
 }
 
 #[tokio::test]
-async fn waiting_for_a_connection_ends() {
+async fn connecting_times_out() {
     // It takes connections and says nothing, so the handshake of TLS never ends.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("https://{}/", listener.local_addr().unwrap());
-    let options =
-        HttpOptions { connect_timeout: Duration::from_millis(50), ..HttpOptions::default() };
+    let options = HttpClientOptions {
+        connect_timeout: Duration::from_millis(50),
+        ..HttpClientOptions::default()
+    };
     let error = fetch(&HttpClient::new(&options), &address).await.unwrap_err();
-    assert!(matches!(error, HttpError::TimedOut { phase: Phase::Connect, .. }), "{error:?}");
+    assert!(matches!(error, HttpError::TimedOut { phase: HttpPhase::Connect, .. }), "{error:?}");
     assert!(error.never_sent());
 }

@@ -5,6 +5,6 @@ mod limits;
 mod proxies;
 mod redirects;
 mod reuse;
-mod secure;
+mod scripted_server;
 mod targets;
-mod world;
+mod tls;

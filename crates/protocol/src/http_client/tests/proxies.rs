@@ -1,8 +1,8 @@
 //! The way through proxies, and around them.
 
-use super::super::proxy::{Route, Rules};
-use super::super::{HttpClient, HttpError, HttpOptions, Proxies};
-use super::world::{Reply, Server, answer, fetch, ok, shown};
+use super::super::proxy::{ProxyRoute, ProxyRules};
+use super::super::{HttpClient, HttpClientOptions, HttpError, Proxies};
+use super::scripted_server::{ScriptedReply, TestServer, answer, fetch, ok, render};
 
 fn through(http: &str, https: &str, none: &str) -> HttpClient {
     let proxies = Proxies {
@@ -11,12 +11,12 @@ fn through(http: &str, https: &str, none: &str) -> HttpClient {
         all: String::new(),
         none: none.to_owned(),
     };
-    HttpClient::new(&HttpOptions { proxies, ..HttpOptions::default() })
+    HttpClient::new(&HttpClientOptions { proxies, ..HttpClientOptions::default() })
 }
 
 /// Starts a proxy that answers forwarded requests with their first line.
-async fn proxy() -> Server {
-    Server::start(|seen| Reply::Keep(ok(seen.line()))).await
+async fn proxy() -> TestServer {
+    TestServer::start(|seen| ScriptedReply::Keep(ok(seen.line()))).await
 }
 
 #[tokio::test]
@@ -35,9 +35,9 @@ async fn a_plain_request_is_forwarded() {
 }
 
 #[tokio::test]
-async fn this_machine_is_never_asked_through_a_proxy() {
+async fn local_servers_are_never_reached_through_a_proxy() {
     let proxy = proxy().await;
-    let server = Server::start(|_| Reply::Keep(ok("direct"))).await;
+    let server = TestServer::start(|_| ScriptedReply::Keep(ok("direct"))).await;
     let client = through(&proxy.at(""), "", "");
     assert_eq!(fetch(&client, &server.at("/")).await.unwrap(), "direct");
     let by_name = server.at("/").replace("127.0.0.1", "localhost");
@@ -48,14 +48,14 @@ async fn this_machine_is_never_asked_through_a_proxy() {
 /// Says whether a request goes through the proxy, given `no_proxy`.
 fn is_forwarded(none: &str, address: &str) -> bool {
     let (http, none) = ("proxy.example:3128".to_owned(), none.to_owned());
-    let rules = Rules::new(&Proxies { http, none, ..Proxies::default() });
+    let rules = ProxyRules::new(&Proxies { http, none, ..Proxies::default() });
     match rules.route(&address.parse().unwrap()).unwrap() {
-        Route::Forward(proxy) => {
+        ProxyRoute::Forward(proxy) => {
             assert_eq!(proxy.origin.to_string(), "http://proxy.example:3128");
             true
         }
-        Route::Direct => false,
-        Route::Tunnel(_) | Route::Socks(_) => panic!("neither is set"),
+        ProxyRoute::Direct => false,
+        ProxyRoute::Tunnel(_) | ProxyRoute::Socks(_) => panic!("neither is set"),
     }
 }
 
@@ -91,11 +91,11 @@ async fn a_refused_tunnel_says_why() {
         ("407 Proxy Authentication Required", "the proxy wants other credentials (407)"),
         ("403 Forbidden", "the proxy answered 403"),
     ] {
-        let proxy = Server::start(move |_| Reply::Close(answer(status, "", ""))).await;
+        let proxy = TestServer::start(move |_| ScriptedReply::Close(answer(status, "", ""))).await;
         let address = proxy.at("").replace("http://", "http://me:secret@");
         let error = fetch(&through("", &address, ""), "https://mcp.example/").await.unwrap_err();
         assert!(error.never_sent());
-        let text = shown(&error);
+        let text = render(&error);
         assert!(text.contains(cause) && !text.contains("secret"), "{text}");
         let seen = proxy.seen().pop().unwrap();
         assert_eq!(seen.line(), "CONNECT mcp.example:443");
@@ -104,10 +104,10 @@ async fn a_refused_tunnel_says_why() {
 }
 
 #[tokio::test]
-async fn a_setting_that_is_no_address_is_an_error() {
+async fn an_invalid_proxy_setting_is_an_error() {
     let error = fetch(&through("ftp://secret", "", ""), "http://mcp.example/").await.unwrap_err();
     assert!(matches!(error, HttpError::Proxy { proxy: None, .. }), "{error:?}");
-    insta::assert_snapshot!(shown(&error), @r"
+    insta::assert_snapshot!(render(&error), @r"
     could not reach http://mcp.example through the proxy
       cause: the proxy setting is not an address such as `http://host:port`
       hint: check `http_proxy`, `https_proxy` and `all_proxy`, or name the host in `no_proxy`
@@ -115,19 +115,19 @@ async fn a_setting_that_is_no_address_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_not_there_is_named() {
+async fn an_unreachable_proxy_is_named() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let proxy = format!("http://me:secret@{}", listener.local_addr().unwrap());
     drop(listener);
     let error = fetch(&through(&proxy, "", ""), "http://mcp.example/").await.unwrap_err();
-    let text = shown(&error);
+    let text = render(&error);
     let start = "could not reach http://mcp.example through the proxy http://127.0.0.1:";
     assert!(text.starts_with(start) && !text.contains("secret"), "{text}");
     assert!(error.never_sent());
 }
 
 #[test]
-fn small_letters_count_before_capitals() {
+fn lower_case_variables_take_precedence() {
     let variables = |name: &str| match name {
         "http_proxy" => Some("http://small".to_owned()),
         "HTTP_PROXY" => Some("http://capital".to_owned()),
@@ -149,8 +149,8 @@ mod socks {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    use super::super::super::{HttpClient, HttpOptions, Proxies};
-    use super::super::world::{fetch, ok};
+    use super::super::super::{HttpClient, HttpClientOptions, Proxies};
+    use super::super::scripted_server::{fetch, ok};
 
     async fn serve(listener: TcpListener) -> String {
         let (mut stream, _) = listener.accept().await.unwrap();
@@ -176,7 +176,8 @@ mod socks {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let all = format!("socks5h://{}", listener.local_addr().unwrap());
         let proxies = Proxies { all, ..Proxies::default() };
-        let client = HttpClient::new(&HttpOptions { proxies, ..HttpOptions::default() });
+        let client =
+            HttpClient::new(&HttpClientOptions { proxies, ..HttpClientOptions::default() });
         let (asked, answer) =
             tokio::join!(serve(listener), fetch(&client, "http://mcp.example/mcp"));
         assert_eq!((asked.as_str(), answer.unwrap().as_str()), ("mcp.example:80", "socks"));

@@ -2,21 +2,23 @@
 
 use std::net::SocketAddr;
 
-use super::super::connect::NAMES;
-use super::super::{HttpError, Redirects, Refusal};
-use super::world::{Reply, Server, client, fetch, ok, post, post_with, redirect, send, shown};
+use super::super::connector::NAMES;
+use super::super::{HttpError, RedirectPolicy, RedirectRefusal};
+use super::scripted_server::{
+    ScriptedReply, TestServer, client, fetch, ok, post, post_with, redirect, render, send,
+};
 
 /// Starts a server that redirects from `/mcp` and answers anything else with the request line.
-async fn redirecting(status: u16, location: &str) -> Server {
+async fn redirecting(status: u16, location: &str) -> TestServer {
     let answer = redirect(status, location);
-    Server::start(move |seen| match seen.line() {
-        "POST /mcp" => Reply::Keep(answer.clone()),
-        line => Reply::Keep(ok(line)),
+    TestServer::start(move |seen| match seen.line() {
+        "POST /mcp" => ScriptedReply::Keep(answer.clone()),
+        line => ScriptedReply::Keep(ok(line)),
     })
     .await
 }
 
-fn refusal(error: &HttpError) -> Refusal {
+fn refusal(error: &HttpError) -> RedirectRefusal {
     match error {
         HttpError::Redirected { reason, .. } => *reason,
         error => panic!("{error:?}"),
@@ -41,12 +43,12 @@ async fn method_body_and_headers_are_kept_within_the_origin() {
 async fn see_other_is_refused() {
     let server = redirecting(303, "/mcp/").await;
     let error = fetch(&client(), &server.at("/mcp")).await.unwrap_err();
-    assert_eq!(refusal(&error), Refusal::SeeOther);
+    assert_eq!(refusal(&error), RedirectRefusal::SeeOther);
     assert!(!error.never_sent());
 }
 
 #[tokio::test]
-async fn another_origin_is_asked_if_there_is_nothing_to_protect() {
+async fn a_redirect_to_another_origin_is_followed_without_credentials() {
     let other = redirecting(307, "/").await;
     let server = redirecting(307, &other.at("/other")).await;
     assert_eq!(fetch(&client(), &server.at("/mcp")).await.unwrap(), "POST /other");
@@ -73,8 +75,8 @@ async fn credentials_never_reach_another_origin() {
     ];
     for request in requests {
         let error = client().send(request).await.unwrap_err();
-        assert_eq!(refusal(&error), Refusal::Credentials);
-        assert!(!shown(&error).contains("secret"), "{}", shown(&error));
+        assert_eq!(refusal(&error), RedirectRefusal::Credentials);
+        assert!(!render(&error).contains("secret"), "{}", render(&error));
     }
     assert_eq!(other.connections(), 0);
 }
@@ -84,8 +86,8 @@ async fn an_upgrade_with_credentials_says_what_to_change() {
     let server = redirecting(308, "https://127.0.0.1/mcp?key=secret").await;
     let outgoing = post_with(&server.at("/mcp"), "authorization", "Bearer secret");
     let error = client().send(outgoing).await.unwrap_err();
-    assert_eq!(refusal(&error), Refusal::Upgrade);
-    let text = shown(&error).replace(&server.port.to_string(), "PORT");
+    assert_eq!(refusal(&error), RedirectRefusal::Upgrade);
+    let text = render(&error).replace(&server.port.to_string(), "PORT");
     insta::assert_snapshot!(text, @r"
     http://127.0.0.1:PORT/mcp redirects to https://127.0.0.1/mcp, which was not followed: the request carries credentials that are meant for the first address only
       hint: change the address in the configuration to https://127.0.0.1/mcp
@@ -93,43 +95,45 @@ async fn an_upgrade_with_credentials_says_what_to_change() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_not_followed() {
+async fn an_invalid_location_is_not_followed() {
     for location in ["http://", "ftp://127.0.0.1/", "file:///etc/passwd", "unix:///run/a.sock"] {
         let server = redirecting(307, location).await;
         let error = fetch(&client(), &server.at("/mcp")).await.unwrap_err();
-        assert_eq!(refusal(&error), Refusal::NotAnAddress, "{location}");
+        assert_eq!(refusal(&error), RedirectRefusal::NotAnAddress, "{location}");
     }
 }
 
 #[tokio::test]
-async fn a_circle_ends() {
+async fn a_redirect_loop_ends() {
     let server = redirecting(307, "/mcp").await;
     let error = fetch(&client(), &server.at("/mcp")).await.unwrap_err();
-    assert_eq!(refusal(&error), Refusal::TooMany);
+    assert_eq!(refusal(&error), RedirectRefusal::TooMany);
     assert_eq!(server.seen().len(), 6);
 }
 
 #[tokio::test]
-async fn a_redirect_to_nowhere_has_been_sent() {
+async fn a_redirect_to_an_unreachable_server_counts_as_sent() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let nowhere = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
     let server = redirecting(307, &nowhere).await;
     let error = fetch(&client(), &server.at("/mcp")).await.unwrap_err();
-    assert_eq!(refusal(&error), Refusal::Unreachable);
+    assert_eq!(refusal(&error), RedirectRefusal::Unreachable);
     assert!(!error.never_sent());
-    assert!(shown(&error).contains("cause: could not connect to"), "{}", shown(&error));
+    assert!(render(&error).contains("cause: could not connect to"), "{}", render(&error));
 }
 
 #[tokio::test]
-async fn an_answer_that_only_looks_like_a_redirect_is_an_answer() {
-    let server =
-        Server::start(|_| Reply::Keep(super::world::answer("307 Redirect", "", "x"))).await;
+async fn a_redirect_status_without_location_is_a_response() {
+    let server = TestServer::start(|_| {
+        ScriptedReply::Keep(super::scripted_server::answer("307 Redirect", "", "x"))
+    })
+    .await;
     assert_eq!(send(&client(), &server.at("/")).await.unwrap().status, 307);
 }
 
 #[tokio::test]
-async fn what_is_no_mcp_is_sent_to_its_target_alone_and_answered_as_a_whole() {
+async fn post_refuses_other_origins_and_returns_the_whole_body() {
     let other = redirecting(307, "/").await;
     let server = redirecting(307, &other.at("/other")).await;
     let send = async |path: &str, limit| {
@@ -140,7 +144,7 @@ async fn what_is_no_mcp_is_sent_to_its_target_alone_and_answered_as_a_whole() {
     assert_eq!((answer.status().as_u16(), &answer.body()[..]), (200, &b"POST /v1/traces"[..]));
     assert_eq!(&server.seen()[0].body[..], b"spans");
     assert!(matches!(send("/v1/traces", 5).await, Err(HttpError::TooLarge { limit: 5, .. })));
-    assert_eq!(refusal(&send("/mcp", 100).await.unwrap_err()), Refusal::Credentials);
+    assert_eq!(refusal(&send("/mcp", 100).await.unwrap_err()), RedirectRefusal::Credentials);
     assert_eq!(other.connections(), 0);
 }
 
@@ -158,7 +162,7 @@ fn own_address() -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_server_elsewhere_does_not_lead_to_this_machine_under_any_name() {
+async fn a_remote_server_cannot_redirect_to_this_machine_under_any_name() {
     name("far.test", &["127.0.0.1"]);
     name("loopback.test", &["127.0.0.1"]);
     name("zero.test", &["0.0.0.0"]);
@@ -192,51 +196,51 @@ async fn a_server_elsewhere_does_not_lead_to_this_machine_under_any_name() {
         name("own.test", &[&own]);
         hosts.extend(["own.test".to_owned(), own]);
     }
-    let near = Server::start(|_| Reply::Keep(ok("secret"))).await;
+    let near = TestServer::start(|_| ScriptedReply::Keep(ok("secret"))).await;
     for host in hosts {
         let server = redirecting(307, &format!("http://{host}:{}/", near.port)).await;
         let far = format!("http://far.test:{}/mcp", server.port);
         let error = fetch(&client(), &far).await.unwrap_err();
-        assert_eq!(refusal(&error), Refusal::IntoThisMachine, "{host}");
+        assert_eq!(refusal(&error), RedirectRefusal::LocalAddress, "{host}");
     }
     assert_eq!(near.connections(), 0);
 }
 
 #[tokio::test]
-async fn a_detour_does_not_help_to_get_into_this_machine() {
+async fn a_chain_of_redirects_cannot_lead_to_this_machine() {
     name("far.test", &["127.0.0.1"]);
-    let near = Server::start(|_| Reply::Keep(ok("secret"))).await;
+    let near = TestServer::start(|_| ScriptedReply::Keep(ok("secret"))).await;
     // A place elsewhere, for as long as it is looked at only once.
     let server = redirecting(307, "/again").await;
     let (port, target) = (server.port, near.at("/"));
-    let chain = Server::start(move |seen| match seen.line() {
-        "POST /mcp" => Reply::Keep(redirect(307, &format!("http://far.test:{port}/mcp"))),
-        _ => Reply::Keep(redirect(307, &target)),
+    let chain = TestServer::start(move |seen| match seen.line() {
+        "POST /mcp" => ScriptedReply::Keep(redirect(307, &format!("http://far.test:{port}/mcp"))),
+        _ => ScriptedReply::Keep(redirect(307, &target)),
     })
     .await;
     let error = fetch(&client(), &format!("http://far.test:{}/mcp", chain.port)).await.unwrap_err();
-    assert_eq!(refusal(&error), Refusal::IntoThisMachine);
+    assert_eq!(refusal(&error), RedirectRefusal::LocalAddress);
     assert_eq!((near.connections(), server.connections()), (0, 0));
 }
 
 #[tokio::test]
-async fn a_connection_that_was_made_unseen_is_not_used_for_a_redirect() {
+async fn a_pooled_connection_to_an_unchecked_address_is_not_used_for_a_redirect() {
     name("far.test", &["127.0.0.1"]);
     name("own-entry.test", &["127.0.0.1"]);
-    let near = Server::start(|_| Reply::Keep(ok("secret"))).await;
+    let near = TestServer::start(|_| ScriptedReply::Keep(ok("secret"))).await;
     let own = format!("http://own-entry.test:{}/", near.port);
     let server = redirecting(307, &own).await;
     let client = client();
     // The person's own entry leads there, and its connection waits in the pool.
     assert_eq!(fetch(&client, &own).await.unwrap(), "secret");
     let error = fetch(&client, &format!("http://far.test:{}/mcp", server.port)).await.unwrap_err();
-    assert_eq!(refusal(&error), Refusal::IntoThisMachine);
+    assert_eq!(refusal(&error), RedirectRefusal::LocalAddress);
     assert_eq!(near.seen().len(), 1);
 }
 
 #[tokio::test]
-async fn a_server_on_this_machine_may_redirect_on_it() {
-    let near = Server::start(|_| Reply::Keep(ok("fine"))).await;
+async fn a_local_server_may_redirect_to_a_local_server() {
+    let near = TestServer::start(|_| ScriptedReply::Keep(ok("fine"))).await;
     for host in ["localhost", "127.0.0.1"] {
         let server = redirecting(307, &format!("http://{host}:{}/", near.port)).await;
         assert_eq!(fetch(&client(), &server.at("/mcp")).await.unwrap(), "fine", "{host}");
@@ -247,7 +251,7 @@ async fn a_server_on_this_machine_may_redirect_on_it() {
 async fn a_request_that_must_not_be_sent_twice_gets_the_redirect_as_its_answer() {
     let server = redirecting(307, "/mcp/").await;
     let mut outgoing = post(&server.at("/mcp"));
-    outgoing.redirects = Redirects::Return;
+    outgoing.redirects = RedirectPolicy::Return;
     assert_eq!(client().send(outgoing).await.unwrap().status, 307);
     assert_eq!(server.seen().len(), 1);
 }

@@ -1,15 +1,15 @@
 //! Addresses: what is understood, and what is shown of them.
 
-use super::super::{Target, TargetError};
+use super::super::{HttpTarget, HttpTargetError};
 
 fn check(address: &str, shown: &str) {
-    let target: Target = address.parse().unwrap();
+    let target: HttpTarget = address.parse().unwrap();
     assert_eq!(target.to_string(), shown);
     assert_eq!(format!("{target:?}"), format!("Target({shown})"));
 }
 
 #[test]
-fn scheme_host_port_and_path_are_shown() {
+fn display_shows_scheme_host_port_and_path() {
     check("http://example.com", "http://example.com/");
     check("https://example.com:443/mcp", "https://example.com/mcp");
     check("http://[::1]:8080/mcp", "http://[::1]:8080/mcp");
@@ -19,30 +19,30 @@ fn scheme_host_port_and_path_are_shown() {
 }
 
 #[test]
-fn nothing_secret_is_shown() {
+fn display_omits_secrets() {
     check("https://me:secret@example.com/mcp?key=secret#secret", "https://example.com/mcp");
     check("unix:///run/a.sock#/mcp?key=secret", "unix:///run/a.sock#/mcp");
-    let error = "ftp://me:secret@example.com".parse::<Target>().unwrap_err();
+    let error = "ftp://me:secret@example.com".parse::<HttpTarget>().unwrap_err();
     assert!(!format!("{error} {error:?}").contains("secret"));
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
-    let check = |address: &str, error| assert_eq!(address.parse::<Target>(), Err(error));
-    check("", TargetError::Scheme);
-    check("example.com/mcp", TargetError::Scheme);
-    check("ftp://example.com", TargetError::Scheme);
-    check("file:///etc/passwd", TargetError::Scheme);
-    check("unix://relative.sock#/mcp", TargetError::SocketPath);
-    check("unix:///", TargetError::SocketPath);
-    assert!(matches!("http://".parse::<Target>(), Err(TargetError::Invalid(_))));
-    assert!(matches!("http://a:99999".parse::<Target>(), Err(TargetError::Invalid(_))));
+fn invalid_addresses_are_rejected() {
+    let check = |address: &str, error| assert_eq!(address.parse::<HttpTarget>(), Err(error));
+    check("", HttpTargetError::Scheme);
+    check("example.com/mcp", HttpTargetError::Scheme);
+    check("ftp://example.com", HttpTargetError::Scheme);
+    check("file:///etc/passwd", HttpTargetError::Scheme);
+    check("unix://relative.sock#/mcp", HttpTargetError::SocketPath);
+    check("unix:///", HttpTargetError::SocketPath);
+    assert!(matches!("http://".parse::<HttpTarget>(), Err(HttpTargetError::Invalid(_))));
+    assert!(matches!("http://a:99999".parse::<HttpTarget>(), Err(HttpTargetError::Invalid(_))));
 }
 
 #[test]
 fn references_are_resolved() {
     let check = |base: &str, reference: &str, joined: &str, is_same: bool| {
-        let base: Target = base.parse().unwrap();
+        let base: HttpTarget = base.parse().unwrap();
         let target = base.join(reference).unwrap();
         assert_eq!(target.to_string(), joined);
         assert_eq!(target.origin() == base.origin(), is_same, "{joined}");
@@ -61,7 +61,7 @@ fn references_are_resolved() {
 
 #[test]
 fn credentials_stay_with_their_origin() {
-    let base: Target = "http://me:secret@a/sse".parse().unwrap();
+    let base: HttpTarget = "http://me:secret@a/sse".parse().unwrap();
     assert!(base.has_credentials());
     assert!(base.join("/messages").unwrap().has_credentials());
     assert!(!base.join("http://b/messages").unwrap().has_credentials());
@@ -69,8 +69,8 @@ fn credentials_stay_with_their_origin() {
 }
 
 #[test]
-fn this_machine_is_recognized() {
-    let is_loopback = |address: &str| address.parse::<Target>().unwrap().origin().is_loopback();
+fn loopback_addresses_are_recognized() {
+    let is_loopback = |address: &str| address.parse::<HttpTarget>().unwrap().origin().is_loopback();
     for address in [
         "http://localhost/",
         "http://a.localhost/",
@@ -89,7 +89,7 @@ fn this_machine_is_recognized() {
 #[test]
 fn the_secrets_of_an_address_are_its_user_and_query() {
     let secrets = |text: &str| {
-        let mut secrets = text.parse::<Target>().unwrap().secrets();
+        let mut secrets = text.parse::<HttpTarget>().unwrap().secrets();
         secrets.retain(|secret| !secret.is_empty());
         secrets.sort_unstable();
         secrets.dedup();

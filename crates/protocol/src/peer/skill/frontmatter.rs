@@ -12,21 +12,21 @@ use crate::view::Skill;
 
 const FENCE: &str = "---";
 /// More than anybody writes at the head of a file.
-const LONGEST: usize = 64 << 10;
-const DEEPEST: usize = 16;
+const MAX_BYTES: usize = 64 << 10;
+const MAX_DEPTH: usize = 16;
 /// The most of a field's name that is repeated in an error.
-const SHOWN: usize = 64;
+const MAX_FIELD_CHARS: usize = 64;
 
 /// Checks that `text` begins with the frontmatter that the server listed for the skill.
 pub(super) fn check(skill: &Skill, text: &str) -> Result<(), SkillError> {
     let uri = || skill.uri().to_string();
     let none = || SkillError::NoFrontmatter { uri: uri() };
-    let Some(Node::Map(written)) = head(text).and_then(read) else { return Err(none()) };
+    let Some(YamlNode::Map(written)) = head(text).and_then(read) else { return Err(none()) };
     let listed: Map<String, Value> = skill.frontmatter().to().ok_or_else(none)?;
     match first_difference(&written, &listed) {
         None => Ok(()),
         Some(field) => {
-            let field = field.chars().take(SHOWN).collect();
+            let field = field.chars().take(MAX_FIELD_CHARS).collect();
             Err(SkillError::Frontmatter { uri: uri(), field })
         }
     }
@@ -45,7 +45,7 @@ fn head(text: &str) -> Option<&str> {
             return Some(&rest[..length]);
         }
         length += line.len();
-        if length > LONGEST {
+        if length > MAX_BYTES {
             break;
         }
     }
@@ -53,11 +53,12 @@ fn head(text: &str) -> Option<&str> {
 }
 
 fn first_difference<'a>(
-    written: &'a [(String, Node)],
+    written: &'a [(String, YamlNode)],
     listed: &'a Map<String, Value>,
 ) -> Option<&'a str> {
-    let differs =
-        |(key, node): &&(String, Node)| !listed.get(key).is_some_and(|value| agrees(node, value));
+    let differs = |(key, node): &&(String, YamlNode)| {
+        !listed.get(key).is_some_and(|value| matches_value(node, value))
+    };
     let is_missing = |key: &&String| !written.iter().any(|(name, _)| name == *key);
     let added = written.iter().find(differs).map(|(key, _)| key.as_str());
     added.or_else(|| listed.keys().find(is_missing).map(String::as_str))
@@ -65,29 +66,31 @@ fn first_difference<'a>(
 
 /// YAML whose scalars nobody has given a type yet.
 #[derive(Debug, PartialEq)]
-enum Node {
+enum YamlNode {
     Plain(String),
     Quoted(String),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
 }
 
-fn agrees(node: &Node, value: &Value) -> bool {
+fn matches_value(node: &YamlNode, value: &Value) -> bool {
     match (node, value) {
-        (Node::Plain(text) | Node::Quoted(text), Value::String(value)) => text == value,
-        (Node::Plain(text), Value::Null) => {
+        (YamlNode::Plain(text) | YamlNode::Quoted(text), Value::String(value)) => text == value,
+        (YamlNode::Plain(text), Value::Null) => {
             matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL")
         }
-        (Node::Plain(text), Value::Bool(true)) => matches!(text.as_str(), "true" | "True" | "TRUE"),
-        (Node::Plain(text), Value::Bool(false)) => {
+        (YamlNode::Plain(text), Value::Bool(true)) => {
+            matches!(text.as_str(), "true" | "True" | "TRUE")
+        }
+        (YamlNode::Plain(text), Value::Bool(false)) => {
             matches!(text.as_str(), "false" | "False" | "FALSE")
         }
-        (Node::Plain(text), Value::Number(number)) => is_same_number(text, &number.to_string()),
-        (Node::List(nodes), Value::Array(values)) => {
+        (YamlNode::Plain(text), Value::Number(number)) => is_same_number(text, &number.to_string()),
+        (YamlNode::List(nodes), Value::Array(values)) => {
             nodes.len() == values.len()
-                && nodes.iter().zip(values).all(|(node, value)| agrees(node, value))
+                && nodes.iter().zip(values).all(|(node, value)| matches_value(node, value))
         }
-        (Node::Map(entries), Value::Object(members)) => {
+        (YamlNode::Map(entries), Value::Object(members)) => {
             first_difference(entries, members).is_none()
         }
         _ => false,
@@ -106,8 +109,8 @@ fn is_same_number(text: &str, other: &str) -> bool {
     }
 }
 
-fn read(text: &str) -> Option<Node> {
-    let mut reader = Reader::default();
+fn read(text: &str) -> Option<YamlNode> {
+    let mut reader = NodeBuilder::default();
     for event in Parser::new_from_str(text) {
         reader.take(event.ok()?.0)?;
     }
@@ -116,30 +119,32 @@ fn read(text: &str) -> Option<Node> {
 
 /// Builds the value from the parser's events; `None` for what is not read at all.
 #[derive(Default)]
-struct Reader {
-    open: Vec<Open>,
-    root: Option<Node>,
+struct NodeBuilder {
+    open: Vec<OpenNode>,
+    root: Option<YamlNode>,
 }
 
-enum Open {
-    List(Vec<Node>),
-    Map { entries: Vec<(String, Node)>, key: Option<String> },
+enum OpenNode {
+    List(Vec<YamlNode>),
+    Map { entries: Vec<(String, YamlNode)>, key: Option<String> },
 }
 
-impl Reader {
+impl NodeBuilder {
     fn take(&mut self, event: Event<'_>) -> Option<()> {
         match event {
             Event::Scalar(text, style, _, None) => {
                 let text = text.into_owned();
                 let is_plain = style == ScalarStyle::Plain;
-                self.place(if is_plain { Node::Plain(text) } else { Node::Quoted(text) })
+                self.place(if is_plain { YamlNode::Plain(text) } else { YamlNode::Quoted(text) })
             }
-            Event::SequenceStart(_, None) => self.open(Open::List(Vec::new())),
-            Event::MappingStart(_, None) => self.open(Open::Map { entries: Vec::new(), key: None }),
+            Event::SequenceStart(_, None) => self.open(OpenNode::List(Vec::new())),
+            Event::MappingStart(_, None) => {
+                self.open(OpenNode::Map { entries: Vec::new(), key: None })
+            }
             Event::SequenceEnd | Event::MappingEnd => {
                 let node = match self.open.pop()? {
-                    Open::List(nodes) => Node::List(nodes),
-                    Open::Map { entries, .. } => Node::Map(entries),
+                    OpenNode::List(nodes) => YamlNode::List(nodes),
+                    OpenNode::Map { entries, .. } => YamlNode::Map(entries),
                 };
                 self.place(node)
             }
@@ -151,20 +156,20 @@ impl Reader {
         }
     }
 
-    fn open(&mut self, open: Open) -> Option<()> {
+    fn open(&mut self, open: OpenNode) -> Option<()> {
         self.open.push(open);
-        (self.open.len() <= DEEPEST).then_some(())
+        (self.open.len() <= MAX_DEPTH).then_some(())
     }
 
-    fn place(&mut self, node: Node) -> Option<()> {
+    fn place(&mut self, node: YamlNode) -> Option<()> {
         match self.open.last_mut() {
             // A second document after the first is no part of the frontmatter.
             None if self.root.is_some() => return None,
             None => self.root = Some(node),
-            Some(Open::List(nodes)) => nodes.push(node),
-            Some(Open::Map { entries, key }) => match (key.take(), node) {
+            Some(OpenNode::List(nodes)) => nodes.push(node),
+            Some(OpenNode::Map { entries, key }) => match (key.take(), node) {
                 (Some(name), node) => entries.push((name, node)),
-                (None, Node::Plain(name) | Node::Quoted(name)) => {
+                (None, YamlNode::Plain(name) | YamlNode::Quoted(name)) => {
                     if entries.iter().any(|(other, _)| *other == name) {
                         return None;
                     }
@@ -182,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::view::Entry;
+    use crate::view::ListEntry;
 
     fn skill(frontmatter: &str) -> Skill {
         let text = format!(r#"{{"uri":"skill://a/SKILL.md","frontmatter":{frontmatter}}}"#);
@@ -201,7 +206,7 @@ mod tests {
     const UNREADABLE: &str = "`skill://a/SKILL.md` has no readable frontmatter";
 
     #[test]
-    fn every_field_has_to_agree() {
+    fn every_field_must_match() {
         let listed = r#"{"name":"a","description":"Does it: all"}"#;
         check_head("name: a\ndescription: \"Does it: all\"", listed, "fine");
         check_head("description: >-\n  Does it:\n  all\nname: 'a'", listed, "fine");
@@ -211,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_agree_in_every_type_they_can_have() {
+    fn a_plain_scalar_matches_every_type_it_can_have() {
         check_head("v: 1.0", r#"{"v":1.0}"#, "fine");
         check_head("v: 1.0", r#"{"v":"1.0"}"#, "fine");
         check_head("v: 1.0", r#"{"v":1}"#, "fine");
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_objects_agree_inside() {
+    fn lists_and_objects_are_compared_by_content() {
         let yaml = "metadata:\n  author: me\n  tags: [a, b]";
         check_head(yaml, r#"{"metadata":{"tags":["a","b"],"author":"me"}}"#, "fine");
         check_head(yaml, r#"{"metadata":{"tags":["a"],"author":"me"}}"#, "metadata");
@@ -234,16 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_could_understand_differently_is_not_read() {
+    fn ambiguous_yaml_is_rejected() {
         for yaml in ["a: &x 1\nb: *x", "a: !!str 1", "a: 1\na: 1", "[a]", "a: [", "? [a]\n: b"] {
             check_head(yaml, r#"{"a":1}"#, UNREADABLE);
         }
         check_head(&format!("a: {}{}", "[".repeat(17), "]".repeat(17)), "{}", UNREADABLE);
-        check_head(&format!("a: '{}'", "x".repeat(LONGEST)), "{}", UNREADABLE);
+        check_head(&format!("a: '{}'", "x".repeat(MAX_BYTES)), "{}", UNREADABLE);
     }
 
     #[test]
-    fn the_head_is_between_two_fences() {
+    fn the_frontmatter_is_between_two_fences() {
         assert_eq!(head("---\na: 1\n---\nbody"), Some("a: 1\n"));
         assert_eq!(head("\u{feff}---\r\na: 1\r\n---"), Some("a: 1\r\n"));
         for text in ["", "---", "---\na: 1\n", "a: 1\n---\n", "\n---\na: 1\n---\n", "----\n---\n"] {
@@ -253,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in ".{0,200}") {
+        fn arbitrary_text_does_not_panic(text in ".{0,200}") {
             // Only the absence of a panic counts.
             drop(check(&skill(r#"{"name":"a"}"#), &format!("---\n{text}\n---\n")));
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::{SkillError, frontmatter, verify};
-use crate::peer::{Listing, Peer, RequestOptions};
+use crate::peer::{ListResult, Peer, RequestOptions};
 use crate::session::RequestError;
 use crate::view::{ReadResult, ResourceBody, Skill, SkillFile, SkillFiles};
 
@@ -34,7 +34,7 @@ impl Peer {
     pub async fn list_skills(
         &self,
         options: &RequestOptions,
-    ) -> Result<Listing<Skill>, RequestError> {
+    ) -> Result<ListResult<Skill>, RequestError> {
         self.list("skills/list", options).await
     }
 
@@ -79,8 +79,11 @@ impl Peer {
             content(&result, uri).ok_or_else(|| SkillError::Empty { uri: uri.to_owned() })?;
         match listed {
             Some(file) => verify::check_content(&file, &content)?,
-            None if content.len() as u64 > verify::LARGEST => {
-                return Err(SkillError::TooLarge { uri: uri.to_owned(), limit: verify::LARGEST });
+            None if content.len() as u64 > verify::MAX_FILE_BYTES => {
+                return Err(SkillError::TooLarge {
+                    uri: uri.to_owned(),
+                    limit: verify::MAX_FILE_BYTES,
+                });
             }
             None => {}
         }
@@ -90,16 +93,16 @@ impl Peer {
 
 /// Returns what the server listed about a file; `None` if files are made when they are read.
 fn listed(skill: &Skill, uri: &str) -> Result<Option<SkillFile>, SkillError> {
-    let stranger = || SkillError::NotListed { uri: uri.to_owned() };
+    let not_listed = || SkillError::NotListed { uri: uri.to_owned() };
     match skill.files() {
         SkillFiles::Listed(files) => {
             let mut named = files.into_iter().filter(|file| file.uri == uri);
-            let (Some(file), None) = (named.next(), named.next()) else { return Err(stranger()) };
+            let (Some(file), None) = (named.next(), named.next()) else { return Err(not_listed()) };
             verify::check_listed(&file)?;
             Ok(Some(file))
         }
         SkillFiles::Dynamic if is_within(skill.uri(), uri) => Ok(None),
-        SkillFiles::Dynamic | SkillFiles::Unknown => Err(stranger()),
+        SkillFiles::Dynamic | SkillFiles::Unknown => Err(not_listed()),
     }
 }
 
@@ -127,7 +130,7 @@ fn content(result: &ReadResult, uri: &str) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Entry;
+    use crate::view::ListEntry;
 
     fn skill(resources: &str) -> Skill {
         let text = format!(r#"{{"uri":"skill://a/SKILL.md","resources":{resources}}}"#);
@@ -147,17 +150,17 @@ mod tests {
     #[test]
     fn only_files_of_the_skill_are_read() {
         let files = r#"[{"uri":"skill://a/x","digest":"sha256:0","size":1}]"#;
-        let stranger = |uri: &str| format!("`{uri}` is not among the files of the skill");
+        let not_listed = |uri: &str| format!("`{uri}` is not among the files of the skill");
         check_listed(files, "skill://a/x", "to be compared");
-        check_listed(files, "skill://a/y", &stranger("skill://a/y"));
-        check_listed(r#"[{"uri":"skill://a/x"}]"#, "skill://a/x", &stranger("skill://a/x"));
+        check_listed(files, "skill://a/y", &not_listed("skill://a/y"));
+        check_listed(r#"[{"uri":"skill://a/x"}]"#, "skill://a/x", &not_listed("skill://a/x"));
         let twice = format!("[{0},{0}]", &files[1..files.len() - 1]);
-        check_listed(&twice, "skill://a/x", &stranger("skill://a/x"));
-        check_listed("null", "skill://a/SKILL.md", &stranger("skill://a/SKILL.md"));
+        check_listed(&twice, "skill://a/x", &not_listed("skill://a/x"));
+        check_listed("null", "skill://a/SKILL.md", &not_listed("skill://a/SKILL.md"));
     }
 
     #[test]
-    fn files_without_a_list_are_below_the_skill() {
+    fn dynamic_files_must_be_below_the_folder_of_the_skill() {
         let dynamic = r#""dynamic""#;
         check_listed(dynamic, "skill://a/SKILL.md", "free");
         check_listed(dynamic, "skill://a/b/c", "free");

@@ -8,7 +8,7 @@ use super::SkillError;
 use crate::view::SkillFile;
 
 /// The most that all files of a skill may have together, so also one of them.
-pub(super) const LARGEST: u64 = 16 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Checks what can be known before the file is read.
 pub(super) fn check_listed(file: &SkillFile) -> Result<(), SkillError> {
@@ -16,8 +16,8 @@ pub(super) fn check_listed(file: &SkillFile) -> Result<(), SkillError> {
     let (Some(size), Some(_)) = (file.size, &file.digest) else {
         return Err(SkillError::NotListed { uri: uri() });
     };
-    if size > LARGEST {
-        return Err(SkillError::TooLarge { uri: uri(), limit: LARGEST });
+    if size > MAX_FILE_BYTES {
+        return Err(SkillError::TooLarge { uri: uri(), limit: MAX_FILE_BYTES });
     }
     Ok(())
 }
@@ -62,18 +62,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_what_was_listed() {
+    fn a_file_that_matches_the_listing_is_accepted() {
         check(Some(ABC), Some(3), "fine");
         check(Some(&ABC.to_uppercase().replace("SHA", "sha")), Some(3), "fine");
     }
 
     #[test]
-    fn another_size_is_noticed() {
+    fn a_different_size_is_rejected() {
         check(Some(ABC), Some(4), "`skill://a/b` has 3 bytes, but 4 were listed");
     }
 
     #[test]
-    fn another_digest_is_noticed() {
+    fn a_different_digest_is_rejected() {
         let differs = "`skill://a/b` does not have the digest that was listed";
         check(Some(&ABC.replace("ba78", "ba79")), Some(3), differs);
         check(Some(&ABC[..70]), Some(3), differs);
@@ -83,10 +83,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_not_used() {
+    fn a_file_without_size_or_digest_is_rejected() {
         let unlisted = "`skill://a/b` is not among the files of the skill";
         check(None, Some(3), unlisted);
         check(Some(ABC), None, unlisted);
-        check(Some(ABC), Some(LARGEST + 1), "`skill://a/b` is larger than 16777216 bytes");
+        check(Some(ABC), Some(MAX_FILE_BYTES + 1), "`skill://a/b` is larger than 16777216 bytes");
     }
 }

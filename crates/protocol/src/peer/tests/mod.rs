@@ -1,6 +1,6 @@
 //! The client's side against servers that follow a script.
 
-mod once;
-mod questions;
+mod call_outcomes;
+mod scripted_server;
+mod server_requests;
 mod sessions;
-mod stage;

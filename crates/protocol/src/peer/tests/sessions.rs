@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::stage::{Asked, Stage, call, status, stream};
+use super::scripted_server::{ReceivedRequest, ScriptedServer, call, status, stream};
 use crate::era::Era;
 use crate::session::RequestError;
 
 /// Begins sessions, called `s1`, `s2` and so on.
-fn hello(asked: &Asked) -> Option<Response> {
+fn initialize_response(asked: &ReceivedRequest) -> Option<Response> {
     match asked.name().as_str() {
         "server/discover" => Some(asked.refuse(400, None, -32601)),
         "initialize" => {
@@ -28,32 +28,32 @@ fn hello(asked: &Asked) -> Option<Response> {
 }
 
 /// Calls a tool of a server that says no the first time; returns how often it began and was called.
-async fn begun_and_called(
-    no: impl Fn(&Asked) -> Response + Send + Sync + 'static,
+async fn call_after_refusal(
+    no: impl Fn(&ReceivedRequest) -> Response + Send + Sync + 'static,
 ) -> (Option<RequestError>, [usize; 2]) {
-    let stage = Stage::open(move |asked| {
+    let server = ScriptedServer::open(move |asked| {
         let is_first_call = asked.name() == "tools/call" && asked.times == 1;
-        if is_first_call { Some(no(asked)) } else { hello(asked) }
+        if is_first_call { Some(no(asked)) } else { initialize_response(asked) }
     })
     .await;
-    let peer = stage.connect().await;
+    let peer = server.connect().await;
     let error = call(&peer).await.err();
     peer.close().await;
-    (error, ["initialize", "tools/call"].map(|name| stage.count(name)))
+    (error, ["initialize", "tools/call"].map(|name| server.count(name)))
 }
 
 #[tokio::test]
 async fn an_error_with_the_id_of_the_call_is_its_answer() {
     for status in [404, 400] {
-        let (error, counts) = begun_and_called(move |it| it.refuse(status, None, -32000)).await;
+        let (error, counts) = call_after_refusal(move |it| it.refuse(status, None, -32000)).await;
         assert!(matches!(error, Some(RequestError::Refused(_))), "{status}: {error:?}");
         assert_eq!(counts, [1, 1], "{status}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_to_be_looked_at_may_be_one() {
-    let (error, counts) = begun_and_called(|_| {
+async fn an_error_response_that_is_too_long_to_read_may_be_the_answer() {
+    let (error, counts) = call_after_refusal(|_| {
         let body = axum::body::Body::from("x".repeat(1 << 20));
         Response::builder().status(404).body(body).unwrap()
     })
@@ -63,23 +63,23 @@ async fn an_answer_that_is_too_long_to_be_looked_at_may_be_one() {
 }
 
 #[tokio::test]
-async fn an_error_about_the_session_begins_another() {
+async fn an_error_about_the_session_starts_a_new_one() {
     for id in [Value::Null, json!("server-error")] {
-        let no = move |it: &Asked| it.refuse(404, Some(id.clone()), -32000);
-        let (error, counts) = begun_and_called(no).await;
+        let no = move |it: &ReceivedRequest| it.refuse(404, Some(id.clone()), -32000);
+        let (error, counts) = call_after_refusal(no).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!(counts, [2, 2]);
     }
-    let (error, counts) = begun_and_called(|_| status(404)).await;
+    let (error, counts) = call_after_refusal(|_| status(404)).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(counts, [2, 2]);
 }
 
 #[tokio::test]
-async fn a_word_about_sessions_begins_another_but_does_not_repeat_the_call() {
+async fn a_400_that_mentions_the_session_starts_a_new_one_but_does_not_repeat_the_call() {
     for id in [Value::Null, json!("server-error")] {
-        let no = move |it: &Asked| it.refuse(400, Some(id.clone()), -32000);
-        let (error, counts) = begun_and_called(no).await;
+        let no = move |it: &ReceivedRequest| it.refuse(400, Some(id.clone()), -32000);
+        let (error, counts) = call_after_refusal(no).await;
         let Some(RequestError::Inconclusive { status: Some(status), .. }) = error else {
             panic!("{error:?}");
         };
@@ -90,7 +90,7 @@ async fn a_word_about_sessions_begins_another_but_does_not_repeat_the_call() {
 #[tokio::test]
 async fn every_other_refusal_of_a_call_leaves_its_outcome_unknown_and_names_the_status() {
     for number in [400, 408, 409, 429, 500, 502, 503, 504, 307, 308] {
-        let (error, counts) = begun_and_called(move |_| {
+        let (error, counts) = call_after_refusal(move |_| {
             let mut response = status(number);
             response.headers_mut().insert("location", "/elsewhere".parse().unwrap());
             response
@@ -98,12 +98,12 @@ async fn every_other_refusal_of_a_call_leaves_its_outcome_unknown_and_names_the_
         .await;
         let error = error.expect("it is refused");
         assert_eq!(error.status().map(|it| it.as_u16()), Some(number), "{error:?}");
-        assert!(!error.was_turned_away(Era::Legacy), "{error:?}");
+        assert!(!error.was_not_executed(Era::Legacy), "{error:?}");
         assert_eq!(counts, [1, 1], "{number}");
     }
     // Trouble on the way is no answer, even in the words of one.
     for number in [408, 429, 500, 503] {
-        let (error, counts) = begun_and_called(move |it| it.refuse(number, None, -32603)).await;
+        let (error, counts) = call_after_refusal(move |it| it.refuse(number, None, -32603)).await;
         assert!(matches!(error, Some(RequestError::Inconclusive { .. })), "{number}: {error:?}");
         assert_eq!(counts, [1, 1], "{number}");
     }
@@ -112,19 +112,20 @@ async fn every_other_refusal_of_a_call_leaves_its_outcome_unknown_and_names_the_
 #[tokio::test]
 async fn codes_of_the_modern_era_do_not_repeat_a_legacy_call() {
     for code in [-32020, -32022] {
-        let (error, counts) = begun_and_called(move |it| it.refuse(400, None, code)).await;
+        let (error, counts) = call_after_refusal(move |it| it.refuse(400, None, code)).await;
         let error = error.expect("it is refused");
-        assert!(error.refusal().is_some() && !error.was_turned_away(Era::Legacy), "{error:?}");
+        assert!(error.refusal().is_some() && !error.was_not_executed(Era::Legacy), "{error:?}");
         assert_eq!(counts, [1, 1], "{code}");
     }
 }
 
 /// A server with a stream, which forgets the first session at the second call.
-async fn forgetful() -> (Stage, Arc<Mutex<Vec<tokio::sync::mpsc::UnboundedSender<String>>>>) {
+async fn server_that_forgets_its_session()
+-> (ScriptedServer, Arc<Mutex<Vec<tokio::sync::mpsc::UnboundedSender<String>>>>) {
     let streams = Arc::new(Mutex::new(Vec::new()));
     let opened = Arc::clone(&streams);
     let is_forgotten = Arc::new(Mutex::new(false));
-    let stage = Stage::open(move |asked| {
+    let server = ScriptedServer::open(move |asked| {
         let mut is_forgotten = is_forgotten.lock().unwrap();
         let is_first = asked.session.as_deref() == Some("s1");
         *is_forgotten |= is_first && asked.name() == "tools/call" && asked.times == 2;
@@ -140,35 +141,35 @@ async fn forgetful() -> (Stage, Arc<Mutex<Vec<tokio::sync::mpsc::UnboundedSender
             opened.lock().unwrap().push(sender);
             return Some(response);
         }
-        hello(asked)
+        initialize_response(asked)
     })
     .await;
-    (stage, streams)
+    (server, streams)
 }
 
 #[tokio::test]
-async fn a_stream_that_ended_with_its_session_is_opened_in_the_next() {
-    let (stage, streams) = forgetful().await;
-    let peer = stage.connect().await;
+async fn a_stream_that_ended_with_its_session_is_opened_in_the_next_session() {
+    let (server, streams) = server_that_forgets_its_session().await;
+    let peer = server.connect().await;
     call(&peer).await.unwrap();
-    stage.until("GET s1", 1).await;
+    server.until("GET s1", 1).await;
     streams.lock().unwrap().clear();
     // The stream is gone for good before anybody begins another session.
-    stage.until("GET s1", 2).await;
+    server.until("GET s1", 2).await;
     call(&peer).await.unwrap();
-    stage.until("GET s2", 1).await;
+    server.until("GET s2", 1).await;
     peer.close().await;
 }
 
 #[tokio::test]
 async fn a_stream_that_survives_its_session_is_replaced() {
-    let (stage, streams) = forgetful().await;
-    let peer = stage.connect().await;
+    let (server, streams) = server_that_forgets_its_session().await;
+    let peer = server.connect().await;
     call(&peer).await.unwrap();
-    stage.until("GET s1", 1).await;
+    server.until("GET s1", 1).await;
     call(&peer).await.unwrap();
-    stage.until("GET s2", 1).await;
+    server.until("GET s2", 1).await;
     assert!(streams.lock().unwrap().iter().any(|stream| !stream.is_closed()));
     peer.close().await;
-    assert_eq!([stage.count("GET s1"), stage.count("GET s2")], [1, 1]);
+    assert_eq!([server.count("GET s1"), server.count("GET s2")], [1, 1]);
 }

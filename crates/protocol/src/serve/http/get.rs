@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode, header};
 
-use super::events::{Opening, events};
-use super::sessions::HttpSession;
+use super::event_stream::{StreamOpening, event_stream_response};
+use super::http_sessions::HttpSession;
 use super::{App, reply, text};
 use crate::envelope::Id;
 use crate::era::Revision;
-use crate::serve::claims::unsupported_version;
+use crate::serve::client_meta::unsupported_version;
 
 /// Opens the stream of a session, or takes one up again behind the event that the client names.
 pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
@@ -24,12 +24,12 @@ pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
     let reader = match text(headers, "last-event-id").filter(|event| !event.is_empty()) {
         None => session.standalone().attach(None),
         Some(event) => match session.resume(event) {
-            Some((feed, after)) => feed.attach(Some(after)),
+            Some((queue, after)) => queue.attach(Some(after)),
             None => return reply::plain_error(StatusCode::BAD_REQUEST, "Unknown event id"),
         },
     };
-    let opening = (Opening::Fields, app.options.retry);
-    events(reader, opening, app.options.keep_alive, Some(session.busy()))
+    let opening = (StreamOpening::Fields, app.options.retry);
+    event_stream_response(reader, opening, app.options.keep_alive, Some(session.mark_used()))
 }
 
 /// Ends a session.

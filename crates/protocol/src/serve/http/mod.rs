@@ -7,15 +7,15 @@
 //! feed     what one stream is to receive, written by calls, read by a connection
 //! ```
 
-mod check;
-mod events;
-mod exchange;
-mod feed;
+mod access_check;
+mod event_queue;
+mod event_stream;
 mod get;
+mod http_sessions;
 mod options;
 mod post;
+mod post_exchange;
 mod reply;
-mod sessions;
 
 use std::io;
 use std::sync::Arc;
@@ -29,21 +29,21 @@ use http::{HeaderMap, Method, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-pub(crate) use self::feed::Feed;
-pub use self::options::{HttpOptions, Token};
-use self::sessions::Sessions;
-use super::Server;
-use super::server::Core;
+pub(crate) use self::event_queue::EventQueue;
+use self::http_sessions::HttpSessions;
+pub use self::options::{BearerToken, HttpServerOptions};
+use super::McpServer;
+use super::server::ServerCore;
 use crate::era::{Era, Revision};
 
-impl Server {
+impl McpServer {
     /// Returns the routes of this server, to be served by whoever has a listener.
-    pub fn router(&self, options: HttpOptions) -> Router {
+    pub fn router(&self, options: HttpServerOptions) -> Router {
         let path = options.path.clone();
         let app = Arc::new(App {
             core: Arc::clone(self.core()),
-            sessions: Arc::new(Sessions::new(self.core(), &options)),
-            permits: Arc::new(Semaphore::new(options.most_calls)),
+            sessions: Arc::new(HttpSessions::new(self.core(), &options)),
+            permits: Arc::new(Semaphore::new(options.max_calls)),
             options,
         });
         Router::new().route(&path, any(handle)).with_state(app)
@@ -52,7 +52,11 @@ impl Server {
     /// Serves HTTP on a listener until the server is closed and its connections are done.
     ///
     /// Dropping the future stops accepting; connections that are open go on.
-    pub async fn serve_http(&self, listener: TcpListener, options: HttpOptions) -> io::Result<()> {
+    pub async fn serve_http(
+        &self,
+        listener: TcpListener,
+        options: HttpServerOptions,
+    ) -> io::Result<()> {
         let closing = self.core().closing().clone();
         // An event is small and somebody waits for it; if this fails it is only late.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -63,15 +67,15 @@ impl Server {
 }
 
 struct App {
-    core: Arc<Core>,
-    sessions: Arc<Sessions>,
+    core: Arc<ServerCore>,
+    sessions: Arc<HttpSessions>,
     permits: Arc<Semaphore>,
-    options: HttpOptions,
+    options: HttpServerOptions,
 }
 
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    if let Err(refusal) = check::admit(&app.options, &parts) {
+    if let Err(refusal) = access_check::check_access(&app.options, &parts) {
         return *refusal;
     }
     let is_modern = speaks_modern(&parts.headers);

@@ -8,19 +8,20 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use super::exchange::{Exchange, Source};
 use super::get::{accepts, session};
-use super::sessions::HttpSession;
+use super::http_sessions::HttpSession;
+use super::post_exchange::{IncomingRequest, PostExchange};
 use super::{App, reply, version};
 use crate::envelope::{
-    self, Malformed, Message, Notification, Received, Request, Response as Answer, RpcError, code,
+    self, Malformed, Message, Notification, Received, Request, Response as RpcResponse, RpcError,
+    code,
 };
 use crate::era::{Era, Revision};
-use crate::serve::claims::{Claims, Meta, Named, unsupported_version};
 use crate::serve::client::Client;
-use crate::serve::discover::{self, Hello};
-use crate::serve::headers::{agree, header_mismatch};
-use crate::serve::service::Notice;
+use crate::serve::client_meta::{ClientMeta, NamedRevision, ParamsMeta, unsupported_version};
+use crate::serve::handshake::{self, InitializeParams};
+use crate::serve::headers::{check_headers_match_body, header_mismatch};
+use crate::serve::service::ClientNotification;
 
 pub(super) async fn post(app: &Arc<App>, headers: HeaderMap, body: Body) -> Response {
     let is_json = super::text(&headers, header::CONTENT_TYPE.as_str())
@@ -56,7 +57,7 @@ pub(super) async fn post(app: &Arc<App>, headers: HeaderMap, body: Body) -> Resp
 async fn read(app: &App, body: Body) -> Result<Bytes, Box<Response>> {
     let reading = Limited::new(body, app.options.body_limit).collect();
     let refuse = |status, message| Err(Box::new(reply::plain_error(status, message)));
-    match tokio::time::timeout(app.options.body_time, reading).await {
+    match tokio::time::timeout(app.options.body_timeout, reading).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             refuse(StatusCode::PAYLOAD_TOO_LARGE, "Message too long")
@@ -69,7 +70,7 @@ async fn read(app: &App, body: Body) -> Result<Bytes, Box<Response>> {
 async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response {
     match message {
         Message::Request(request) => {
-            let meta = Meta::of(request.params.as_ref());
+            let meta = ParamsMeta::of(request.params.as_ref());
             match era(headers, &request, &meta) {
                 Era::Modern => modern(app, headers, request, meta).await,
                 Era::Legacy if request.method == "initialize" => initialize(app, &request).await,
@@ -84,10 +85,10 @@ async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response 
         message => match session(app, headers, None) {
             Err(refusal) => *refusal,
             Ok(session) => {
-                let _busy = session.busy();
+                let _busy = session.mark_used();
                 match message {
-                    Message::Notification(it) => notified(app, &session, it),
-                    Message::Response(it) => settle(&session, it),
+                    Message::Notification(it) => handle_notification(app, &session, it),
+                    Message::Response(it) => resolve_client_request(&session, it),
                     Message::Request(_) => {}
                 }
                 reply::empty(StatusCode::ACCEPTED)
@@ -97,8 +98,8 @@ async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response 
 }
 
 /// Decides which era a request belongs to; one that is wrong in both is told what the modern one wants.
-fn era(headers: &HeaderMap, request: &Request, meta: &Meta) -> Era {
-    if meta.names() != Named::None {
+fn era(headers: &HeaderMap, request: &Request, meta: &ParamsMeta) -> Era {
+    if meta.named_revision() != NamedRevision::None {
         return Era::Modern;
     }
     if request.method == "initialize" || headers.contains_key("mcp-session-id") {
@@ -116,19 +117,28 @@ fn era(headers: &HeaderMap, request: &Request, meta: &Meta) -> Era {
     }
 }
 
-async fn modern(app: &Arc<App>, headers: &HeaderMap, request: Request, meta: Meta) -> Response {
+async fn modern(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    request: Request,
+    meta: ParamsMeta,
+) -> Response {
     match checked(headers, &request, &meta) {
-        Ok(claims) => {
-            let level = claims.level;
-            let exchange = Exchange::modern(app, claims.into_client());
-            exchange.serve(vec![Source { request, meta, level }], headers).await
+        Ok(client_meta) => {
+            let level = client_meta.level;
+            let exchange = PostExchange::modern(app, client_meta.into_client());
+            exchange.serve(vec![IncomingRequest { request, meta, level }], headers).await
         }
         Err(error) => reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error),
     }
 }
 
 /// Checks what a modern request says about itself, in its headers and in its body.
-fn checked(headers: &HeaderMap, request: &Request, meta: &Meta) -> Result<Claims, RpcError> {
+fn checked(
+    headers: &HeaderMap,
+    request: &Request,
+    meta: &ParamsMeta,
+) -> Result<ClientMeta, RpcError> {
     match (version(headers), meta.version()) {
         (None, _) => return Err(header_mismatch("MCP-Protocol-Version is required")),
         (Some(header), Some(body)) if *header != *body => {
@@ -139,21 +149,21 @@ fn checked(headers: &HeaderMap, request: &Request, meta: &Meta) -> Result<Claims
         }
         _ => {}
     }
-    let claims = meta.claims()?;
-    agree(headers, &request.method, request.params.as_ref())?;
-    Ok(claims)
+    let client_meta = meta.client_meta()?;
+    check_headers_match_body(headers, &request.method, request.params.as_ref())?;
+    Ok(client_meta)
 }
 
 async fn initialize(app: &Arc<App>, request: &Request) -> Response {
     let id = Some(&request.id);
-    let hello = match Hello::read(request.params.as_ref()) {
-        Ok(hello) => hello,
+    let params = match InitializeParams::read(request.params.as_ref()) {
+        Ok(params) => params,
         Err(error) => return reply::error(StatusCode::BAD_REQUEST, id, &error),
     };
     let unavailable =
         || reply::refused(StatusCode::SERVICE_UNAVAILABLE, id, "No session can be opened");
-    let Ok(session) = HttpSession::new(hello) else { return unavailable() };
-    let result = discover::initialize(&app.core, session.client()).await;
+    let Ok(session) = HttpSession::new(params) else { return unavailable() };
+    let result = handshake::initialize(&app.core, session.client()).await;
     let Some(session) = app.sessions.open(session) else { return unavailable() };
     let mut response = reply::json(StatusCode::OK, envelope::success(&request.id, &result));
     let name = session.client().session().and_then(|name| name.as_str().parse().ok());
@@ -163,11 +173,16 @@ async fn initialize(app: &Arc<App>, request: &Request) -> Response {
     response
 }
 
-async fn legacy(app: &Arc<App>, headers: &HeaderMap, request: Request, meta: Meta) -> Response {
+async fn legacy(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    request: Request,
+    meta: ParamsMeta,
+) -> Response {
     match session(app, headers, Some(&request.id)) {
         Ok(session) => {
-            let exchange = Exchange::legacy(app, session, 1);
-            exchange.serve(vec![Source { request, meta, level: None }], headers).await
+            let exchange = PostExchange::legacy(app, session, 1);
+            exchange.serve(vec![IncomingRequest { request, meta, level: None }], headers).await
         }
         Err(refusal) => *refusal,
     }
@@ -188,37 +203,37 @@ async fn many(
         let error = RpcError::new(code::INVALID_REQUEST, "Invalid Request");
         return reply::error(StatusCode::BAD_REQUEST, None, &error);
     }
-    let _busy = session.busy();
+    let _busy = session.mark_used();
     let mut requests = Vec::new();
     for message in messages {
         match message {
-            Message::Notification(it) => notified(app, &session, it),
-            Message::Response(it) => settle(&session, it),
+            Message::Notification(it) => handle_notification(app, &session, it),
+            Message::Response(it) => resolve_client_request(&session, it),
             Message::Request(request) => {
-                let meta = Meta::of(request.params.as_ref());
-                requests.push(Source { request, meta, level: None });
+                let meta = ParamsMeta::of(request.params.as_ref());
+                requests.push(IncomingRequest { request, meta, level: None });
             }
         }
     }
     if requests.is_empty() {
         return reply::empty(StatusCode::ACCEPTED);
     }
-    let exchange = Exchange::legacy(app, Arc::clone(&session), requests.len());
+    let exchange = PostExchange::legacy(app, Arc::clone(&session), requests.len());
     exchange.batched().serve(requests, headers).await
 }
 
-fn notified(app: &App, session: &HttpSession, notification: Notification) {
+fn handle_notification(app: &App, session: &HttpSession, notification: Notification) {
     let Notification { method, params } = notification;
     let client = session.client().clone();
     if method != "notifications/cancelled" {
-        app.core.service().notified(Notice { method, params, client });
-    } else if let Some(session) = client.legacy() {
-        session.running().cancel(params.as_ref());
+        app.core.service().handle_notification(ClientNotification { method, params, client });
+    } else if let Some(session) = client.legacy_session() {
+        session.running_calls().cancel(params.as_ref());
     }
 }
 
-fn settle(session: &HttpSession, answer: Answer) {
-    if let Some(session) = Client::legacy(session.client()) {
-        session.asks().settle(answer);
+fn resolve_client_request(session: &HttpSession, answer: RpcResponse) {
+    if let Some(session) = Client::legacy_session(session.client()) {
+        session.client_requests().resolve(answer);
     }
 }

@@ -4,30 +4,30 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::transport::{Line, LineBuffer};
+use crate::transport::{LineBuffer, OutputLine};
 
 /// The longest line that is taken.
-pub(crate) const LONGEST_LINE: usize = 64 << 20;
+pub(crate) const MAX_LINE_BYTES: usize = 64 << 20;
 
-pub(crate) struct Lines<R> {
+pub(crate) struct InputLines<R> {
     reader: R,
     buffer: LineBuffer,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(reader: R, longest: usize) -> Self {
-        Self { reader, buffer: LineBuffer::new(longest) }
+impl<R: AsyncRead + Unpin> InputLines<R> {
+    pub(crate) fn new(reader: R, max_bytes: usize) -> Self {
+        Self { reader, buffer: LineBuffer::new(max_bytes) }
     }
 
     /// Returns the next line that is not blank; `None` at the end, where an unfinished line counts.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<OutputLine>> {
         loop {
             while let Some(line) = self.buffer.next_line() {
                 if !is_blank(&line) {
                     return Ok(Some(line));
                 }
             }
-            self.buffer.relax();
+            self.buffer.release_memory();
             let count = self.reader.read_buf(self.buffer.space()).await?;
             self.buffer.note_read(count);
             if count == 0 {
@@ -37,8 +37,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-fn is_blank(line: &Line) -> bool {
-    matches!(line, Line::Whole(line) if line.trim_ascii().is_empty())
+fn is_blank(line: &OutputLine) -> bool {
+    matches!(line, OutputLine::Whole(line) if line.trim_ascii().is_empty())
 }
 
 #[cfg(test)]
@@ -48,17 +48,17 @@ mod tests {
 
     use super::*;
 
-    async fn lines(input: &[u8], longest: usize) -> Vec<String> {
+    async fn lines(input: &[u8], max_bytes: usize) -> Vec<String> {
         // One byte at a time shows that no line end is missed between two reads.
         let (mut writer, reader) = tokio::io::duplex(1);
         let writing = async move { writer.write_all(input).await.unwrap() };
-        let mut lines = Lines::new(reader, longest);
+        let mut lines = InputLines::new(reader, max_bytes);
         let mut found = Vec::new();
         let reading = async {
             while let Some(line) = lines.next().await.unwrap() {
                 found.push(match line {
-                    Line::Whole(line) => String::from_utf8_lossy(&line).into_owned(),
-                    Line::TooLong(_) => "too long".to_owned(),
+                    OutputLine::Whole(line) => String::from_utf8_lossy(&line).into_owned(),
+                    OutputLine::TooLong(_) => "too long".to_owned(),
                 });
             }
         };
@@ -67,12 +67,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_are_cut_at_their_ends() {
+    async fn input_is_split_into_lines() {
         assert_eq!(lines(b"a\nbc\r\n\n  \nd", 9).await, ["a", "bc\r", "d"]);
     }
 
     #[tokio::test]
-    async fn a_line_that_is_too_long_costs_only_itself() {
+    async fn a_line_that_is_too_long_does_not_affect_the_next() {
         assert_eq!(lines(b"ab\nabcdefgh\ncd\n", 4).await, ["ab", "too long", "cd"]);
         assert_eq!(lines(b"abcdefgh", 4).await, ["too long"]);
         assert_eq!(lines(b"abcd\nabcde\n", 4).await, ["abcd", "too long"]);
@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_input_gives_its_lines(input in r"[a-c\n]{0,40}") {
+        fn any_input_is_split_into_its_lines(input in r"[a-c\n]{0,40}") {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let expected: Vec<_> =
                 input.split('\n').filter(|line| !line.is_empty()).map(str::to_owned).collect();

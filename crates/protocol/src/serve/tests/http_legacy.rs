@@ -2,23 +2,23 @@
 
 use http::Method;
 
-use super::sample::{Stage, hello, legacy, tool};
-use super::web::{Web, legacy_stage};
-use crate::serve::HttpOptions;
+use super::http_client::{HttpTestClient, legacy_server};
+use super::sample::{TestServer, initialize_params, legacy, tool};
+use crate::serve::HttpServerOptions;
 
 #[tokio::test]
 async fn initialize_opens_a_session_that_delete_ends() {
-    let (mut stage, web) = legacy_stage("2025-11-25").await;
+    let (mut test, web) = legacy_server("2025-11-25").await;
     let session = web.headers[0].1.clone();
     assert_eq!(session.len(), 32);
     assert_eq!(
-        web.post(&legacy(1, "ping", "{}"), &[]).await.shown().await,
+        web.post(&legacy(1, "ping", "{}"), &[]).await.status_and_text().await,
         r#"200 {"jsonrpc":"2.0","id":1,"result":{}}"#
     );
     assert_eq!(web.send(Method::DELETE, "", &[]).await.status(), 204);
-    stage.until("session ended").await;
+    test.wait_for("session ended").await;
     assert_eq!(
-        web.post(&legacy(2, "ping", "{}"), &[]).await.shown().await,
+        web.post(&legacy(2, "ping", "{}"), &[]).await.status_and_text().await,
         r#"404 {"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Session not found"}}"#
     );
     assert_eq!(web.send(Method::DELETE, "", &[]).await.status(), 404);
@@ -26,12 +26,12 @@ async fn initialize_opens_a_session_that_delete_ends() {
 }
 
 #[tokio::test]
-async fn without_a_session_there_is_only_initialize() {
-    let stage = Stage::new();
-    let web = Web::serve(&stage.server, HttpOptions::default()).await;
+async fn without_a_session_only_initialize_is_accepted() {
+    let test = TestServer::new();
+    let web = HttpTestClient::serve(&test.server, HttpServerOptions::default()).await;
     let missing = r#""error":{"code":-32000,"message":"Mcp-Session-Id header is required"}}"#;
     assert_eq!(
-        web.post(&legacy(1, "tools/list", "{}"), &[]).await.shown().await,
+        web.post(&legacy(1, "tools/list", "{}"), &[]).await.status_and_text().await,
         format!(r#"400 {{"jsonrpc":"2.0","id":1,{missing}"#)
     );
     assert_eq!(web.send(Method::GET, "", &[]).await.status(), 400);
@@ -40,15 +40,18 @@ async fn without_a_session_there_is_only_initialize() {
     assert_eq!(web.post(note, &[]).await.status(), 400);
     let reply = web.post(&legacy(1, "initialize", "{}"), &[]).await;
     assert!(
-        reply.shown().await.starts_with(r#"400 {"jsonrpc":"2.0","id":1,"error":{"code":-32602"#)
+        reply
+            .status_and_text()
+            .await
+            .starts_with(r#"400 {"jsonrpc":"2.0","id":1,"error":{"code":-32602"#)
     );
-    let reply = web.post(&legacy(1, "initialize", &hello("2025-06-18")), &[]).await;
+    let reply = web.post(&legacy(1, "initialize", &initialize_params("2025-06-18")), &[]).await;
     assert!(reply.text().await.contains(r#""protocolVersion":"2025-06-18""#));
 }
 
 #[tokio::test]
 async fn an_unknown_revision_in_the_header_is_refused() {
-    let (_stage, web) = legacy_stage("2025-11-25").await;
+    let (_test, web) = legacy_server("2025-11-25").await;
     let reply = web.post(&legacy(1, "ping", "{}"), &[("mcp-protocol-version", "1.0")]).await;
     assert_eq!(reply.status(), 400);
     let reply = web.post(&legacy(1, "ping", "{}"), &[("mcp-protocol-version", "")]).await;
@@ -56,8 +59,8 @@ async fn an_unknown_revision_in_the_header_is_refused() {
 }
 
 #[tokio::test]
-async fn an_answer_alone_is_json_and_one_with_news_is_a_stream() {
-    let (_stage, web) = legacy_stage("2025-11-25").await;
+async fn an_answer_alone_is_json_and_one_with_notifications_is_a_stream() {
+    let (_test, web) = legacy_server("2025-11-25").await;
     let reply = web.post(&legacy(1, "tools/list", "{}"), &[]).await;
     assert_eq!(reply.header("content-type"), "application/json");
 
@@ -78,14 +81,14 @@ async fn an_answer_alone_is_json_and_one_with_news_is_a_stream() {
 
 #[tokio::test]
 async fn an_older_client_gets_no_empty_event() {
-    let (_stage, web) = legacy_stage("2025-06-18").await;
+    let (_test, web) = legacy_server("2025-06-18").await;
     let mut reply = web.post(&legacy(1, "tools/call", &tool("progress")), &[]).await;
     assert_eq!(reply.block().await.unwrap(), "id: 1-0\nretry: 1000");
 }
 
 #[tokio::test]
-async fn a_question_comes_on_the_stream_of_its_call_and_is_answered_by_post() {
-    let (_stage, web) = legacy_stage("2025-11-25").await;
+async fn a_server_request_is_on_the_stream_of_its_call_and_is_answered_by_post() {
+    let (_test, web) = legacy_server("2025-11-25").await;
     let mut reply = web.post(&legacy(1, "tools/call", &tool("elicit")), &[]).await;
     let (_, question) = reply.event().await.unwrap();
     assert_eq!(
@@ -100,29 +103,29 @@ async fn a_question_comes_on_the_stream_of_its_call_and_is_answered_by_post() {
 
 #[tokio::test]
 async fn a_cancelled_call_ends_its_stream_without_an_answer() {
-    let (mut stage, web) = legacy_stage("2025-11-25").await;
+    let (mut test, web) = legacy_server("2025-11-25").await;
     let body = legacy(1, "tools/call", &tool("slow"));
     let calling = web.post(&body, &[]);
     let cancelling = async {
-        stage.until("slow started").await;
+        test.wait_for("slow started").await;
         let note =
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
         assert_eq!(web.post(note, &[]).await.status(), 202);
-        stage.until("slow cancelled").await;
+        test.wait_for("slow cancelled").await;
     };
     let (reply, ()) = tokio::join!(calling, cancelling);
-    assert_eq!(reply.shown().await, "202 ");
+    assert_eq!(reply.status_and_text().await, "202 ");
 }
 
 #[tokio::test]
 async fn a_slow_call_does_not_delay_a_fast_one() {
-    let (mut stage, web) = legacy_stage("2025-11-25").await;
+    let (mut test, web) = legacy_server("2025-11-25").await;
     let body = legacy(1, "tools/call", &tool("gate"));
     let slow = web.post(&body, &[]);
     let fast = async {
-        stage.until("gate reached").await;
+        test.wait_for("gate reached").await;
         assert_eq!(web.post(&legacy(2, "ping", "{}"), &[]).await.status(), 200);
-        stage.gate.notify_one();
+        test.gate.notify_one();
     };
     let (reply, ()) = tokio::join!(slow, fast);
     assert!(reply.text().await.contains("gate passed"));
@@ -135,9 +138,9 @@ async fn a_batch_is_answered_as_one_where_the_revision_has_them() {
         legacy(1, "ping", "{}"),
         legacy(2, "tools/list", "{}")
     );
-    let (_stage, web) = legacy_stage("2025-03-26").await;
+    let (_test, web) = legacy_server("2025-03-26").await;
     assert_eq!(
-        web.post(&batch, &[]).await.shown().await,
+        web.post(&batch, &[]).await.status_and_text().await,
         r#"200 [{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{"tools": []}}]"#
     );
     let notes = r#"[{"jsonrpc":"2.0","method":"notifications/x"}]"#;
@@ -145,6 +148,6 @@ async fn a_batch_is_answered_as_one_where_the_revision_has_them() {
     let with_news = format!("[{}]", legacy(3, "tools/call", &tool("progress")));
     assert!(web.post(&with_news, &[]).await.is_stream());
 
-    let (_stage, web) = legacy_stage("2025-06-18").await;
+    let (_test, web) = legacy_server("2025-06-18").await;
     assert_eq!(web.post(&batch, &[]).await.status(), 400);
 }

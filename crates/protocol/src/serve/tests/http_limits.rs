@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use http::Method;
 
-use super::sample::{Stage, hello, legacy, tool};
-use super::web::Web;
-use crate::serve::{HttpOptions, Token};
+use super::http_client::HttpTestClient;
+use super::sample::{TestServer, initialize_params, legacy, tool};
+use crate::serve::{BearerToken, HttpServerOptions};
 
-async fn serve(change: impl FnOnce(&mut HttpOptions)) -> (Stage, Web) {
-    let stage = Stage::new();
-    let mut options = HttpOptions::default();
+async fn serve(change: impl FnOnce(&mut HttpServerOptions)) -> (TestServer, HttpTestClient) {
+    let test = TestServer::new();
+    let mut options = HttpServerOptions::default();
     change(&mut options);
-    let web = Web::serve(&stage.server, options).await;
-    (stage, web)
+    let web = HttpTestClient::serve(&test.server, options).await;
+    (test, web)
 }
 
-async fn check(web: &Web, headers: &[(&str, &str)], expected: u16) {
-    let reply = web.post(&legacy(1, "initialize", &hello("2025-11-25")), headers).await;
+async fn check(web: &HttpTestClient, headers: &[(&str, &str)], expected: u16) {
+    let reply = web.post(&legacy(1, "initialize", &initialize_params("2025-11-25")), headers).await;
     assert_eq!(reply.status(), expected, "{headers:?}");
 }
 
 #[tokio::test]
-async fn pages_and_names_of_strangers_are_refused() {
-    let (_stage, web) = serve(|_| {}).await;
+async fn untrusted_hosts_and_origins_are_refused() {
+    let (_test, web) = serve(|_| {}).await;
     check(&web, &[("host", "localhost")], 200).await;
     check(&web, &[("host", "evil.example.com")], 403).await;
     check(&web, &[("origin", "http://evil.example.com")], 403).await;
@@ -32,8 +32,8 @@ async fn pages_and_names_of_strangers_are_refused() {
 }
 
 #[tokio::test]
-async fn a_token_must_be_shown_if_there_is_one() {
-    let (_stage, web) = serve(|options| options.token = Some(Token::new("secret"))).await;
+async fn a_configured_token_is_required() {
+    let (_test, web) = serve(|options| options.token = Some(BearerToken::new("secret"))).await;
     check(&web, &[("authorization", "Bearer secret")], 200).await;
     check(&web, &[("authorization", "bearer  secret")], 200).await;
     for wrong in ["Bearer secreT", "Bearer", "Basic secret", "secret"] {
@@ -47,8 +47,8 @@ async fn a_token_must_be_shown_if_there_is_one() {
 }
 
 #[tokio::test]
-async fn kinds_of_content_that_do_not_fit_are_refused() {
-    let (_stage, web) = serve(|_| {}).await;
+async fn unsupported_content_types_are_refused() {
+    let (_test, web) = serve(|_| {}).await;
     check(&web, &[("content-type", "application/json; charset=utf-8")], 200).await;
     check(&web, &[("content-type", "text/plain")], 415).await;
     check(&web, &[("content-type", "")], 415).await;
@@ -63,49 +63,49 @@ async fn kinds_of_content_that_do_not_fit_are_refused() {
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
-    let (_stage, web) = serve(|options| options.body_limit = 200).await;
+    let (_test, web) = serve(|options| options.body_limit = 200).await;
     assert_eq!(web.post(&"x".repeat(200), &[]).await.status(), 400);
     assert_eq!(
-        web.post(&"x".repeat(201), &[]).await.shown().await,
+        web.post(&"x".repeat(201), &[]).await.status_and_text().await,
         r#"413 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Message too long"}}"#
     );
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_a_parse_error() {
-    let (_stage, web) = serve(|_| {}).await;
+async fn a_body_that_is_not_a_message_is_an_error() {
+    let (_test, web) = serve(|_| {}).await;
     assert_eq!(
-        web.post("{", &[]).await.shown().await,
+        web.post("{", &[]).await.status_and_text().await,
         r#"400 {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}"#
     );
     assert_eq!(
-        web.post("{}", &[]).await.shown().await,
+        web.post("{}", &[]).await.status_and_text().await,
         r#"400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}}"#
     );
 }
 
 #[tokio::test]
-async fn other_methods_are_told_what_there_is() {
-    let (_stage, web) = serve(|_| {}).await;
+async fn other_http_methods_get_an_allow_header() {
+    let (_test, web) = serve(|_| {}).await;
     let reply = web.send(Method::PUT, "", &[]).await;
     assert_eq!((reply.status(), reply.header("allow")), (405, "GET, POST, DELETE"));
 }
 
 #[tokio::test]
 async fn more_calls_at_once_than_allowed_are_refused() {
-    let (mut stage, web) = serve(|options| options.most_calls = 1).await;
+    let (mut test, web) = serve(|options| options.max_calls = 1).await;
     let web = web.session("2025-11-25").await;
     let body = legacy(1, "tools/call", &tool("gate"));
     let slow = web.post(&body, &[]);
     let others = async {
-        stage.until("gate reached").await;
+        test.wait_for("gate reached").await;
         assert_eq!(web.post(&legacy(2, "ping", "{}"), &[]).await.status(), 503);
-        stage.gate.notify_one();
+        test.gate.notify_one();
     };
     let (reply, ()) = tokio::join!(slow, others);
     assert_eq!(reply.status(), 200);
-    let patience = tokio::time::timeout(Duration::from_secs(10), async {
+    let retries = tokio::time::timeout(Duration::from_secs(10), async {
         while web.post(&legacy(3, "ping", "{}"), &[]).await.status() != 200 {}
     });
-    patience.await.unwrap();
+    retries.await.unwrap();
 }

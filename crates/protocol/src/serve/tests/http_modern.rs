@@ -2,46 +2,46 @@
 
 use http::Method;
 
-use super::sample::{Stage, legacy, modern};
-use super::web::{Reply, Web};
-use crate::serve::HttpOptions;
+use super::http_client::{HttpTestClient, TestReply};
+use super::sample::{TestServer, legacy, modern};
+use crate::serve::HttpServerOptions;
 
 const VERSION: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
 
-async fn stage() -> (Stage, Web) {
-    let stage = Stage::new();
-    let web = Web::serve(&stage.server, HttpOptions::default()).await;
-    (stage, web)
+async fn test_server() -> (TestServer, HttpTestClient) {
+    let test = TestServer::new();
+    let web = HttpTestClient::serve(&test.server, HttpServerOptions::default()).await;
+    (test, web)
 }
 
-async fn call(web: &Web, tool: &str, capabilities: &str) -> Reply {
+async fn call(web: &HttpTestClient, tool: &str, capabilities: &str) -> TestReply {
     let body =
         modern(1, "tools/call", &format!(r#""name":"{tool}","arguments":{{}}"#), capabilities);
     web.post(&body, &[VERSION, ("mcp-method", "tools/call"), ("mcp-name", tool)]).await
 }
 
 #[tokio::test]
-async fn a_request_stands_alone() {
-    let (_stage, web) = stage().await;
+async fn a_request_needs_no_session() {
+    let (_test, web) = test_server().await;
     let reply = web
         .post(&modern(1, "tools/list", "", "{}"), &[VERSION, ("mcp-method", "tools/list")])
         .await;
     assert_eq!(reply.header("mcp-session-id"), "");
     assert_eq!(
-        reply.shown().await,
+        reply.status_and_text().await,
         r#"200 {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"sample","version":"1.0.0"}},"tools": []}}"#
     );
 }
 
-async fn refused(web: &Web, body: &str, headers: &[(&str, &str)], expected: &str) {
-    let shown = web.post(body, headers).await.shown().await;
+async fn refused(web: &HttpTestClient, body: &str, headers: &[(&str, &str)], expected: &str) {
+    let shown = web.post(body, headers).await.status_and_text().await;
     assert!(shown.starts_with(expected), "{shown}\n  for {body} {headers:?}");
     assert!(shown.contains(r#""id":1,"#), "{shown}");
 }
 
 #[tokio::test]
 async fn headers_that_do_not_agree_with_the_body_are_refused() {
-    let (_stage, web) = stage().await;
+    let (_test, web) = test_server().await;
     let mismatch = r#"400 {"jsonrpc":"2.0","id":1,"error":{"code":-32020,"#;
     let list = modern(1, "tools/list", "", "{}");
     let method = ("mcp-method", "tools/list");
@@ -60,8 +60,8 @@ async fn headers_that_do_not_agree_with_the_body_are_refused() {
 }
 
 #[tokio::test]
-async fn claims_that_are_missing_or_unknown_are_refused() {
-    let (_stage, web) = stage().await;
+async fn missing_or_unsupported_client_meta_is_refused() {
+    let (_test, web) = test_server().await;
     let method = ("mcp-method", "tools/list");
     let invalid = r#"400 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"#;
     refused(&web, &legacy(1, "tools/list", "{}"), &[VERSION, method], invalid).await;
@@ -77,7 +77,7 @@ async fn claims_that_are_missing_or_unknown_are_refused() {
 
 #[tokio::test]
 async fn methods_that_do_not_exist_are_not_found() {
-    let (_stage, web) = stage().await;
+    let (_test, web) = test_server().await;
     for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "x/y"] {
         let body = modern(1, method, "", "{}");
         let expected = format!(
@@ -88,16 +88,16 @@ async fn methods_that_do_not_exist_are_not_found() {
 }
 
 #[tokio::test]
-async fn errors_of_the_service_have_the_status_they_should() {
-    let (_stage, web) = stage().await;
+async fn errors_of_the_service_are_mapped_to_http_statuses() {
+    let (_test, web) = test_server().await;
     assert_eq!(call(&web, "elicit", "{}").await.status(), 400);
     assert_eq!(call(&web, "elicit", r#"{"elicitation":{}}"#).await.status(), 200);
     assert_eq!(call(&web, "no-such-tool", "{}").await.status(), 200);
 }
 
 #[tokio::test]
-async fn the_service_judges_the_headers_of_arguments() {
-    let (_stage, web) = stage().await;
+async fn the_service_checks_the_param_headers() {
+    let (_test, web) = test_server().await;
     let body = modern(1, "tools/call", r#""name":"city","arguments":{"city":"Köln"}"#, "{}");
     let headers = [VERSION, ("mcp-method", "tools/call"), ("mcp-name", "city")];
     let with = |city| [&headers[..], &[("mcp-param-city", city)]].concat();
@@ -108,8 +108,8 @@ async fn the_service_judges_the_headers_of_arguments() {
 }
 
 #[tokio::test]
-async fn a_stream_has_no_ids_because_it_cannot_be_taken_up() {
-    let (_stage, web) = stage().await;
+async fn a_modern_stream_has_no_event_ids() {
+    let (_test, web) = test_server().await;
     let mut reply = call(&web, "progress", "{}").await;
     assert!(reply.is_stream());
     assert_eq!(
@@ -123,20 +123,20 @@ async fn a_stream_has_no_ids_because_it_cannot_be_taken_up() {
 
 #[tokio::test]
 async fn closing_the_connection_cancels_the_call() {
-    let (mut stage, web) = stage().await;
+    let (mut test, web) = test_server().await;
     {
         let calling = call(&web, "slow", "{}");
         tokio::select! {
             _ = calling => panic!("it was answered"),
-            _ = stage.until("slow started") => {}
+            _ = test.wait_for("slow started") => {}
         }
     }
-    stage.until("slow cancelled").await;
+    test.wait_for("slow cancelled").await;
 }
 
 #[tokio::test]
-async fn a_subscription_is_a_stream_that_begins_with_what_is_honoured() {
-    let (mut stage, web) = stage().await;
+async fn a_subscription_is_a_stream_that_begins_with_the_accepted_filter() {
+    let (mut test, web) = test_server().await;
     let wanted = r#""notifications":{"toolsListChanged":true,"promptsListChanged":true}"#;
     let body = modern(5, "subscriptions/listen", wanted, "{}");
     let mut listening = web.post(&body, &[VERSION, ("mcp-method", "subscriptions/listen")]).await;
@@ -144,13 +144,13 @@ async fn a_subscription_is_a_stream_that_begins_with_what_is_honoured() {
         listening.event().await.unwrap().1,
         r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":5},"notifications":{"toolsListChanged":true}}}"#
     );
-    stage.until("listening 5").await;
+    test.wait_for("listening 5").await;
     assert_eq!(call(&web, "change", "{}").await.status(), 200);
     assert_eq!(
         listening.event().await.unwrap().1,
         r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":5}}}"#
     );
-    let server = stage.server.clone();
+    let server = test.server.clone();
     let closing = server.close(std::time::Duration::from_secs(5));
     let ending = async {
         let (_, end) = listening.event().await.unwrap();
@@ -162,18 +162,18 @@ async fn a_subscription_is_a_stream_that_begins_with_what_is_honoured() {
 
 #[tokio::test]
 async fn a_subscription_ends_with_its_connection() {
-    let (stage, web) = stage().await;
+    let (test, web) = test_server().await;
     let body = modern(5, "subscriptions/listen", r#""notifications":{}"#, "{}");
     let mut listening = web.post(&body, &[VERSION, ("mcp-method", "subscriptions/listen")]).await;
     listening.event().await.unwrap();
-    assert_eq!(stage.server.announcer().audience(), 1);
+    assert_eq!(test.server.change_notifier().subscriber_count(), 1);
     drop(listening);
-    stage.until_audience(0).await;
+    test.until_subscriber_count(0).await;
 }
 
 #[tokio::test]
-async fn there_is_only_post() {
-    let (_stage, web) = stage().await;
+async fn only_post_is_allowed() {
+    let (_test, web) = test_server().await;
     for method in [Method::GET, Method::DELETE, Method::PUT] {
         let reply = web.send(method.clone(), "", &[VERSION]).await;
         assert_eq!((reply.status(), reply.header("allow")), (405, "POST"), "{method}");

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use http::Method;
 
-use super::sample::{Stage, legacy, modern, tool};
-use super::web::{Web, legacy_stage};
-use crate::serve::HttpOptions;
+use super::http_client::{HttpTestClient, legacy_server};
+use super::sample::{TestServer, legacy, modern, tool};
+use crate::serve::HttpServerOptions;
 
 /// Makes a call that becomes a stream by asking, and breaks the connection off after the question.
-async fn broken_off(stage: &mut Stage, web: &Web) -> String {
+async fn call_and_disconnect(test: &mut TestServer, web: &HttpTestClient) -> String {
     let mut reply = web.post(&legacy(1, "tools/call", &tool("elicit")), &[]).await;
     let (id, _) = reply.event().await.unwrap();
     drop(reply);
-    assert_eq!(stage.seen.try_recv().unwrap(), "notifications/initialized");
+    assert_eq!(test.seen.try_recv().unwrap(), "notifications/initialized");
     id
 }
 
 #[tokio::test]
-async fn a_broken_stream_is_taken_up_where_it_broke() {
-    let (mut stage, web) = legacy_stage("2025-11-25").await;
-    let id = broken_off(&mut stage, &web).await;
+async fn a_broken_stream_is_resumed_after_the_last_event() {
+    let (mut test, web) = legacy_server("2025-11-25").await;
+    let id = call_and_disconnect(&mut test, &web).await;
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}"#;
     assert_eq!(web.post(answer, &[]).await.status(), 202);
 
@@ -36,8 +36,8 @@ async fn a_broken_stream_is_taken_up_where_it_broke() {
 }
 
 #[tokio::test]
-async fn an_event_that_nobody_knows_cannot_be_resumed() {
-    let (_stage, web) = legacy_stage("2025-11-25").await;
+async fn an_unknown_event_id_cannot_be_resumed() {
+    let (_test, web) = legacy_server("2025-11-25").await;
     for event in ["9-1", "x", "1-x", "-"] {
         let reply = web.send(Method::GET, "", &[("last-event-id", event)]).await;
         assert_eq!(reply.status(), 400, "{event}");
@@ -45,8 +45,8 @@ async fn an_event_that_nobody_knows_cannot_be_resumed() {
 }
 
 #[tokio::test]
-async fn changes_come_on_the_stream_of_the_session_even_if_it_is_opened_late() {
-    let (_stage, web) = legacy_stage("2025-11-25").await;
+async fn change_notifications_are_on_the_session_stream_even_if_it_is_opened_late() {
+    let (_test, web) = legacy_server("2025-11-25").await;
     let reply = web.post(&legacy(1, "tools/call", &tool("change")), &[]).await;
     assert_eq!(reply.header("content-type"), "application/json");
     let mut stream = web.send(Method::GET, "", &[("accept", "text/event-stream")]).await;
@@ -62,17 +62,17 @@ async fn changes_come_on_the_stream_of_the_session_even_if_it_is_opened_late() {
     assert!(stream.event().await.is_none());
 }
 
-fn direct(change: impl FnOnce(&mut HttpOptions)) -> (Stage, Web) {
-    let stage = Stage::new();
-    let mut options = HttpOptions::default();
+fn direct(change: impl FnOnce(&mut HttpServerOptions)) -> (TestServer, HttpTestClient) {
+    let test = TestServer::new();
+    let mut options = HttpServerOptions::default();
     change(&mut options);
-    let web = Web::direct(&stage.server, options);
-    (stage, web)
+    let web = HttpTestClient::direct(&test.server, options);
+    (test, web)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_stream_gets_a_comment_every_fifteen_seconds() {
-    let (_stage, web) = direct(|_| {});
+async fn an_idle_stream_gets_a_comment_every_fifteen_seconds() {
+    let (_test, web) = direct(|_| {});
     let web = web.session("2025-11-25").await;
     let mut stream = web.send(Method::GET, "", &[]).await;
     assert_eq!(stream.block().await.unwrap(), "id: 0-0\nretry: 1000");
@@ -84,8 +84,8 @@ async fn a_silent_stream_gets_a_comment_every_fifteen_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_takes_long_becomes_a_stream_so_that_it_can_show_life() {
-    let (stage, web) = direct(|_| {});
+async fn a_long_call_becomes_a_stream_with_keep_alive_comments() {
+    let (test, web) = direct(|_| {});
     let body = modern(1, "tools/call", r#""name":"gate""#, "{}");
     let headers = [
         ("mcp-protocol-version", "2026-07-28"),
@@ -95,13 +95,13 @@ async fn a_call_that_takes_long_becomes_a_stream_so_that_it_can_show_life() {
     let mut reply = web.post(&body, &headers).await;
     assert!(reply.is_stream());
     assert_eq!(reply.block().await.unwrap(), ": keep-alive");
-    stage.gate.notify_one();
+    test.gate.notify_one();
     assert!(reply.event().await.unwrap().1.contains("gate passed"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unused_session_ends_and_a_used_one_does_not() {
-    let (mut stage, web) = direct(|options| options.session_idle = Duration::from_secs(60));
+    let (mut test, web) = direct(|options| options.session_idle_timeout = Duration::from_secs(60));
     let web = web.session("2025-11-25").await;
     for id in 0..5 {
         tokio::time::sleep(Duration::from_secs(50)).await;
@@ -113,17 +113,17 @@ async fn an_unused_session_ends_and_a_used_one_does_not() {
     drop(stream);
     tokio::time::sleep(Duration::from_secs(61)).await;
     assert_eq!(web.post(&legacy(10, "ping", "{}"), &[]).await.status(), 404);
-    stage.until("session ended").await;
+    test.wait_for("session ended").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn too_many_sessions_push_out_the_one_that_was_idle_the_longest() {
-    let stage = Stage::new();
-    let options = HttpOptions { most_sessions: 2, ..HttpOptions::default() };
-    let router = stage.server.router(options);
+async fn a_new_session_evicts_the_session_that_was_idle_the_longest() {
+    let test = TestServer::new();
+    let options = HttpServerOptions { max_sessions: 2, ..HttpServerOptions::default() };
+    let router = test.server.router(options);
     let mut webs = Vec::new();
     for _ in 0..3 {
-        webs.push(Web::routed(router.clone()).session("2025-11-25").await);
+        webs.push(HttpTestClient::routed(router.clone()).session("2025-11-25").await);
         tokio::time::advance(Duration::from_secs(1)).await;
     }
     let mut statuses = Vec::new();
@@ -133,25 +133,26 @@ async fn too_many_sessions_push_out_the_one_that_was_idle_the_longest() {
     assert_eq!(statuses, [404, 200, 200]);
 
     let busy = [webs[1].send(Method::GET, "", &[]).await, webs[2].send(Method::GET, "", &[]).await];
-    let fourth = Web::routed(router);
-    let reply = fourth.post(&legacy(0, "initialize", &super::sample::hello("x")), &[]).await;
+    let fourth = HttpTestClient::routed(router);
+    let reply =
+        fourth.post(&legacy(0, "initialize", &super::sample::initialize_params("x")), &[]).await;
     assert_eq!(reply.status(), 503);
     drop(busy);
 }
 
 #[tokio::test]
 async fn closing_ends_streams_and_lets_calls_finish() {
-    let (mut stage, web) = legacy_stage("2025-11-25").await;
+    let (mut test, web) = legacy_server("2025-11-25").await;
     let stream = web.send(Method::GET, "", &[]).await;
     let body = legacy(1, "tools/call", &tool("gate"));
     let calling = async { web.post(&body, &[]).await.text().await };
-    let server = stage.server.clone();
+    let server = test.server.clone();
     let closing = async {
-        stage.until("gate reached").await;
+        test.wait_for("gate reached").await;
         let close = server.close(Duration::from_secs(10));
         let ending = async {
             stream.text().await;
-            stage.gate.notify_one();
+            test.gate.notify_one();
         };
         tokio::join!(close, ending);
     };

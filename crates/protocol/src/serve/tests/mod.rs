@@ -1,5 +1,6 @@
 //! The whole server against clients that only know the wire.
 
+mod http_client;
 mod http_legacy;
 mod http_limits;
 mod http_modern;
@@ -7,4 +8,3 @@ mod http_streams;
 mod sample;
 mod stdio_legacy;
 mod stdio_modern;
-mod web;

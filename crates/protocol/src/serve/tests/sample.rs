@@ -9,40 +9,41 @@ use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::Era;
 use crate::serve::{
-    Answer, Call, Client, Described, Description, Filter, Notice, Progress, SendError, Server,
-    ServerInfo, Service, header_mismatch, missing_capability,
+    CallProgress, Client, ClientNotification, DescriptionFuture, McpServer, SendError,
+    ServerDescription, ServerInfo, ServerSubscriptionFilter, Service, ServiceAnswer, ServiceCall,
+    header_mismatch, missing_capability,
 };
 use crate::view::LogLevel;
 
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}"#;
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The service; what it goes through can be heard on the other end of `seen`.
-pub(super) struct Sample {
+pub(super) struct SampleService {
     seen: mpsc::UnboundedSender<String>,
     gate: Arc<Notify>,
 }
 
 /// A server with the sample service, and what a test needs to steer it.
-pub(super) struct Stage {
-    pub(super) server: Server,
+pub(super) struct TestServer {
+    pub(super) server: McpServer,
     pub(super) seen: mpsc::UnboundedReceiver<String>,
     /// Lets a call of `gate` go on.
     pub(super) gate: Arc<Notify>,
 }
 
-impl Stage {
+impl TestServer {
     pub(super) fn new() -> Self {
         let (sender, seen) = mpsc::unbounded_channel();
         let gate = Arc::new(Notify::new());
-        let service = Sample { seen: sender, gate: Arc::clone(&gate) };
-        Self { server: Server::new(service), seen, gate }
+        let service = SampleService { seen: sender, gate: Arc::clone(&gate) };
+        Self { server: McpServer::new(service), seen, gate }
     }
 
     /// Waits until so many sessions and subscriptions are open.
-    pub(super) async fn until_audience(&self, count: usize) {
+    pub(super) async fn until_subscriber_count(&self, count: usize) {
         let waiting = async {
-            while self.server.announcer().audience() != count {
+            while self.server.change_notifier().subscriber_count() != count {
                 tokio::task::yield_now().await;
             }
         };
@@ -50,7 +51,7 @@ impl Stage {
     }
 
     /// Waits until the service has gone through this, and returns what came before.
-    pub(super) async fn until(&mut self, what: &str) -> Vec<String> {
+    pub(super) async fn wait_for(&mut self, what: &str) -> Vec<String> {
         let mut before = Vec::new();
         let waiting = async {
             loop {
@@ -66,13 +67,13 @@ impl Stage {
     }
 }
 
-impl Sample {
-    fn see(&self, what: impl Into<String>) {
+impl SampleService {
+    fn record(&self, what: impl Into<String>) {
         drop(self.seen.send(what.into()));
     }
 
-    async fn call_tool(&self, call: &Call) -> Result<Json, RpcError> {
-        let caller = &call.caller;
+    async fn call_tool(&self, call: &ServiceCall) -> Result<Json, RpcError> {
+        let context = &call.context;
         let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
         let arguments = call.param("arguments").unwrap_or_else(Json::object);
         match name.as_str() {
@@ -85,38 +86,39 @@ impl Sample {
                 Ok(content(&(a + b).to_string()))
             }
             "slow" => {
-                self.see("slow started");
-                caller.cancellation().cancelled().await;
-                self.see("slow cancelled");
+                self.record("slow started");
+                context.cancellation().cancelled().await;
+                self.record("slow cancelled");
                 Ok(content("nobody reads this"))
             }
             "gate" => {
-                self.see("gate reached");
+                self.record("gate reached");
                 self.gate.notified().await;
                 Ok(content("gate passed"))
             }
             "stubborn" => {
-                self.see("stubborn started");
+                self.record("stubborn started");
                 std::future::pending().await
             }
             "progress" => {
                 for (progress, message) in [(1.0, "one"), (2.0, "two")] {
-                    let progress = Progress { progress, total: Some(2.0), message: Some(message) };
-                    sent(caller.progress(progress).await)?;
+                    let progress =
+                        CallProgress { progress, total: Some(2.0), message: Some(message) };
+                    sent(context.progress(progress).await)?;
                 }
                 Ok(content("done"))
             }
             "log" => {
                 for level in [LogLevel::Debug, LogLevel::Error] {
                     let data = Json::encode(level.as_str()).unwrap();
-                    sent(caller.log(level, &data).await)?;
+                    sent(context.log(level, &data).await)?;
                 }
                 Ok(content("logged"))
             }
             "change" => {
-                caller.announcer().tools_changed();
-                caller.announcer().resource_updated("test://watched");
-                caller.announcer().resource_updated("test://other");
+                context.change_notifier().tools_changed();
+                context.change_notifier().resource_updated("test://watched");
+                context.change_notifier().resource_updated("test://other");
                 Ok(content("changed"))
             }
             "city" => city(call, &arguments),
@@ -127,9 +129,14 @@ impl Sample {
     }
 
     /// Asks the client in the way of its era.
-    async fn ask(&self, call: &Call, capability: &str, method: &str) -> Result<Json, RpcError> {
-        let client = call.caller.client();
-        if !client.can(capability) {
+    async fn ask(
+        &self,
+        call: &ServiceCall,
+        capability: &str,
+        method: &str,
+    ) -> Result<Json, RpcError> {
+        let client = call.context.client();
+        if !client.has_capability(capability) {
             let required = Json::parse(format!(r#"{{"{capability}":{{}}}}"#)).unwrap();
             return Err(missing_capability(&required));
         }
@@ -143,10 +150,10 @@ impl Sample {
                 .unwrap()),
             };
         }
-        match call.caller.request(method, Some(&params), PATIENCE).await {
+        match call.context.request(method, Some(&params), TIMEOUT).await {
             Ok(answer) => Ok(content(answer.as_str())),
             Err(error) => {
-                self.see(format!("asking failed: {error}"));
+                self.record(format!("asking failed: {error}"));
                 Err(RpcError::new(-1, error.to_string()))
             }
         }
@@ -154,7 +161,7 @@ impl Sample {
 }
 
 /// Takes the argument only if the header says the same.
-fn city(call: &Call, arguments: &Json) -> Result<Json, RpcError> {
+fn city(call: &ServiceCall, arguments: &Json) -> Result<Json, RpcError> {
     let argument = arguments.get("city").and_then(|city| city.to_text());
     match call.headers.get("City") {
         Some(Ok(city)) if Some(&city) == argument.as_ref() => Ok(content(&city)),
@@ -174,20 +181,20 @@ fn content(text: &str) -> Json {
     .unwrap()
 }
 
-impl Service for Sample {
+impl Service for SampleService {
     fn info(&self) -> ServerInfo {
         ServerInfo::new("sample", "1.0.0")
     }
 
-    fn describe(self: Arc<Self>, _client: Client) -> Described {
+    fn describe(self: Arc<Self>, _client: Client) -> DescriptionFuture {
         Box::pin(async {
-            let mut description = Description::new(CAPABILITIES.parse().unwrap());
+            let mut description = ServerDescription::new(CAPABILITIES.parse().unwrap());
             description.instructions = Some("Be nice.".to_owned());
             description
         })
     }
 
-    fn handle(self: Arc<Self>, call: Call) -> Answer {
+    fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         Box::pin(async move {
             match call.method.as_ref() {
                 "tools/call" => self.call_tool(&call).await,
@@ -199,17 +206,21 @@ impl Service for Sample {
         })
     }
 
-    fn notified(&self, notice: Notice) {
-        self.see(notice.method.to_string());
+    fn handle_notification(&self, notification: ClientNotification) {
+        self.record(notification.method.to_string());
     }
 
-    fn listen(&self, wanted: Filter, caller: &crate::serve::Caller) -> Filter {
-        self.see(format!("listening {}", caller.id()));
+    fn accept_subscription(
+        &self,
+        wanted: ServerSubscriptionFilter,
+        context: &crate::serve::RequestContext,
+    ) -> ServerSubscriptionFilter {
+        self.record(format!("listening {}", context.id()));
         wanted
     }
 
     fn session_ended(&self, _client: &Client) {
-        self.see("session ended");
+        self.record("session ended");
     }
 }
 
@@ -231,7 +242,7 @@ pub(super) fn modern(id: u32, method: &str, params: &str, capabilities: &str) ->
 }
 
 /// The parameters of `initialize`.
-pub(super) fn hello(version: &str) -> String {
+pub(super) fn initialize_params(version: &str) -> String {
     format!(
         r#"{{"protocolVersion":"{version}","capabilities":{{"elicitation":{{}},"sampling":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}"#
     )

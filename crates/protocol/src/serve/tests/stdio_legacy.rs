@@ -7,91 +7,89 @@ use tokio::io::{
 };
 use tokio::task::JoinSet;
 
-use super::sample::{Stage, hello, legacy, tool};
+use super::sample::{TestServer, initialize_params, legacy, tool};
 
 /// A client on the other end of the pipes.
-pub(super) struct Talk {
-    pub(super) stage: Stage,
+pub(super) struct StdioClient {
+    pub(super) test: TestServer,
     input: Option<WriteHalf<DuplexStream>>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     serving: JoinSet<std::io::Result<()>>,
 }
 
-impl Talk {
+impl StdioClient {
     pub(super) fn new() -> Self {
-        let stage = Stage::new();
+        let test = TestServer::new();
         let (near, far) = tokio::io::duplex(64 << 10);
-        let server = stage.server.clone();
+        let server = test.server.clone();
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             let (input, output) = tokio::io::split(far);
             server.serve_stdio(input, output).await
         });
         let (output, input) = tokio::io::split(near);
-        Self { stage, input: Some(input), output: BufReader::new(output).lines(), serving }
+        Self { test, input: Some(input), output: BufReader::new(output).lines(), serving }
     }
 
     pub(super) async fn initialized(version: &str) -> Self {
-        let mut talk = Self::new();
-        talk.say(&legacy(0, "initialize", &hello(version))).await;
-        talk.hear().await;
-        talk.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
-        talk.stage.until("notifications/initialized").await;
-        talk
+        let mut client = Self::new();
+        client.send(&legacy(0, "initialize", &initialize_params(version))).await;
+        client.receive().await;
+        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        client.test.wait_for("notifications/initialized").await;
+        client
     }
 
-    pub(super) async fn say(&mut self, line: &str) {
+    pub(super) async fn send(&mut self, line: &str) {
         let line = format!("{line}\n");
         self.input.as_mut().unwrap().write_all(line.as_bytes()).await.unwrap();
     }
 
-    pub(super) async fn hear(&mut self) -> String {
+    pub(super) async fn receive(&mut self) -> String {
         let waiting = tokio::time::timeout(Duration::from_secs(30), self.output.next_line());
         waiting.await.expect("nothing to hear").unwrap().expect("the end")
     }
 
     /// Ends the input and waits for the server to end.
-    pub(super) async fn hang_up(&mut self) {
+    pub(super) async fn close_input(&mut self) {
         let mut input = self.input.take().unwrap();
         input.shutdown().await.unwrap();
         drop(input);
     }
 
-    pub(super) async fn ended(&mut self) {
+    pub(super) async fn wait_for_exit(&mut self) {
         self.serving.join_next().await.unwrap().unwrap().unwrap();
     }
 
     pub(super) async fn check(&mut self, line: &str, expected: &str) {
-        self.say(line).await;
-        assert_eq!(self.hear().await, expected, "{line}");
+        self.send(line).await;
+        assert_eq!(self.receive().await, expected, "{line}");
     }
 }
 
 #[tokio::test]
-async fn initialize_agrees_on_the_clients_revision_if_it_is_known() {
+async fn initialize_accepts_the_revision_of_the_client_if_it_is_known() {
     for (asked, agreed) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-06-18", "2025-06-18"),
         ("2026-07-28", "2025-11-25"),
         ("1999-01-01", "2025-11-25"),
     ] {
-        let mut talk = Talk::new();
+        let mut client = StdioClient::new();
         let expected = format!(
             r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{agreed}","capabilities":{{"tools":{{"listChanged":true}},"resources":{{"subscribe":true,"listChanged":true}},"logging":{{}}}},"serverInfo":{{"name":"sample","version":"1.0.0"}},"instructions":"Be nice."}}}}"#
         );
-        talk.check(&legacy(1, "initialize", &hello(asked)), &expected).await;
+        client.check(&legacy(1, "initialize", &initialize_params(asked)), &expected).await;
     }
 }
 
 #[tokio::test]
-async fn results_leave_as_the_service_made_them_but_on_one_line() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.check(
-        &legacy(1, "tools/list", "{}"),
-        r#"{"jsonrpc":"2.0","id":1,"result":{"tools": []}}"#,
-    )
-    .await;
-    talk.check(
+async fn results_are_sent_unchanged_but_on_one_line() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client
+        .check(&legacy(1, "tools/list", "{}"), r#"{"jsonrpc":"2.0","id":1,"result":{"tools": []}}"#)
+        .await;
+    client.check(
         r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"echo","arguments":{"n":1.50}}}"#,
         r#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"{\"n\":1.50}"}]}}"#,
     )
@@ -99,31 +97,33 @@ async fn results_leave_as_the_service_made_them_but_on_one_line() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_answered_and_the_next_message_is_fine() {
-    let mut talk = Talk::initialized("2025-11-25").await;
+async fn invalid_messages_are_answered_and_do_not_affect_the_next() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
     let invalid = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}}"#;
-    talk.check("hello", r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}"#)
+    client
+        .check("hello", r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}"#)
         .await;
-    talk.check(r#"{"level":"info"}"#, invalid).await;
-    talk.check("[]", invalid).await;
-    talk.check(
+    client.check(r#"{"level":"info"}"#, invalid).await;
+    client.check("[]", invalid).await;
+    client.check(
         &legacy(1, "server/discover", "{}"),
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: server/discover"}}"#,
     )
     .await;
-    talk.check(
-        &legacy(2, "initialize", &hello("2025-11-25")),
-        r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"Already initialized"}}"#,
-    )
-    .await;
-    talk.check(&legacy(3, "ping", "{}"), r#"{"jsonrpc":"2.0","id":3,"result":{}}"#).await;
+    client
+        .check(
+            &legacy(2, "initialize", &initialize_params("2025-11-25")),
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"Already initialized"}}"#,
+        )
+        .await;
+    client.check(&legacy(3, "ping", "{}"), r#"{"jsonrpc":"2.0","id":3,"result":{}}"#).await;
 }
 
 #[tokio::test]
 async fn before_initialize_only_a_ping_is_answered() {
-    let mut talk = Talk::new();
-    talk.check(&legacy(1, "ping", "{}"), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
-    talk.check(
+    let mut client = StdioClient::new();
+    client.check(&legacy(1, "ping", "{}"), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    client.check(
         &legacy(2, "tools/list", "{}"),
         r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params: _meta is required"}}"#,
     )
@@ -132,60 +132,63 @@ async fn before_initialize_only_a_ping_is_answered() {
 
 #[tokio::test]
 async fn a_slow_call_does_not_delay_a_fast_one() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.say(&legacy(1, "tools/call", &tool("gate"))).await;
-    talk.check(
-        &legacy(2, "tools/call", r#"{"name":"add","arguments":{"numbers":[1,2]}}"#),
-        r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}]}}"#,
-    )
-    .await;
-    talk.stage.gate.notify_one();
-    assert!(talk.hear().await.contains("gate passed"));
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client.send(&legacy(1, "tools/call", &tool("gate"))).await;
+    client
+        .check(
+            &legacy(2, "tools/call", r#"{"name":"add","arguments":{"numbers":[1,2]}}"#),
+            r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}]}}"#,
+        )
+        .await;
+    client.test.gate.notify_one();
+    assert!(client.receive().await.contains("gate passed"));
 }
 
 #[tokio::test]
 async fn a_cancelled_call_ends_and_is_not_answered() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.say(&legacy(1, "tools/call", &tool("slow"))).await;
-    talk.stage.until("slow started").await;
-    talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client.send(&legacy(1, "tools/call", &tool("slow"))).await;
+    client.test.wait_for("slow started").await;
+    client
+        .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
         .await;
-    talk.stage.until("slow cancelled").await;
-    talk.check(&legacy(2, "ping", "{}"), r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+    client.test.wait_for("slow cancelled").await;
+    client.check(&legacy(2, "ping", "{}"), r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
 }
 
 #[tokio::test]
 async fn progress_and_logs_come_before_the_result() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.check(
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client.check(
         &legacy(1, "tools/call", &tool("progress")),
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1.0,"total":2.0,"message":"one"}}"#,
     )
     .await;
-    assert!(talk.hear().await.contains("two"));
-    assert!(talk.hear().await.contains("done"));
+    assert!(client.receive().await.contains("two"));
+    assert!(client.receive().await.contains("done"));
 
-    talk.check(
+    client.check(
         &legacy(2, "tools/call", &tool("log")),
         r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"debug"}}"#,
     )
     .await;
-    assert!(talk.hear().await.contains(r#""level":"error""#));
-    assert!(talk.hear().await.contains("logged"));
+    assert!(client.receive().await.contains(r#""level":"error""#));
+    assert!(client.receive().await.contains("logged"));
 }
 
 #[tokio::test]
-async fn the_log_level_of_a_session_is_kept_to() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.check(
-        &legacy(1, "logging/setLevel", r#"{"level":"warning"}"#),
-        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-    )
-    .await;
-    talk.say(&legacy(2, "tools/call", &tool("log"))).await;
-    assert!(talk.hear().await.contains(r#""level":"error""#));
-    assert!(talk.hear().await.contains("logged"));
-    talk.check(
+async fn the_log_level_of_a_session_is_respected() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client
+        .check(
+            &legacy(1, "logging/setLevel", r#"{"level":"warning"}"#),
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        )
+        .await;
+    client.send(&legacy(2, "tools/call", &tool("log"))).await;
+    assert!(client.receive().await.contains(r#""level":"error""#));
+    assert!(client.receive().await.contains("logged"));
+    client.check(
         &legacy(3, "logging/setLevel", r#"{"level":"loud"}"#),
         r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"Invalid params: unknown level"}}"#,
     )
@@ -193,58 +196,63 @@ async fn the_log_level_of_a_session_is_kept_to() {
 }
 
 #[tokio::test]
-async fn a_service_can_ask_the_client_and_gets_its_answer() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.check(
-        &legacy(9, "tools/call", &tool("elicit")),
-        r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?"}}"#,
-    )
-    .await;
-    talk.check(
+async fn a_service_can_send_requests_to_the_client() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client
+        .check(
+            &legacy(9, "tools/call", &tool("elicit")),
+            r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?"}}"#,
+        )
+        .await;
+    client.check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}"#,
         r#"{"jsonrpc":"2.0","id":9,"result":{"content":[{"type":"text","text":"{\"action\":\"accept\"}"}]}}"#,
     )
     .await;
-    talk.say(&legacy(10, "tools/call", &tool("sample"))).await;
-    assert!(talk.hear().await.contains(r#""id":2,"method":"sampling/createMessage""#));
-    talk.check(
-        r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no"}}"#,
-        r#"{"jsonrpc":"2.0","id":10,"error":{"code":-1,"message":"the client refused"}}"#,
-    )
-    .await;
+    client.send(&legacy(10, "tools/call", &tool("sample"))).await;
+    assert!(client.receive().await.contains(r#""id":2,"method":"sampling/createMessage""#));
+    client
+        .check(
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no"}}"#,
+            r#"{"jsonrpc":"2.0","id":10,"error":{"code":-1,"message":"the client refused"}}"#,
+        )
+        .await;
 }
 
 #[tokio::test]
-async fn a_question_is_withdrawn_when_its_call_is_cancelled() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.say(&legacy(9, "tools/call", &tool("elicit"))).await;
-    talk.hear().await;
-    talk.check(
-        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#,
-        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
-    )
-    .await;
-    talk.stage.until("asking failed: the call was cancelled").await;
+async fn a_server_request_is_cancelled_with_its_call() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client.send(&legacy(9, "tools/call", &tool("elicit"))).await;
+    client.receive().await;
+    client
+        .check(
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        )
+        .await;
+    client.test.wait_for("asking failed: the call was cancelled").await;
 }
 
 #[tokio::test]
-async fn changes_reach_the_session_and_resources_only_if_subscribed() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.check(
-        &legacy(1, "resources/subscribe", r#"{"uri":"test://watched"}"#),
-        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-    )
-    .await;
-    talk.check(
-        &legacy(2, "tools/call", &tool("change")),
-        r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#,
-    )
-    .await;
+async fn list_changes_reach_every_session_and_resource_updates_only_subscribers() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client
+        .check(
+            &legacy(1, "resources/subscribe", r#"{"uri":"test://watched"}"#),
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        )
+        .await;
+    client
+        .check(
+            &legacy(2, "tools/call", &tool("change")),
+            r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#,
+        )
+        .await;
     assert_eq!(
-        talk.hear().await,
+        client.receive().await,
         r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://watched"}}"#
     );
-    assert!(talk.hear().await.contains("changed"));
+    assert!(client.receive().await.contains("changed"));
 }
 
 #[tokio::test]
@@ -254,55 +262,56 @@ async fn a_batch_is_answered_as_one_where_the_revision_has_them() {
         legacy(1, "tools/call", &tool("gate")),
         legacy(2, "ping", "{}")
     );
-    let mut talk = Talk::initialized("2025-03-26").await;
-    talk.say(&batch).await;
-    talk.stage.until("gate reached").await;
-    talk.stage.gate.notify_one();
+    let mut client = StdioClient::initialized("2025-03-26").await;
+    client.send(&batch).await;
+    client.test.wait_for("gate reached").await;
+    client.test.gate.notify_one();
     assert_eq!(
-        talk.hear().await,
+        client.receive().await,
         r#"[{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}},{"jsonrpc":"2.0","id":2,"result":{}},{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"gate passed"}]}}]"#
     );
 
-    let mut talk = Talk::initialized("2025-06-18").await;
-    talk.check(
-        &batch,
-        r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Batches are not supported"}}"#,
-    )
-    .await;
+    let mut client = StdioClient::initialized("2025-06-18").await;
+    client
+        .check(
+            &batch,
+            r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Batches are not supported"}}"#,
+        )
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_input_leaves_calls_a_moment_to_finish() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.say(&legacy(1, "tools/call", &tool("gate"))).await;
-    talk.stage.until("gate reached").await;
-    talk.hang_up().await;
-    talk.stage.gate.notify_one();
-    assert!(talk.hear().await.contains("gate passed"));
-    talk.ended().await;
-    talk.stage.until("session ended").await;
+async fn calls_may_finish_after_the_end_of_input() {
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client.send(&legacy(1, "tools/call", &tool("gate"))).await;
+    client.test.wait_for("gate reached").await;
+    client.close_input().await;
+    client.test.gate.notify_one();
+    assert!(client.receive().await.contains("gate passed"));
+    client.wait_for_exit().await;
+    client.test.wait_for("session ended").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_does_not_finish_is_dropped_after_the_end_of_input() {
-    let mut talk = Talk::initialized("2025-11-25").await;
-    talk.say(&legacy(1, "tools/call", &tool("stubborn"))).await;
-    talk.say(&legacy(2, "tools/call", &tool("elicit"))).await;
-    talk.stage.until("stubborn started").await;
-    talk.hear().await;
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    client.send(&legacy(1, "tools/call", &tool("stubborn"))).await;
+    client.send(&legacy(2, "tools/call", &tool("elicit"))).await;
+    client.test.wait_for("stubborn started").await;
+    client.receive().await;
     let start = tokio::time::Instant::now();
-    talk.hang_up().await;
+    client.close_input().await;
     // Whoever waits for the client need not wait any more.
-    talk.stage.until("asking failed: the client is gone").await;
-    talk.ended().await;
+    client.test.wait_for("asking failed: the client is gone").await;
+    client.wait_for_exit().await;
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
-async fn a_client_that_sends_much_and_reads_late_loses_nothing() {
+async fn a_client_that_reads_late_loses_no_answers() {
     const COUNT: u32 = 3000;
-    let mut talk = Talk::initialized("2025-11-25").await;
-    let mut input = talk.input.take().unwrap();
+    let mut client = StdioClient::initialized("2025-11-25").await;
+    let mut input = client.input.take().unwrap();
     let writing = async move {
         for id in 0..COUNT {
             let filler = "x".repeat(1000);
@@ -314,7 +323,7 @@ async fn a_client_that_sends_much_and_reads_late_loses_nothing() {
     };
     let reading = async {
         for id in 0..COUNT {
-            let line = talk.hear().await;
+            let line = client.receive().await;
             assert!(line.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"#)), "{line}");
         }
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Event, Parser};
+use super::{Event, EventParser};
 
 /// Parses a stream in one piece, in single bytes and in pieces chosen by its own bytes.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn check(stream: &[u8]) {
         Some(byte) if byte % 3 == 0 => usize::from(*byte),
         _ => usize::MAX,
     };
-    let expected = naive(stream, limit);
+    let expected = parse_reference(stream, limit);
     let sizes = stream.iter().rev().map(|byte| usize::from(*byte % 17));
     assert_eq!(parse(stream, limit, std::iter::empty()), expected, "in one piece");
     assert_eq!(parse(stream, limit, std::iter::repeat(1)), expected, "byte by byte");
@@ -31,7 +31,7 @@ pub(super) type Parsed = (Vec<Event>, Option<Event>, bool);
 
 /// Parses a stream that arrives in pieces of these sizes; what remains is the last piece.
 pub(super) fn parse(stream: &[u8], limit: usize, sizes: impl IntoIterator<Item = usize>) -> Parsed {
-    let mut parser = Parser::new(limit);
+    let mut parser = EventParser::new(limit);
     let mut events = Vec::new();
     let mut rest = Bytes::copy_from_slice(stream);
     let mut sizes = sizes.into_iter();
@@ -53,10 +53,10 @@ pub(super) fn parse(stream: &[u8], limit: usize, sizes: impl IntoIterator<Item =
 }
 
 /// The same, by the letter of the specification and without any care for speed.
-fn naive(stream: &[u8], limit: usize) -> Parsed {
+fn parse_reference(stream: &[u8], limit: usize) -> Parsed {
     let stream = stream.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(stream);
     let mut events = Vec::new();
-    let mut event = Naive::default();
+    let mut event = ReferenceEvent::default();
     for line in lines(stream) {
         if line.first() == Some(&b':') {
             continue;
@@ -67,7 +67,7 @@ fn naive(stream: &[u8], limit: usize) -> Parsed {
         if line.is_empty() {
             events.extend(std::mem::take(&mut event).finish());
         } else {
-            event.take(&line);
+            event.add_line(&line);
         }
     }
     (events, event.finish(), false)
@@ -90,7 +90,7 @@ fn lines(stream: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[derive(Default)]
-struct Naive {
+struct ReferenceEvent {
     id: Option<String>,
     name: Option<String>,
     data: Option<Vec<u8>>,
@@ -98,8 +98,8 @@ struct Naive {
     size: usize,
 }
 
-impl Naive {
-    fn take(&mut self, line: &[u8]) {
+impl ReferenceEvent {
+    fn add_line(&mut self, line: &[u8]) {
         let mut parts = line.splitn(2, |byte| *byte == b':');
         let field = parts.next().unwrap_or_default();
         let value = parts.next().unwrap_or_default();
@@ -129,8 +129,8 @@ impl Naive {
     }
 
     fn finish(self) -> Option<Event> {
-        let is_offered = self.data.is_some() || self.id.is_some() || self.retry.is_some();
-        is_offered.then(|| Event {
+        let is_returned = self.data.is_some() || self.id.is_some() || self.retry.is_some();
+        is_returned.then(|| Event {
             id: self.id.map(Into::into),
             name: self.name.map(Into::into),
             data: self.data.unwrap_or_default().into(),

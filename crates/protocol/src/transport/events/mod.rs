@@ -1,6 +1,6 @@
 //! Server-Sent Events: the stream in which a server answers over HTTP, cut into events.
 //!
-//! [`Parser`] is pushed whatever pieces the network delivers and offers whole events. It waits for
+//! [`EventParser`] is pushed whatever pieces the network delivers and offers whole events. It waits for
 //! nothing, copies a payload at most once and keeps at most as many bytes as it was allowed.
 //! [`check`] is the promise of all that, for tests and for the fuzzer.
 
@@ -14,4 +14,4 @@ mod tests;
 #[cfg(any(test, fuzzing))]
 pub(crate) use check::check;
 pub(crate) use event::Event;
-pub(crate) use parser::Parser;
+pub(crate) use parser::EventParser;

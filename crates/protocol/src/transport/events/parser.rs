@@ -16,34 +16,34 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// Turns the pieces of one stream into events.
 #[derive(Debug)]
-pub(crate) struct Parser {
+pub(crate) struct EventParser {
     limit: usize,
     /// What was pushed and not yet looked at.
     input: Bytes,
     /// The beginning of a line whose end has not come.
-    carry: BytesMut,
-    event: Draft,
+    partial_line: BytesMut,
+    event: PartialEvent,
     /// How much of the byte-order mark the stream has begun with; `None` once that is settled.
     mark: Option<usize>,
     /// The last line ended with a carriage return: a line feed now belongs to that end.
     after_return: bool,
     /// The current line is a comment, so nothing of it is kept.
     in_comment: bool,
-    is_broken: bool,
+    has_failed: bool,
 }
 
-impl Parser {
+impl EventParser {
     /// Starts a stream whose events may have up to `limit` bytes each.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             input: Bytes::new(),
-            carry: BytesMut::new(),
-            event: Draft::default(),
+            partial_line: BytesMut::new(),
+            event: PartialEvent::default(),
             mark: Some(0),
             after_return: false,
             in_comment: false,
-            is_broken: false,
+            has_failed: false,
         }
     }
 
@@ -52,7 +52,7 @@ impl Parser {
     /// Take out what it completes with [`Self::next_event`] before the next piece is pushed;
     /// otherwise what is left is copied.
     pub(crate) fn push(&mut self, piece: Bytes) {
-        if self.is_broken {
+        if self.has_failed {
             return;
         }
         if self.input.is_empty() {
@@ -69,10 +69,10 @@ impl Parser {
     ///
     /// After an error the stream is over for the parser: what follows could only be misread.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
-        self.settle_mark();
+        self.skip_byte_order_mark();
         while let Some(line) = self.next_line()? {
-            if let Line::Content(line) = line
-                && let Some(event) = self.event.take_line(&line)
+            if let ParsedLine::Content(line) = line
+                && let Some(event) = self.event.add_line(&line)
             {
                 return Ok(Some(event));
             }
@@ -85,34 +85,34 @@ impl Parser {
     /// The specification drops such an event. Servers that forget the last empty line exist, so the
     /// caller decides: data that is a whole JSON text has hardly been cut.
     pub(crate) fn finish(mut self) -> Result<Option<Event>, EventTooLarge> {
-        if self.is_broken {
+        if self.has_failed {
             return Ok(None);
         }
-        self.give_up_mark();
-        if !self.carry.is_empty() {
-            self.check(self.carry.len())?;
-            let line = self.carry.split().freeze();
-            self.event.take_line(&line);
+        self.keep_partial_mark();
+        if !self.partial_line.is_empty() {
+            self.check_limit(self.partial_line.len())?;
+            let line = self.partial_line.split().freeze();
+            self.event.add_line(&line);
         }
         Ok(self.event.finish())
     }
 
     /// Returns the next whole line.
-    fn next_line(&mut self) -> Result<Option<Line>, EventTooLarge> {
+    fn next_line(&mut self) -> Result<Option<ParsedLine>, EventTooLarge> {
         if self.after_return && !self.input.is_empty() {
             self.after_return = false;
             if self.input[0] == b'\n' {
                 self.input.advance(1);
             }
         }
-        if self.carry.is_empty() && self.input.first() == Some(&b':') {
+        if self.partial_line.is_empty() && self.input.first() == Some(&b':') {
             self.in_comment = true;
         }
         let Some(end) = memchr2(b'\n', b'\r', &self.input) else {
             let rest = std::mem::take(&mut self.input);
             if !self.in_comment {
-                self.check(self.carry.len() + rest.len())?;
-                self.carry.extend_from_slice(&rest);
+                self.check_limit(self.partial_line.len() + rest.len())?;
+                self.partial_line.extend_from_slice(&rest);
             }
             return Ok(None);
         };
@@ -120,67 +120,67 @@ impl Parser {
         self.after_return = self.input[0] == b'\r';
         self.input.advance(1);
         if std::mem::take(&mut self.in_comment) {
-            return Ok(Some(Line::Comment));
+            return Ok(Some(ParsedLine::Comment));
         }
-        self.check(self.carry.len() + piece.len())?;
-        if self.carry.is_empty() {
-            return Ok(Some(Line::Content(piece)));
+        self.check_limit(self.partial_line.len() + piece.len())?;
+        if self.partial_line.is_empty() {
+            return Ok(Some(ParsedLine::Content(piece)));
         }
-        self.carry.extend_from_slice(&piece);
-        Ok(Some(Line::Content(self.carry.split().freeze())))
+        self.partial_line.extend_from_slice(&piece);
+        Ok(Some(ParsedLine::Content(self.partial_line.split().freeze())))
     }
 
     /// Fails if the event would get too large with a line of so many bytes.
-    fn check(&mut self, line: usize) -> Result<(), EventTooLarge> {
-        if !self.is_broken && self.event.size.saturating_add(line) <= self.limit {
+    fn check_limit(&mut self, line: usize) -> Result<(), EventTooLarge> {
+        if !self.has_failed && self.event.size.saturating_add(line) <= self.limit {
             return Ok(());
         }
-        self.is_broken = true;
+        self.has_failed = true;
         self.input = Bytes::new();
-        self.carry = BytesMut::new();
-        self.event = Draft::default();
+        self.partial_line = BytesMut::new();
+        self.event = PartialEvent::default();
         Err(EventTooLarge { limit: self.limit })
     }
 
     /// Drops a byte-order mark at the very beginning, which may come one byte at a time.
-    fn settle_mark(&mut self) {
+    fn skip_byte_order_mark(&mut self) {
         while let (Some(seen), Some(byte)) = (self.mark, self.input.first()) {
             if *byte == BYTE_ORDER_MARK[seen] {
                 self.input.advance(1);
                 self.mark = (seen < 2).then_some(seen + 1);
             } else {
-                self.give_up_mark();
+                self.keep_partial_mark();
             }
         }
     }
 
     /// Takes what looked like the beginning of a mark for the beginning of the first line.
-    fn give_up_mark(&mut self) {
+    fn keep_partial_mark(&mut self) {
         if let Some(seen) = self.mark.take() {
-            self.carry.extend_from_slice(&BYTE_ORDER_MARK[..seen]);
+            self.partial_line.extend_from_slice(&BYTE_ORDER_MARK[..seen]);
         }
     }
 }
 
-enum Line {
+enum ParsedLine {
     Content(Bytes),
     Comment,
 }
 
 /// The event that is being read.
 #[derive(Debug, Default)]
-struct Draft {
+struct PartialEvent {
     id: Option<ByteString>,
     name: Option<ByteString>,
-    data: Data,
+    data: EventData,
     retry: Option<Duration>,
     /// How many bytes are kept for it.
     size: usize,
 }
 
-impl Draft {
+impl PartialEvent {
     /// Adds a line; returns the event if the line ends it.
-    fn take_line(&mut self, line: &Bytes) -> Option<Event> {
+    fn add_line(&mut self, line: &Bytes) -> Option<Event> {
         if line.is_empty() {
             return std::mem::take(self).finish();
         }
@@ -211,7 +211,7 @@ impl Draft {
 
     fn finish(self) -> Option<Event> {
         let Self { id, name, data, retry, .. } = self;
-        if matches!(data, Data::None) && id.is_none() && retry.is_none() {
+        if matches!(data, EventData::None) && id.is_none() && retry.is_none() {
             return None;
         }
         Some(Event { id, name, data: data.into_bytes(), retry })
@@ -223,23 +223,23 @@ const LONGEST_FIELD: usize = 5;
 
 /// The data lines of an event. Nearly always there is one, which then need not be copied.
 #[derive(Debug, Default)]
-enum Data {
+enum EventData {
     #[default]
     None,
     One(Bytes),
     Many(BytesMut),
 }
 
-impl Data {
+impl EventData {
     fn push(&mut self, line: Bytes) {
         *self = match std::mem::take(self) {
             Self::None => Self::One(line),
             Self::One(first) => {
                 let mut lines = BytesMut::with_capacity(first.len() + line.len() + 1);
                 lines.extend_from_slice(&first);
-                Self::Many(joined(lines, &line))
+                Self::Many(append_line(lines, &line))
             }
-            Self::Many(lines) => Self::Many(joined(lines, &line)),
+            Self::Many(lines) => Self::Many(append_line(lines, &line)),
         };
     }
 
@@ -252,7 +252,7 @@ impl Data {
     }
 }
 
-fn joined(mut lines: BytesMut, line: &[u8]) -> BytesMut {
+fn append_line(mut lines: BytesMut, line: &[u8]) -> BytesMut {
     lines.extend_from_slice(b"\n");
     lines.extend_from_slice(line);
     lines

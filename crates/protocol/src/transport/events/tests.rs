@@ -7,18 +7,18 @@ use proptest::prelude::*;
 
 use super::check::parse;
 use super::event::EventTooLarge;
-use super::{Event, Parser, check};
+use super::{Event, EventParser, check};
 
 /// Parses a stream in all ways and compares it with events written as `id|name|data|retry`.
 fn expect(stream: &str, expected: &[&str]) {
     check(stream.as_bytes());
     let (events, last, _) = parse(stream.as_bytes(), usize::MAX, []);
-    let mut shown: Vec<String> = events.iter().map(show).collect();
-    shown.extend(last.iter().map(|event| format!("open {}", show(event))));
-    assert_eq!(shown, expected);
+    let mut described: Vec<String> = events.iter().map(describe).collect();
+    described.extend(last.iter().map(|event| format!("open {}", describe(event))));
+    assert_eq!(described, expected);
 }
 
-fn show(event: &Event) -> String {
+fn describe(event: &Event) -> String {
     let text = |value: &Option<bytestring::ByteString>| {
         value.as_ref().map_or("-".to_owned(), ToString::to_string)
     };
@@ -46,12 +46,12 @@ fn all_fields_are_read_and_others_ignored() {
 }
 
 #[test]
-fn comments_and_empty_lines_are_nothing() {
+fn comments_and_empty_lines_are_ignored() {
     expect(": ping\n\n\n:\ndata: a\n: b\n\n:", &["-|-|a|-"]);
 }
 
 #[test]
-fn an_event_without_data_is_offered_if_it_helps_to_resume() {
+fn an_event_without_data_is_returned_if_it_helps_to_resume() {
     expect("id: 1\n\n", &["1|-||-"]);
     expect("retry: 10\n\n", &["-|-||10ms"]);
     expect("event: x\n\ndata: y\n\n", &["-|-|y|-"]);
@@ -73,14 +73,14 @@ fn a_byte_order_mark_is_dropped_once() {
 }
 
 #[test]
-fn an_event_left_open_is_offered_apart() {
+fn an_unterminated_event_is_returned_separately() {
     expect("data: a\n\ndata: b\n", &["-|-|a|-", "open -|-|b|-"]);
     expect("data: {}", &["open -|-|{}|-"]);
     expect("data: a\n\nevent: b", &["-|-|a|-"]);
 }
 
 #[test]
-fn a_message_is_told_from_other_events() {
+fn a_message_is_distinguished_from_other_events() {
     let named = |name: &'static str| Event { name: Some(name.into()), ..Event::default() };
     assert!(Event::default().is_message());
     assert!(named("message").is_message());
@@ -89,7 +89,7 @@ fn a_message_is_told_from_other_events() {
 
 #[test]
 fn an_event_over_the_limit_is_an_error_that_names_it() {
-    let mut parser = Parser::new(10);
+    let mut parser = EventParser::new(10);
     parser.push("data: 1234\n\ndata: 12345\n\n".into());
     assert_eq!(parser.next_event().unwrap().unwrap().data, "1234");
     let error = parser.next_event().unwrap_err();
@@ -99,16 +99,16 @@ fn an_event_over_the_limit_is_an_error_that_names_it() {
 }
 
 #[test]
-fn many_short_lines_count_together() {
-    let mut parser = Parser::new(100);
+fn many_short_lines_count_towards_one_limit() {
+    let mut parser = EventParser::new(100);
     parser.push("data: x\n".repeat(60).into());
     assert_eq!(parser.next_event(), Err(EventTooLarge { limit: 100 }));
 }
 
 #[test]
-fn a_line_without_end_costs_bounded_memory() {
+fn an_endless_line_costs_bounded_memory() {
     let flood = Bytes::from(vec![b'x'; 64 * 1024]);
-    let mut parser = Parser::new(1024 * 1024);
+    let mut parser = EventParser::new(1024 * 1024);
     let pieces = (0..100).take_while(|_| {
         parser.push(flood.clone());
         parser.next_event().is_ok()
@@ -117,8 +117,8 @@ fn a_line_without_end_costs_bounded_memory() {
 }
 
 #[test]
-fn a_comment_without_end_is_not_kept() {
-    let mut parser = Parser::new(100);
+fn an_endless_comment_is_not_kept() {
+    let mut parser = EventParser::new(100);
     for _ in 0..1000 {
         parser.push(": still here, still here".into());
         assert_eq!(parser.next_event(), Ok(None));
@@ -130,7 +130,7 @@ fn a_comment_without_end_is_not_kept() {
 #[test]
 fn a_payload_within_one_piece_is_not_copied() {
     let piece = Bytes::from(format!("data: {}\n\n", "x".repeat(100_000)));
-    let mut parser = Parser::new(usize::MAX);
+    let mut parser = EventParser::new(usize::MAX);
     parser.push(piece.clone());
     let event = parser.next_event().unwrap().unwrap();
     assert_eq!(event.data.as_ptr(), piece[6..].as_ptr());
@@ -138,7 +138,7 @@ fn a_payload_within_one_piece_is_not_copied() {
 
 #[test]
 fn pieces_pushed_ahead_are_not_lost() {
-    let mut parser = Parser::new(100);
+    let mut parser = EventParser::new(100);
     parser.push("data: a\n\nda".into());
     parser.push("ta: b\n\n".into());
     assert_eq!(parser.next_event().unwrap().unwrap().data, "a");
@@ -189,7 +189,7 @@ fn stream() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_chunking_gives_what_the_specification_says(text in stream()) {
+    fn any_chunking_matches_the_specification(text in stream()) {
         check(text.as_bytes());
     }
 
@@ -204,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         check(&bytes);
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::launch::Launch;
+use super::launch::ProcessLaunch;
 
 /// A program that could not be started; nothing of it is running.
 #[derive(Debug, thiserror::Error)]
@@ -75,20 +75,22 @@ impl StartError {
     }
 
     /// Finds out what the system's answer means for this program.
-    pub(super) fn new(launch: &Launch, source: io::Error) -> Self {
+    pub(super) fn new(launch: &ProcessLaunch, source: io::Error) -> Self {
         let program = launch.program.to_string_lossy().into_owned();
         // Entering the folder and finding the program fail with the same code.
-        let doubtful = matches!(
+        let is_ambiguous = matches!(
             source.kind(),
             io::ErrorKind::NotFound
                 | io::ErrorKind::NotADirectory
                 | io::ErrorKind::PermissionDenied
         );
-        if let Some(folder) = launch.folder.as_ref().filter(|folder| doubtful && !folder.is_dir()) {
+        if let Some(folder) =
+            launch.folder.as_ref().filter(|folder| is_ambiguous && !folder.is_dir())
+        {
             return Self::FolderMissing { program, folder: folder.clone() };
         }
         match source.kind() {
-            io::ErrorKind::NotFound if is_there(launch) => Self::NoInterpreter { program },
+            io::ErrorKind::NotFound if program_exists(launch) => Self::NoInterpreter { program },
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound { program },
             io::ErrorKind::PermissionDenied => Self::PermissionDenied { program, source },
             _ => Self::Failed { program, source },
@@ -97,7 +99,7 @@ impl StartError {
 }
 
 /// Tells whether the program's file exists although the system did not find it.
-fn is_there(launch: &Launch) -> bool {
+fn program_exists(launch: &ProcessLaunch) -> bool {
     let program = Path::new(&launch.program);
     let folder = launch.folder.as_deref().unwrap_or(Path::new(""));
     if program.components().count() > 1 {

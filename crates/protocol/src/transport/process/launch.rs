@@ -10,7 +10,7 @@ use crate::redact::Redactor;
 
 /// A program to start, with everything it gets from us.
 #[derive(Clone)]
-pub struct Launch {
+pub struct ProcessLaunch {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
     pub program: OsString,
     /// Its arguments, without the program itself.
@@ -23,7 +23,7 @@ pub struct Launch {
     pub redactor: Redactor,
 }
 
-impl Launch {
+impl ProcessLaunch {
     /// Describes a program that gets no arguments and an empty environment.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Launch {
     }
 }
 
-impl fmt::Debug for Launch {
+impl fmt::Debug for ProcessLaunch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&OsString> = self.environment.iter().map(|(name, _)| name).collect();
         f.debug_struct("Launch")
@@ -59,14 +59,14 @@ impl fmt::Debug for Launch {
 
 #[cfg(test)]
 mod tests {
-    use super::Launch;
+    use super::ProcessLaunch;
 
     #[test]
-    fn a_launch_shows_neither_arguments_nor_environment_values() {
-        let launch = Launch {
+    fn debug_output_omits_arguments_and_environment_values() {
+        let launch = ProcessLaunch {
             arguments: vec!["--token=hunter2".into()],
             environment: vec![("API_KEY".into(), "hunter3".into())],
-            ..Launch::new("server")
+            ..ProcessLaunch::new("server")
         };
         insta::assert_snapshot!(
             format!("{launch:?}"),
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_last_value_of_a_variable_counts() {
-        let mut launch = Launch::new("server");
+        let mut launch = ProcessLaunch::new("server");
         launch.environment = vec![("A".into(), "1".into()), ("A".into(), "2".into())];
         assert_eq!(launch.variable("A"), Some("2".as_ref()));
         assert_eq!(launch.variable("B"), None);

@@ -61,7 +61,7 @@ impl Owner {
     pub(super) fn current() -> Self {
         static CURRENT: OnceLock<Owner> = OnceLock::new();
         *CURRENT.get_or_init(|| {
-            let (started, namespace) = identity().unwrap_or_default();
+            let (started, namespace) = start_and_namespace().unwrap_or_default();
             Self { pid: std::process::id(), started, namespace }
         })
     }
@@ -69,16 +69,16 @@ impl Owner {
 
 /// Returns when this process started, and its process namespace.
 #[cfg(target_os = "linux")]
-fn identity() -> Option<(u64, u64)> {
-    use super::unix::table;
+fn start_and_namespace() -> Option<(u64, u64)> {
+    use super::unix::process_table;
 
-    let started = table::own_start()?;
-    Some((started, table::own_namespace()?))
+    let started = process_table::own_start_time()?;
+    Some((started, process_table::own_namespace()?))
 }
 
 /// Returns nothing: nobody can search for markers here, so they need not tell owners apart.
 #[cfg(not(target_os = "linux"))]
-fn identity() -> Option<(u64, u64)> {
+fn start_and_namespace() -> Option<(u64, u64)> {
     None
 }
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exactly_a_marker_is_none() {
+    fn anything_but_an_exact_marker_is_rejected() {
         for text in ["", "1", "1.2.3", "1.2.3.", "1.2.3.4.5", "+1.2.3.4", "-1.2.3.4", "1.2.x.4"] {
             assert_eq!(Marker::parse(text.as_bytes()), None, "{text}");
         }

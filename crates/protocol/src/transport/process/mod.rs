@@ -27,9 +27,9 @@ use windows as system;
 pub use tokio_util::task::TaskTracker;
 
 pub use self::error::StartError;
-pub use self::launch::Launch;
-pub use self::process::{Ended, EndedBy, Grace, Process};
+pub use self::launch::ProcessLaunch;
+pub use self::process::{GracePeriod, Process, ProcessExit, StopMethod};
 pub use self::stderr::{LogSink, StderrTail};
 pub use self::system::{
-    Stdin, Stdout, adopt_orphans, end_adopted, kill_all, reserve_descriptors, sweep,
+    Stdin, Stdout, adopt_orphans, end_orphans, kill_all, reserve_descriptors, sweep,
 };

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use tokio_util::task::TaskTracker;
 
 use super::error::StartError;
-use super::launch::Launch;
+use super::launch::ProcessLaunch;
 use super::marker::Marker;
-use super::stderr::{Heard, LogSink, Pump, StderrTail};
-use super::system::{self, Stdin, Stdout, Tree};
+use super::stderr::{LogSink, StderrReader, StderrSinks, StderrTail};
+use super::system::{self, ProcessTree, Stdin, Stdout};
 
 /// How long the system may take to end a process that was killed.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
@@ -26,23 +26,23 @@ const STDERR_LIMIT: Duration = Duration::from_millis(200);
 /// group by then is ended in the background; [`Process::end`] also waits for that.
 #[derive(Debug)]
 pub struct Process {
-    tree: Tree,
+    tree: ProcessTree,
     stdin: Option<Stdin>,
     stdout: Option<Stdout>,
     tail: StderrTail,
-    pump: Pump,
+    stderr_reader: StderrReader,
 }
 
 /// How patiently a tree is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grace {
+pub struct GracePeriod {
     /// How long the server may take to exit after the end of its input.
     pub after_eof: Duration,
     /// How long the tree may take to exit after it was asked to terminate.
     pub after_term: Duration,
 }
 
-impl Default for Grace {
+impl Default for GracePeriod {
     fn default() -> Self {
         Self { after_eof: Duration::from_secs(2), after_term: Duration::from_secs(2) }
     }
@@ -50,16 +50,16 @@ impl Default for Grace {
 
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct ProcessExit {
     /// How the server exited; `None` if the system does not tell.
     pub status: Option<ExitStatus>,
     /// What it took to end the server itself.
-    pub by: EndedBy,
+    pub by: StopMethod,
 }
 
 /// What it took to end a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndedBy {
+pub enum StopMethod {
     /// Nothing more than the end of its input; or it had exited before.
     EndOfInput,
     /// SIGTERM to its process group.
@@ -74,7 +74,7 @@ impl Process {
     /// `log` gets all of stderr but the secrets that `launch` names; the last of it is kept in any case. Must be called in a Tokio
     /// runtime with I/O and time. Dropping the future ends what it started.
     pub async fn start(
-        launch: impl Into<Arc<Launch>>,
+        launch: impl Into<Arc<ProcessLaunch>>,
         tracker: &TaskTracker,
         log: Option<LogSink>,
     ) -> Result<Self, StartError> {
@@ -82,10 +82,14 @@ impl Process {
         let redactor = launch.redactor.clone();
         let started = system::start(launch, Marker::next()).await?;
         let tail = StderrTail::default();
-        let pump =
-            Pump::start(started.stderr, &redactor, Heard { tail: tail.clone(), log }, tracker);
+        let stderr_reader = StderrReader::start(
+            started.stderr,
+            &redactor,
+            StderrSinks { tail: tail.clone(), log },
+            tracker,
+        );
         let (stdin, stdout) = (Some(started.stdin), Some(started.stdout));
-        Ok(Self { tree: started.tree, stdin, stdout, tail, pump })
+        Ok(Self { tree: started.tree, stdin, stdout, tail, stderr_reader })
     }
 
     /// Returns the number of the server's process.
@@ -119,8 +123,8 @@ impl Process {
     /// Waits for the end of stderr, at most for `limit`, and returns the last of it.
     ///
     /// After an exit this gets the words that were not read yet. May be dropped at any time.
-    pub async fn last_words(&mut self, limit: Duration) -> String {
-        self.pump.finish(limit).await;
+    pub async fn final_stderr(&mut self, limit: Duration) -> String {
+        self.stderr_reader.finish(limit).await;
         self.tail.text()
     }
 
@@ -129,25 +133,25 @@ impl Process {
     /// Afterwards nothing that the server started is running, not even what has left its process
     /// group, and its stderr is complete. A pipe that was taken must be dropped by its owner for
     /// the server to see the end of its input. Dropping the future kills the tree at once.
-    pub async fn end(mut self, grace: Grace) -> Ended {
+    pub async fn end(mut self, grace: GracePeriod) -> ProcessExit {
         drop(self.stdin.take());
         drop(self.stdout.take());
-        let mut by = EndedBy::EndOfInput;
-        let mut gentle_until = None;
+        let mut by = StopMethod::EndOfInput;
+        let mut kill_at = None;
         if !self.exits_within(grace.after_eof).await {
-            by = EndedBy::Terminate;
-            gentle_until = Some(after(grace.after_term));
+            by = StopMethod::Terminate;
+            kill_at = Some(after(grace.after_term));
             self.tree.terminate();
             if !self.exits_within(grace.after_term).await {
-                by = EndedBy::Kill;
+                by = StopMethod::Kill;
                 self.tree.kill();
                 self.exits_within(KILL_LIMIT).await;
             }
         }
-        let gentle_until = gentle_until.unwrap_or_else(|| after(grace.after_term));
-        let status = self.tree.clear(by, gentle_until).await;
-        self.pump.finish(STDERR_LIMIT).await;
-        Ended { status, by }
+        let kill_at = kill_at.unwrap_or_else(|| after(grace.after_term));
+        let status = self.tree.clean_up(by, kill_at).await;
+        self.stderr_reader.finish(STDERR_LIMIT).await;
+        ProcessExit { status, by }
     }
 
     async fn exits_within(&mut self, limit: Duration) -> bool {

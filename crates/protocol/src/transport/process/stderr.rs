@@ -18,10 +18,10 @@ use crate::redact::Redactor;
 pub type LogSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// How much is kept.
-const KEPT: usize = 64 * 1024;
+const MAX_KEPT: usize = 64 * 1024;
 
 /// How much is read before others get their turn.
-pub(super) const TURN: usize = 64 * 1024;
+pub(super) const YIELD_AFTER: usize = 64 * 1024;
 
 /// The last 64 KiB of a server's stderr; clones see the same text.
 ///
@@ -82,8 +82,8 @@ impl StderrTail {
     pub(super) fn push(&self, piece: &[u8]) {
         let mut ring = self.lock();
         ring.total += piece.len() as u64;
-        let piece = &piece[piece.len().saturating_sub(KEPT)..];
-        let excess = (ring.bytes.len() + piece.len()).saturating_sub(KEPT);
+        let piece = &piece[piece.len().saturating_sub(MAX_KEPT)..];
+        let excess = (ring.bytes.len() + piece.len()).saturating_sub(MAX_KEPT);
         if excess > 0 {
             ring.cut = true;
             ring.bytes.drain(..excess);
@@ -105,13 +105,13 @@ fn whole_start(bytes: &VecDeque<u8>) -> usize {
 }
 
 /// Everybody who gets to know what a server says.
-pub(super) struct Heard {
+pub(super) struct StderrSinks {
     pub(super) tail: StderrTail,
     pub(super) log: Option<LogSink>,
 }
 
-impl Heard {
-    fn piece(&self, piece: &[u8]) {
+impl StderrSinks {
+    fn write(&self, piece: &[u8]) {
         self.tail.push(piece);
         if let Some(log) = self.log.as_ref().filter(|_| !piece.is_empty()) {
             // A log that panics must not end the reading: the server would block on a full pipe.
@@ -122,27 +122,29 @@ impl Heard {
 
 /// The task that reads stderr; it ends with its handle.
 #[derive(Debug)]
-pub(super) struct Pump(JoinHandle<()>);
+pub(super) struct StderrReader(JoinHandle<()>);
 
-impl Pump {
+impl StderrReader {
     /// Starts reading.
     pub(super) fn start(
         stderr: Stderr,
         redactor: &Redactor,
-        heard: Heard,
+        sinks: StderrSinks,
         tracker: &TaskTracker,
     ) -> Self {
-        if let Some(log) = &heard.log {
+        if let Some(log) = &sinks.log {
             log(&[]);
         }
         if redactor.is_empty() {
-            return Self(tracker.spawn(system::pump(stderr, move |piece| heard.piece(piece))));
+            return Self(
+                tracker.spawn(system::read_stderr(stderr, move |piece| sinks.write(piece))),
+            );
         }
         let stream = Mutex::new(redactor.stream());
         Self(tracker.spawn(async move {
             let lock = || stream.lock().unwrap_or_else(PoisonError::into_inner);
-            system::pump(stderr, |piece| heard.piece(&lock().pass(piece))).await;
-            heard.piece(&lock().end());
+            system::read_stderr(stderr, |piece| sinks.write(&lock().push(piece))).await;
+            sinks.write(&lock().finish());
         }))
     }
 
@@ -155,7 +157,7 @@ impl Pump {
     }
 }
 
-impl Drop for Pump {
+impl Drop for StderrReader {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -163,7 +165,7 @@ impl Drop for Pump {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, StderrTail};
+    use super::{MAX_KEPT, StderrTail};
 
     fn tail(pieces: &[&[u8]]) -> StderrTail {
         let tail = StderrTail::default();
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn short_text_is_kept_as_it_came() {
+    fn short_text_is_kept_unchanged() {
         assert_eq!(tail(&[b"one\ntw", b"o"]).text(), "one\ntwo");
         assert_eq!(tail(&[]).text(), "");
         assert!(tail(&[b""]).is_empty());
@@ -185,20 +187,20 @@ mod tests {
         let line = b"0123456789abcdef\n".repeat(100);
         let tail = tail(&vec![line.as_slice(); 100]);
         let text = tail.text();
-        assert!(text.len() > KEPT - 17 && text.len() <= KEPT, "{}", text.len());
+        assert!(text.len() > MAX_KEPT - 17 && text.len() <= MAX_KEPT, "{}", text.len());
         assert!(text.lines().all(|line| line == "0123456789abcdef"));
-        assert!(tail.lock().bytes.capacity() <= 2 * KEPT);
+        assert!(tail.lock().bytes.capacity() <= 2 * MAX_KEPT);
     }
 
     #[test]
     fn one_endless_line_is_cut_between_characters() {
-        let text = tail(&["ä".repeat(KEPT).as_bytes(), b"x"]).text();
+        let text = tail(&["ä".repeat(MAX_KEPT).as_bytes(), b"x"]).text();
         assert!(text.starts_with('ä') && text.ends_with("äx"));
         assert!(!text.contains(char::REPLACEMENT_CHARACTER));
     }
 
     #[test]
-    fn what_was_written_since_a_position_is_told_apart() {
+    fn text_after_a_position_is_returned_separately() {
         let tail = tail(&[b"starting\n"]);
         let position = tail.position();
         assert_eq!(tail.text_since(position), "");
@@ -210,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn invalid_utf8_is_replaced() {
         assert_eq!(tail(&[b"a\xffb"]).text(), "a\u{fffd}b");
     }
 
     #[test]
-    fn nothing_is_allocated_before_something_is_said() {
+    fn nothing_is_allocated_before_output_arrives() {
         assert_eq!(tail(&[]).lock().bytes.capacity(), 0);
         assert!(tail(&[b"a few words"]).lock().bytes.capacity() < 64);
     }

@@ -11,10 +11,10 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
 use tokio::io::AsyncReadExt;
 
 use super::error::StartError;
-use super::launch::Launch;
+use super::launch::ProcessLaunch;
 use super::marker::{Marker, VARIABLE};
-use super::process::EndedBy;
-use super::stderr::TURN;
+use super::process::StopMethod;
+use super::stderr::YIELD_AFTER;
 
 /// The pipe to a server's input.
 pub type Stdin = tokio::process::ChildStdin;
@@ -30,15 +30,15 @@ const KILL_LIMIT: Duration = Duration::from_secs(5);
 
 /// A process in its own job. Dropping it ends the job.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ProcessTree {
     child: Box<dyn ChildWrapper>,
     id: u32,
     status: Option<ExitStatus>,
 }
 
 /// A started tree with its pipes.
-pub(super) struct Started {
-    pub(super) tree: Tree,
+pub(super) struct StartedProcess {
+    pub(super) tree: ProcessTree,
     pub(super) stdin: Stdin,
     pub(super) stdout: Stdout,
     pub(super) stderr: Stderr,
@@ -46,7 +46,10 @@ pub(super) struct Started {
 
 /// Starts a program in its own job.
 #[expect(clippy::unused_async, reason = "it waits on other systems")]
-pub(super) async fn start(launch: Arc<Launch>, marker: Marker) -> Result<Started, StartError> {
+pub(super) async fn start(
+    launch: Arc<ProcessLaunch>,
+    marker: Marker,
+) -> Result<StartedProcess, StartError> {
     let mut command = CommandWrap::with_new(&launch.program, |command| {
         command.args(&launch.arguments).env_clear();
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
@@ -62,11 +65,11 @@ pub(super) async fn start(launch: Arc<Launch>, marker: Marker) -> Result<Started
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(StartError::new(&launch, std::io::Error::other("a pipe is missing")));
     };
-    let tree = Tree { id: child.id().unwrap_or_default(), child, status: None };
-    Ok(Started { tree, stdin, stdout, stderr })
+    let tree = ProcessTree { id: child.id().unwrap_or_default(), child, status: None };
+    Ok(StartedProcess { tree, stdin, stdout, stderr })
 }
 
-impl Tree {
+impl ProcessTree {
     pub(super) fn id(&self) -> u32 {
         self.id
     }
@@ -90,20 +93,20 @@ impl Tree {
         }
     }
 
-    pub(super) async fn clear(mut self, _by: EndedBy, _until: Instant) -> Option<ExitStatus> {
+    pub(super) async fn clean_up(mut self, _by: StopMethod, _until: Instant) -> Option<ExitStatus> {
         self.kill();
         tokio::time::timeout(KILL_LIMIT, self.exited()).await.ok().flatten()
     }
 }
 
 /// Reads stderr to its end.
-pub(super) async fn pump(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
+pub(super) async fn read_stderr(mut stderr: Stderr, each: impl Fn(&[u8]) + Send) {
     let mut buffer = vec![0; 4096];
     let mut turn = 0;
     while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
         each(&buffer[..length]);
         turn += length;
-        if turn >= TURN {
+        if turn >= YIELD_AFTER {
             turn = 0;
             tokio::task::yield_now().await;
         }
@@ -122,7 +125,7 @@ pub fn adopt_orphans() -> bool {
 }
 
 /// Does nothing: see [`adopt_orphans`]. Returns how many processes it ended.
-pub async fn end_adopted() -> usize {
+pub async fn end_orphans() -> usize {
     0
 }
 

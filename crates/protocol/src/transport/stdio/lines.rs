@@ -8,13 +8,13 @@
 use bytes::{Buf, Bytes, BytesMut};
 
 /// The room for the rest of a line that is probably short.
-const QUIET: usize = 4 << 10;
+const SMALL_READ: usize = 4 << 10;
 /// The room asked for while much is coming.
-const BUSY: usize = 256 << 10;
+const LARGE_READ: usize = 256 << 10;
 
 /// One line, or the fact that there was one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum OutputLine {
     /// The line without its end.
     Whole(Bytes),
     /// A line over the limit; its start, to guess what it was.
@@ -71,7 +71,7 @@ impl LineBuffer {
             None => piece,
         };
         if !rest.is_empty() {
-            let room = if is_full { self.longest.max(BUSY) } else { QUIET };
+            let room = if is_full { self.longest.max(LARGE_READ) } else { SMALL_READ };
             self.buffer.reserve(room.max(rest.len()));
             self.buffer.extend_from_slice(rest);
         }
@@ -84,10 +84,10 @@ impl LineBuffer {
     /// room for all of it is made at once; the first one grows by doubling.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
         let held = self.buffer.len();
-        let (least, wanted) = if held < QUIET && !self.last_read_was_full {
-            (QUIET / 4, QUIET)
+        let (least, wanted) = if held < SMALL_READ && !self.last_read_was_full {
+            (SMALL_READ / 4, SMALL_READ)
         } else {
-            (BUSY / 4, self.longest.saturating_sub(held).max(held).max(BUSY))
+            (LARGE_READ / 4, self.longest.saturating_sub(held).max(held).max(LARGE_READ))
         };
         if self.buffer.capacity() - held < least {
             self.buffer.reserve(wanted);
@@ -97,13 +97,14 @@ impl LineBuffer {
 
     /// Notes how the last read went; a read that filled the space asks for more next time.
     pub(crate) fn note_read(&mut self, count: usize) {
-        self.last_read_was_full = self.buffer.len() == self.buffer.capacity() && count >= QUIET;
+        self.last_read_was_full =
+            self.buffer.len() == self.buffer.capacity() && count >= SMALL_READ;
     }
 
     /// Returns the next line that is complete, or too long to wait for.
-    pub(crate) fn next_line(&mut self) -> Option<Line> {
+    pub(crate) fn next_line(&mut self) -> Option<OutputLine> {
         if let Some(line) = self.next_ready() {
-            return Some(self.judged(line));
+            return Some(self.check_length(line));
         }
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
@@ -117,7 +118,7 @@ impl LineBuffer {
             if self.skipped.take().is_some() {
                 continue;
             }
-            return Some(self.judged(line));
+            return Some(self.check_length(line));
         }
     }
 
@@ -133,21 +134,21 @@ impl LineBuffer {
         }
     }
 
-    fn judged(&mut self, line: Bytes) -> Line {
+    fn check_length(&mut self, line: Bytes) -> OutputLine {
         // One long line is remembered for a while, as is the fact that there are none any more.
         self.longest = line.len().max(self.longest - self.longest / 8);
         if line.len() > self.limit {
-            return Line::TooLong(Bytes::copy_from_slice(&line[..line.len().min(256)]));
+            return OutputLine::TooLong(Bytes::copy_from_slice(&line[..line.len().min(256)]));
         }
-        Line::Whole(line)
+        OutputLine::Whole(line)
     }
 
     /// Returns what is left when the stream has ended: a last line without an end.
-    pub(crate) fn rest(&mut self) -> Option<Line> {
+    pub(crate) fn rest(&mut self) -> Option<OutputLine> {
         let skipped = self.skipped.take().is_some();
         let line = self.buffer.split().freeze();
         self.searched = 0;
-        (!skipped && !line.is_empty()).then_some(Line::Whole(line))
+        (!skipped && !line.is_empty()).then_some(OutputLine::Whole(line))
     }
 
     /// Returns how much of the current line was dropped because it is over the limit.
@@ -156,13 +157,13 @@ impl LineBuffer {
     }
 
     /// Gives back memory that a quiet stream does not need.
-    pub(crate) fn relax(&mut self) {
+    pub(crate) fn release_memory(&mut self) {
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
         }
     }
 
-    fn overflow(&mut self) -> Option<Line> {
+    fn overflow(&mut self) -> Option<OutputLine> {
         if self.buffer.len() <= self.limit && self.skipped.is_none() {
             return None;
         }
@@ -174,7 +175,7 @@ impl LineBuffer {
             return None;
         }
         self.skipped = Some(length);
-        Some(Line::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
+        Some(OutputLine::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
     }
 }
 
@@ -193,7 +194,7 @@ mod tests {
         }
     }
 
-    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<Line> {
+    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<OutputLine> {
         let mut buffer = LineBuffer::new(limit);
         let mut lines = Vec::new();
         for piece in pieces {
@@ -206,23 +207,23 @@ mod tests {
         lines
     }
 
-    fn whole(text: &str) -> Line {
-        Line::Whole(Bytes::copy_from_slice(text.as_bytes()))
+    fn whole(text: &str) -> OutputLine {
+        OutputLine::Whole(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     #[test]
-    fn a_line_may_come_in_any_pieces() {
+    fn a_line_may_arrive_in_any_chunks() {
         assert_eq!(lines(&[b"a", b"b\nc", b"\n\nd"], 9), ["ab", "c", "", "d"].map(whole));
     }
 
     #[test]
-    fn a_line_over_the_limit_is_named_once_and_the_next_one_is_fine() {
+    fn a_line_over_the_limit_is_reported_once_and_the_next_line_is_read() {
         let found = lines(&[b"aaaa", b"aaaa", b"aaaa\nok\n"], 6);
-        assert_eq!(found, [Line::TooLong(Bytes::from_static(b"aaaaaaaa")), whole("ok")]);
+        assert_eq!(found, [OutputLine::TooLong(Bytes::from_static(b"aaaaaaaa")), whole("ok")]);
     }
 
     #[test]
-    fn a_flood_without_an_end_costs_no_memory() {
+    fn an_endless_line_on_a_pipe_costs_bounded_memory() {
         let mut buffer = LineBuffer::new(1 << 16);
         for _ in 0..1000 {
             push(&mut buffer, &[b'x'; 10_000]);
@@ -233,17 +234,17 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_stream_keeps_little() {
+    fn an_idle_stream_keeps_no_buffer() {
         let mut buffer = LineBuffer::new(1 << 20);
         push(&mut buffer, &vec![b'x'; 500_000]);
         push(&mut buffer, b"\n");
         drop(buffer.next_line());
-        buffer.relax();
+        buffer.release_memory();
         assert_eq!(buffer.buffer.capacity(), 0);
     }
 
     #[test]
-    fn lines_that_came_whole_keep_no_more_than_their_bytes() {
+    fn complete_lines_leave_no_spare_capacity() {
         let mut buffer = LineBuffer::new(1 << 20);
         buffer.feed(b"one\n\ntwo\n", true);
         assert_eq!(buffer.buffer.capacity(), 0);
@@ -253,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_pieces_do_not_matter(
+        fn chunk_boundaries_do_not_matter(
             text in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'a'), any::<u8>()], 0..200),
             cuts in proptest::collection::vec(1_usize..9, 0..100),
         ) {

@@ -5,11 +5,11 @@
 //! the pipe; with many callers the driver gathers their lines into one write.
 
 mod driver;
-mod intake;
 mod lines;
-mod outlet;
-mod scattered;
+mod multiline;
+mod stdin_pipe;
+mod stdout_reader;
 mod writer;
 
-pub(crate) use driver::{PipeLink, Unsent, open};
-pub(crate) use lines::{Line, LineBuffer};
+pub(crate) use driver::{SendError, StdioTransport, open};
+pub(crate) use lines::{LineBuffer, OutputLine};

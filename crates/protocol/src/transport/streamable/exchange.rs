@@ -8,18 +8,18 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tokio::sync::{Semaphore, oneshot};
 
-use super::reply::{self, Reading, Whose};
-use super::session::{Seen, Session};
+use super::response_reader::{self, ErrorSubject, ResponseReader};
+use super::session::{SessionSnapshot, StreamableSession};
 use crate::Json;
 use crate::envelope;
 use crate::era::{Revision, header_value, naming_parameter};
-use crate::http_client::{HttpError, Redirects, Response, Target};
-use crate::scan::{self, text_of};
+use crate::http_client::{HttpError, HttpResponse, HttpTarget, RedirectPolicy};
+use crate::scan::{self, decode_string};
 use crate::session::{
-    Answer, Core, EndReason, Ended, Question, RequestError, Speaker, TraceEvent, Warning, awaited,
-    cancellation,
+    ClientRequest, EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd,
+    TraceEvent, Warning, cancel_notification, wait_for_outcome,
 };
-use crate::transport::{Address, Door, Posting};
+use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -27,324 +27,339 @@ const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// How long the goodbye to a session may take.
-const GOODBYE: Duration = Duration::from_millis(500);
+const DELETE_LIMIT: Duration = Duration::from_millis(500);
 /// How much of a body that is no answer is looked at.
-const EXCERPT: usize = 64 << 10;
+const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// A server behind one URL.
-pub(crate) struct Streamable {
-    pub(super) core: Arc<Core>,
-    pub(super) session: Session,
-    door: Door,
-    address: Address,
+pub(crate) struct StreamableHttp {
+    pub(super) core: Arc<SessionCore>,
+    pub(super) session: StreamableSession,
+    client: AuthorizedClient,
+    address: ServerAddress,
     /// Where the server answers, once that is settled; it may have redirected us.
-    settled: OnceLock<Address>,
+    final_address: OnceLock<ServerAddress>,
     /// Where the latest answer came from while connecting.
-    answered_at: Mutex<Option<Address>>,
+    latest_address: Mutex<Option<ServerAddress>>,
     /// One renewal of the session at a time.
-    renewal: Semaphore,
+    renewal_lock: Semaphore,
 }
 
 /// What is sent besides the body.
-pub(super) struct Wrapping<'a> {
+pub(super) struct SessionRequest<'a> {
     pub(super) method: Method,
-    pub(super) seen: &'a Seen,
+    pub(super) snapshot: &'a SessionSnapshot,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    pub(super) redirects: Redirects,
+    pub(super) redirects: RedirectPolicy,
 }
 
-impl Streamable {
-    pub(crate) fn new(core: Arc<Core>, door: Door, target: Target) -> Arc<Self> {
+impl StreamableHttp {
+    pub(crate) fn new(
+        core: Arc<SessionCore>,
+        client: AuthorizedClient,
+        target: HttpTarget,
+    ) -> Arc<Self> {
         let ending = Arc::clone(&core);
         // There is no connection that could end; the session is over when somebody says so.
         core.tasks.spawn(async move {
             ending.stop.cancelled().await;
-            ending.end(Ended { reason: EndReason::Closed, stderr: String::new() }, &[]);
+            ending.end(SessionEnd { reason: EndReason::Closed, stderr: String::new() }, &[]);
         });
         Arc::new(Self {
             core,
-            session: Session::default(),
-            door,
-            address: Address::written(target),
-            settled: OnceLock::new(),
-            answered_at: Mutex::default(),
-            renewal: Semaphore::new(1),
+            session: StreamableSession::default(),
+            client,
+            address: ServerAddress::configured(target),
+            final_address: OnceLock::new(),
+            latest_address: Mutex::default(),
+            renewal_lock: Semaphore::new(1),
         })
     }
 
     /// Fixes the revision, once it is known, and the address that redirects led to.
-    pub(crate) fn settle(&self, revision: Revision) {
-        self.session.settle(revision);
-        let latest = self.answered_at.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.settled.get_or_init(|| latest.unwrap_or_else(|| self.address.clone()));
+    pub(crate) fn finish_negotiation(&self, revision: Revision) {
+        self.session.set_revision(revision);
+        let latest = self.latest_address.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.final_address.get_or_init(|| latest.unwrap_or_else(|| self.address.clone()));
     }
 
     /// Sends a request and reads its answer, which may also arrive on another stream.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
-        question: &Question<'_>,
+        request: &ClientRequest<'_>,
         body: Bytes,
-        mut answer: oneshot::Receiver<Answer>,
+        mut answer: oneshot::Receiver<RequestOutcome>,
     ) -> Result<Json, RequestError> {
         let mut has_renewed = false;
         loop {
-            let seen = self.seen_by(question.method);
-            let headers = headers(question, &seen);
-            let wrapping = Wrapping {
+            let snapshot = self.snapshot_for(request.method);
+            let headers = headers(request, &snapshot);
+            let outgoing = SessionRequest {
                 method: Method::POST,
-                seen: &seen,
+                snapshot: &snapshot,
                 headers,
                 body: body.clone(),
-                redirects: redirects_of(question.method),
+                redirects: redirect_policy(request.method),
             };
-            let response = self.send(wrapping).await?;
-            if question.method == "initialize" && response.status.is_success() {
-                self.session.begin(question.params, &response.headers);
+            let response = self.send(outgoing).await?;
+            if request.method == "initialize" && response.status.is_success() {
+                self.session.start(request.params, &response.headers);
             } else {
-                self.session.follow(&response.headers);
+                self.session.update_id(&response.headers);
             }
             if response.status.is_success() {
-                let reading = Reading { http: self, id: question.id, seen: &seen };
-                return match reading.read(response, &mut answer).await? {
+                let reader = ResponseReader { http: self, id: request.id, snapshot: &snapshot };
+                return match reader.read(response, &mut answer).await? {
                     Some(result) => Ok(result),
                     // Accepted without an answer: it comes on another stream, or not at all.
-                    None => awaited(answer).await,
+                    None => wait_for_outcome(answer).await,
                 };
             }
-            let failure = Failure::read(response).await;
+            let failure = FailedResponse::read(response).await;
             if let Some(body) = failure.body.as_ref().filter(|body| !body.is_empty()) {
                 self.core.trace(TraceEvent::Received(body));
             }
-            let has_session = seen.id.is_some() && !seen.is_modern();
-            let verdict = failure.about_session(question.id);
-            if !has_renewed && has_session && verdict != SessionVerdict::Unrelated {
+            let has_session = snapshot.id.is_some() && !snapshot.is_modern();
+            let loss = failure.session_loss(request.id);
+            if !has_renewed && has_session && loss != SessionLoss::None {
                 has_renewed = true;
-                let renewal = self.renew(seen.generation).await;
+                let renewal = self.renew(snapshot.generation).await;
                 // A word is no proof that a call did not run. The next one has a session again.
-                if verdict == SessionVerdict::Gone || question.method != "tools/call" {
+                if loss == SessionLoss::Certain || request.method != "tools/call" {
                     renewal?;
                     continue;
                 }
             }
-            return Err(self.failed(failure, question.id).await);
+            return Err(self.request_error(failure, request.id).await);
         }
     }
 
     /// Sends a notification.
-    pub(crate) async fn tell(self: &Arc<Self>, message: Vec<u8>) -> Result<(), RequestError> {
+    pub(crate) async fn notify(self: &Arc<Self>, message: Vec<u8>) -> Result<(), RequestError> {
         let method = match envelope::read(Bytes::copy_from_slice(&message)) {
             Ok(envelope::Received::One(envelope::Message::Notification(it))) => Some(it.method),
             _ => None,
         };
-        let seen = self.session.seen();
+        let snapshot = self.session.snapshot();
         let mut headers = HeaderMap::new();
-        if seen.is_modern()
+        if snapshot.is_modern()
             && let Some(method) = method.as_deref().and_then(header_value)
         {
             headers.insert(METHOD, method);
         }
         let body = Bytes::from(message);
-        let response = self.send(Wrapping::following(Method::POST, &seen, headers, body)).await?;
+        let response =
+            self.send(SessionRequest::redirectable(Method::POST, &snapshot, headers, body)).await?;
         if response.status.is_success() {
             // Nothing is expected, but the connection is only free once the body is read.
-            drop(response.body.collect(EXCERPT).await);
+            drop(response.body.collect(MAX_ERROR_BODY).await);
         } else {
-            self.core.warnings.add(Warning::Odd("refuses notifications".into()));
+            self.core.warnings.add(Warning::Other("refuses notifications".into()));
         }
         Ok(())
     }
 
     /// Deals with a request that nobody waits for; whether it was sent is not known.
-    pub(crate) fn abandon(self: &Arc<Self>, id: u64, method: &str) -> bool {
+    pub(crate) fn cancel(self: &Arc<Self>, id: u64, method: &str) -> bool {
         // To a modern server the closed stream says it all.
-        if method != "initialize" && !self.seen_by(method).is_modern() {
-            Arc::clone(self).say(cancellation(id));
+        if method != "initialize" && !self.snapshot_for(method).is_modern() {
+            Arc::clone(self).send_message(cancel_notification(id));
         }
         false
     }
 
     /// Tells a legacy server that its session is over.
-    pub(crate) async fn say_goodbye(&self) {
-        let seen = self.session.seen();
-        if seen.id.is_none() || self.core.stop.is_cancelled() {
+    pub(crate) async fn delete_session(&self) {
+        let snapshot = self.session.snapshot();
+        if snapshot.id.is_none() || self.core.stop.is_cancelled() {
             return;
         }
-        let wrapping = Wrapping::following(Method::DELETE, &seen, HeaderMap::new(), Bytes::new());
+        let outgoing =
+            SessionRequest::redirectable(Method::DELETE, &snapshot, HeaderMap::new(), Bytes::new());
         // A server that does not want goodbyes answers 405; the session is over all the same.
-        drop(tokio::time::timeout(GOODBYE, self.send(wrapping)).await);
+        drop(tokio::time::timeout(DELETE_LIMIT, self.send(outgoing)).await);
     }
 
     /// The session as a request sees it: probes belong to no session yet.
-    fn seen_by(&self, method: &str) -> Seen {
-        let seen = self.session.seen();
+    fn snapshot_for(&self, method: &str) -> SessionSnapshot {
+        let snapshot = self.session.snapshot();
         match method {
-            "server/discover" => Seen { revision: Some(Revision::LATEST), id: None, ..seen },
-            "initialize" => Seen { revision: None, id: None, ..seen },
-            _ => seen,
+            "server/discover" => {
+                SessionSnapshot { revision: Some(Revision::LATEST), id: None, ..snapshot }
+            }
+            "initialize" => SessionSnapshot { revision: None, id: None, ..snapshot },
+            _ => snapshot,
         }
     }
 
     /// Sends with the headers of the session.
-    pub(super) async fn send(&self, wrapping: Wrapping<'_>) -> Result<Response, RequestError> {
-        let Wrapping { method, seen, mut headers, body, redirects } = wrapping;
+    pub(super) async fn send(
+        &self,
+        outgoing: SessionRequest<'_>,
+    ) -> Result<HttpResponse, RequestError> {
+        let SessionRequest { method, snapshot, mut headers, body, redirects } = outgoing;
         if method == Method::POST {
             headers.insert(CONTENT_TYPE, JSON);
             headers.insert(ACCEPT, BOTH);
         }
-        seen.add_to(&mut headers);
-        let settled = self.settled.get();
-        let address = settled.unwrap_or(&self.address);
-        let posting =
-            Posting { method: &method, address, headers: &headers, body: &body, redirects };
-        let response = self.door.send(posting).await?;
-        if settled.is_none() && response.status.is_success() {
-            let latest = Some(Address::of(&response));
-            *self.answered_at.lock().unwrap_or_else(PoisonError::into_inner) = latest;
+        snapshot.add_to(&mut headers);
+        let final_address = self.final_address.get();
+        let address = final_address.unwrap_or(&self.address);
+        let parts =
+            RequestParts { method: &method, address, headers: &headers, body: &body, redirects };
+        let response = self.client.send(parts).await?;
+        if final_address.is_none() && response.status.is_success() {
+            let latest = Some(ServerAddress::from_response(&response));
+            *self.latest_address.lock().unwrap_or_else(PoisonError::into_inner) = latest;
         }
         Ok(response)
     }
 
     /// Says what an answer means that has a status for no.
-    async fn failed(&self, failure: Failure, id: u64) -> RequestError {
+    async fn request_error(&self, failure: FailedResponse, id: u64) -> RequestError {
         let status = failure.status;
         let body = failure.body.unwrap_or_default();
-        match reply::refusal(&body, id) {
-            Some((error, Whose::Ours)) if blames_request(status) => RequestError::Refused(error),
+        match response_reader::rpc_error_in(&body, id) {
+            Some((error, ErrorSubject::ThisRequest)) if is_about_request(status) => {
+                RequestError::Refused(error)
+            }
             Some((error, _)) => RequestError::Inconclusive { error, status: Some(status) },
             None => {
-                let excerpt = self.door.excerpt(&self.address.target, &body).await;
+                let excerpt = self.client.excerpt(&self.address.target, &body).await;
                 RequestError::Status { status, excerpt }
             }
         }
     }
 
     /// Returns the generation of the session, once nobody is busy with beginning one.
-    pub(super) async fn settled(&self) -> u64 {
+    pub(super) async fn stable_generation(&self) -> u64 {
         // Closing the semaphore is nowhere done, so the permit is only a turn.
-        let _turn = self.renewal.acquire().await;
-        self.session.seen().generation
+        let _turn = self.renewal_lock.acquire().await;
+        self.session.snapshot().generation
     }
 
     /// Begins a new session in place of one that the server has forgotten.
     async fn renew(self: &Arc<Self>, lost: u64) -> Result<(), RequestError> {
         // Closing the semaphore is nowhere done, so the permit is only a turn.
-        let _turn = self.renewal.acquire().await;
-        if self.session.seen().generation != lost {
+        let _turn = self.renewal_lock.acquire().await;
+        if self.session.snapshot().generation != lost {
             return Ok(());
         }
-        let introduction = self.session.introduction();
+        let initialize_params = self.session.initialize_params();
         let id = self.core.next_id();
-        let seen = self.seen_by("initialize");
-        let body = Bytes::from(envelope::request(id, "initialize", introduction.as_ref()));
-        let wrapping = Wrapping::following(Method::POST, &seen, HeaderMap::new(), body);
-        let response = self.send(wrapping).await?;
+        let snapshot = self.snapshot_for("initialize");
+        let body = Bytes::from(envelope::request(id, "initialize", initialize_params.as_ref()));
+        let outgoing =
+            SessionRequest::redirectable(Method::POST, &snapshot, HeaderMap::new(), body);
+        let response = self.send(outgoing).await?;
         if !response.status.is_success() {
-            return Err(self.failed(Failure::read(response).await, id).await);
+            return Err(self.request_error(FailedResponse::read(response).await, id).await);
         }
-        self.session.begin(introduction.as_ref(), &response.headers);
+        self.session.start(initialize_params.as_ref(), &response.headers);
         let (_never, mut answer) = oneshot::channel();
-        let reading = Reading { http: self, id, seen: &seen };
-        reading.read(response, &mut answer).await?;
-        self.tell(envelope::notification("notifications/initialized", None)).await?;
-        self.core.renewed();
+        let reader = ResponseReader { http: self, id, snapshot: &snapshot };
+        reader.read(response, &mut answer).await?;
+        self.notify(envelope::notification("notifications/initialized", None)).await?;
+        self.core.announce_new_session();
         Ok(())
     }
 }
 
-impl Speaker for Streamable {
-    fn say(self: Arc<Self>, message: Vec<u8>) {
+impl MessageSender for StreamableHttp {
+    fn send_message(self: Arc<Self>, message: Vec<u8>) {
         let core = Arc::clone(&self.core);
-        core.send_apart(async move { self.tell(message).await });
+        core.send_in_background(async move { self.notify(message).await });
     }
 }
 
-fn headers(question: &Question<'_>, seen: &Seen) -> HeaderMap {
+fn headers(request: &ClientRequest<'_>, snapshot: &SessionSnapshot) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    if !seen.is_modern() {
+    if !snapshot.is_modern() {
         return headers;
     }
-    if let Some(method) = header_value(question.method) {
+    if let Some(method) = header_value(request.method) {
         headers.insert(METHOD, method);
     }
-    let member = naming_parameter(question.method);
-    let name = member.zip(question.params).and_then(|(member, params)| {
-        header_value(&text_of(scan::member(params.as_str(), member)?)?)
+    let member = naming_parameter(request.method);
+    let name = member.zip(request.params).and_then(|(member, params)| {
+        header_value(&decode_string(scan::member(params.as_str(), member)?)?)
     });
     if let Some(name) = name {
         headers.insert(NAME, name);
     }
-    for (name, value) in question.headers {
+    for (name, value) in request.headers {
         headers.insert(name, value.clone());
     }
     headers
 }
 
-pub(super) fn failed(error: HttpError) -> RequestError {
+pub(super) fn http_error(error: HttpError) -> RequestError {
     RequestError::Http(Arc::new(error))
 }
 
 /// An answer with a status that says no.
-struct Failure {
+struct FailedResponse {
     status: StatusCode,
     /// Is missing if it is long or broke off.
     body: Option<Bytes>,
 }
 
-impl Failure {
-    async fn read(response: Response) -> Self {
+impl FailedResponse {
+    async fn read(response: HttpResponse) -> Self {
         let status = response.status;
-        Self { status, body: response.body.collect(EXCERPT).await.ok() }
+        Self { status, body: response.body.collect(MAX_ERROR_BODY).await.ok() }
     }
 
     /// Tells what the answer to request `id` says about our session.
     ///
     /// An answer under that id comes from a server that has taken the request, whatever its status,
     /// and what could not be read may be one. Some servers put a word in place of the id.
-    fn about_session(&self, id: u64) -> SessionVerdict {
-        let Some(body) = self.body.as_ref().filter(|body| !reply::answers(body, id)) else {
-            return SessionVerdict::Unrelated;
+    fn session_loss(&self, id: u64) -> SessionLoss {
+        let Some(body) = self.body.as_ref().filter(|body| !response_reader::is_answer_to(body, id))
+        else {
+            return SessionLoss::None;
         };
-        let speaks_of_session = || String::from_utf8_lossy(body).to_lowercase().contains("session");
+        let mentions_session = || String::from_utf8_lossy(body).to_lowercase().contains("session");
         match self.status {
-            StatusCode::NOT_FOUND => SessionVerdict::Gone,
-            StatusCode::BAD_REQUEST if speaks_of_session() => SessionVerdict::Doubtful,
-            _ => SessionVerdict::Unrelated,
+            StatusCode::NOT_FOUND => SessionLoss::Certain,
+            StatusCode::BAD_REQUEST if mentions_session() => SessionLoss::Possible,
+            _ => SessionLoss::None,
         }
     }
 }
 
 /// What a refusal says about the legacy session of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SessionVerdict {
+enum SessionLoss {
     /// Nothing.
-    Unrelated,
+    None,
     /// The server does not know it any more (404), so it did nothing with the request.
-    Gone,
+    Certain,
     /// The server talks about it; whether it did something with the request is not known.
-    Doubtful,
+    Possible,
 }
 
 /// Calls are never sent twice, so a redirect is no reason to send one again.
-fn redirects_of(method: &str) -> Redirects {
-    if method == "tools/call" { Redirects::Return } else { Redirects::Follow }
+fn redirect_policy(method: &str) -> RedirectPolicy {
+    if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow }
 }
 
 /// Tells whether a status is the server's own judgement of a request. Others may come from something
 /// in front of it, after it has begun.
-fn blames_request(status: StatusCode) -> bool {
+fn is_about_request(status: StatusCode) -> bool {
     !status.is_server_error()
         && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
-impl<'a> Wrapping<'a> {
+impl<'a> SessionRequest<'a> {
     /// Wraps what may be sent again where a redirect leads.
-    pub(super) fn following(
+    pub(super) fn redirectable(
         method: Method,
-        seen: &'a Seen,
+        snapshot: &'a SessionSnapshot,
         headers: HeaderMap,
         body: Bytes,
     ) -> Self {
-        Self { method, seen, headers, body, redirects: Redirects::Follow }
+        Self { method, snapshot, headers, body, redirects: RedirectPolicy::Follow }
     }
 }

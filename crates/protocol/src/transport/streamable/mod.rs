@@ -1,12 +1,12 @@
 //! Streamable HTTP: one POST per message, answered with JSON or with a stream of events.
 //!
 //! The one who asks reads the answer himself; no task is between him and the socket. `exchange` is
-//! one request, `reply` reads its answer, `session` what a legacy server remembers of us, `stream`
+//! one request, `response_reader` reads its answer, `session` what a legacy server remembers of us, `stream`
 //! the legacy stream for everything that belongs to no request.
 
 mod exchange;
-mod reply;
+mod response_reader;
 mod session;
 mod stream;
 
-pub(crate) use exchange::Streamable;
+pub(crate) use exchange::StreamableHttp;

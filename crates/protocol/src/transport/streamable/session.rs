@@ -13,63 +13,67 @@ const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-versi
 
 /// The state that requests share.
 #[derive(Default)]
-pub(super) struct Session {
-    state: Mutex<State>,
+pub(super) struct StreamableSession {
+    state: Mutex<SessionState>,
     /// Wakes those who wait for another session.
-    begun: Notify,
+    started: Notify,
 }
 
 #[derive(Default, Clone)]
-struct State {
+struct SessionState {
     revision: Option<Revision>,
     id: Option<HeaderValue>,
     /// The parameters of the `initialize` that began the session, for the next one.
-    introduction: Option<Json>,
+    initialize_params: Option<Json>,
     generation: u64,
 }
 
 /// The session as one request saw it.
 #[derive(Clone)]
-pub(super) struct Seen {
+pub(super) struct SessionSnapshot {
     pub(super) revision: Option<Revision>,
     pub(super) id: Option<HeaderValue>,
     pub(super) generation: u64,
 }
 
-impl Session {
-    pub(super) fn seen(&self) -> Seen {
+impl StreamableSession {
+    pub(super) fn snapshot(&self) -> SessionSnapshot {
         let state = self.state();
-        Seen { revision: state.revision, id: state.id.clone(), generation: state.generation }
+        SessionSnapshot {
+            revision: state.revision,
+            id: state.id.clone(),
+            generation: state.generation,
+        }
     }
 
     /// Fixes the revision that both sides use.
-    pub(super) fn settle(&self, revision: Revision) {
+    pub(super) fn set_revision(&self, revision: Revision) {
         self.state().revision = Some(revision);
     }
 
     /// Notes that `initialize` went well.
-    pub(super) fn begin(&self, introduction: Option<&Json>, headers: &HeaderMap) {
+    pub(super) fn start(&self, initialize_params: Option<&Json>, headers: &HeaderMap) {
         let mut state = self.state();
         state.id = headers.get(SESSION_ID).cloned();
-        state.introduction = introduction.map(Json::detached);
+        state.initialize_params = initialize_params.map(Json::detached);
         state.generation += 1;
         drop(state);
-        self.begun.notify_waiters();
+        self.started.notify_waiters();
     }
 
     /// Waits until another session than this one has begun.
-    pub(super) async fn replaced(&self, generation: u64) {
+    pub(super) async fn wait_until_replaced(&self, generation: u64) {
         loop {
-            let begun = self.begun.notified();
-            if self.seen().generation != generation {
+            let started = self.started.notified();
+            if self.snapshot().generation != generation {
                 return;
             }
-            begun.await;
+            started.await;
         }
     }
 
     /// Takes over a session id that a server changes while it is used.
-    pub(super) fn follow(&self, headers: &HeaderMap) {
+    pub(super) fn update_id(&self, headers: &HeaderMap) {
         let Some(id) = headers.get(SESSION_ID) else { return };
         let mut state = self.state();
         if state.revision.map(Revision::era) == Some(Era::Legacy) && state.id.as_ref() != Some(id) {
@@ -77,16 +81,16 @@ impl Session {
         }
     }
 
-    pub(super) fn introduction(&self) -> Option<Json> {
-        self.state().introduction.clone()
+    pub(super) fn initialize_params(&self) -> Option<Json> {
+        self.state().initialize_params.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seen {
+impl SessionSnapshot {
     /// Adds the headers that every request of this session has.
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         if let Some(revision) = self.revision {

@@ -14,21 +14,21 @@ use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tokio::sync::oneshot;
 
-use super::exchange::{EVENTS, Streamable, Wrapping};
-use super::reply::is_of;
+use super::exchange::{EVENTS, SessionRequest, StreamableHttp};
+use super::response_reader::has_content_type;
 use crate::http_client::Body;
 use crate::session::RequestError;
-use crate::transport::events::Parser;
+use crate::transport::events::EventParser;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-const SHORTEST_RETRY: Duration = Duration::from_millis(100);
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
+const MIN_RETRY: Duration = Duration::from_millis(100);
+const MAX_RETRY: Duration = Duration::from_secs(60);
 /// After so many bytes of a stream the reading rests.
-const TURN: usize = 256 << 10;
+const PAUSE_AFTER: usize = 256 << 10;
 /// How long it rests.
-const REST: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(5);
 
-impl Streamable {
+impl StreamableHttp {
     /// Opens the stream and keeps it open; returns once the server has answered, or `limit` passed.
     ///
     /// Servers send their questions on this stream, so it should stand before the first call.
@@ -36,10 +36,10 @@ impl Streamable {
         let (opened, is_open) = oneshot::channel();
         let http = Arc::clone(self);
         self.core.spawn(async move {
-            let over = http.core.over.clone();
+            let ended = http.core.ended.clone();
             let stop = http.core.stop.clone();
             tokio::select! {
-                () = over.cancelled() => {}
+                () = ended.cancelled() => {}
                 () = stop.cancelled() => {}
                 () = http.keep_stream(opened) => {}
             }
@@ -52,15 +52,15 @@ impl Streamable {
     async fn keep_stream(self: &Arc<Self>, opened: oneshot::Sender<()>) {
         let mut opened = Some(opened);
         loop {
-            let generation = self.settled().await;
-            let mut replaced = pin!(self.session.replaced(generation));
+            let generation = self.stable_generation().await;
+            let mut replaced = pin!(self.session.wait_until_replaced(generation));
             tokio::select! {
                 // Looked at first, so that nothing is opened in a session that is only beginning.
                 biased;
                 () = &mut replaced => continue,
                 end = self.keep_stream_of_session(&mut opened) => match end {
-                    NoStream::Ever => return,
-                    NoStream::InThisSession => {}
+                    StreamRefusal::Always => return,
+                    StreamRefusal::ThisSession => {}
                 },
             }
             replaced.await;
@@ -71,7 +71,7 @@ impl Streamable {
     async fn keep_stream_of_session(
         self: &Arc<Self>,
         opened: &mut Option<oneshot::Sender<()>>,
-    ) -> NoStream {
+    ) -> StreamRefusal {
         let mut last: Option<ByteString> = None;
         let mut retry = Duration::from_secs(1);
         let mut failures = 0_u32;
@@ -88,18 +88,18 @@ impl Streamable {
                 }
                 // A server in trouble may come back; one without a stream will not get one.
                 Err(RequestError::Status { status: StatusCode::METHOD_NOT_ALLOWED, .. }) => {
-                    return NoStream::Ever;
+                    return StreamRefusal::Always;
                 }
                 Err(RequestError::Status { status, .. }) if status.is_client_error() => {
-                    return NoStream::InThisSession;
+                    return StreamRefusal::ThisSession;
                 }
-                Err(RequestError::Unauthorized { .. } | RequestError::Nonsense(_)) => {
-                    return NoStream::InThisSession;
+                Err(RequestError::Unauthorized { .. } | RequestError::InvalidResponse(_)) => {
+                    return StreamRefusal::ThisSession;
                 }
                 Err(_) => failures += 1,
             }
             let wait = retry.saturating_mul(1 << failures.min(6));
-            tokio::time::sleep(wait.clamp(SHORTEST_RETRY, LONGEST_RETRY)).await;
+            tokio::time::sleep(wait.clamp(MIN_RETRY, MAX_RETRY)).await;
         }
     }
 
@@ -109,14 +109,14 @@ impl Streamable {
         last: &mut Option<ByteString>,
         retry: &mut Duration,
     ) {
-        let mut parser = Parser::new(self.core.limits.message);
+        let mut parser = EventParser::new(self.core.limits.message);
         let mut turn = 0;
         while let Ok(Some(chunk)) = body.chunk().await {
             turn += chunk.len();
-            if turn >= TURN {
+            if turn >= PAUSE_AFTER {
                 // Nobody asked for what comes here, so it can wait for everybody else.
                 turn = 0;
-                tokio::time::sleep(REST).await;
+                tokio::time::sleep(PAUSE).await;
             }
             parser.push(chunk);
             loop {
@@ -133,7 +133,7 @@ impl Streamable {
                 if event.data.trim_ascii().is_empty() {
                     continue;
                 }
-                self.core.take(&event.data, self);
+                self.core.handle_text(&event.data, self);
             }
         }
     }
@@ -144,26 +144,26 @@ impl Streamable {
     }
 
     async fn get(&self, last: Option<&ByteString>) -> Result<Body, RequestError> {
-        let seen = self.session.seen();
+        let snapshot = self.session.snapshot();
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, EVENTS);
         if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
             headers.insert(LAST_EVENT_ID, last);
         }
-        let wrapping = Wrapping::following(Method::GET, &seen, headers, Bytes::new());
-        let response = self.send(wrapping).await?;
+        let outgoing = SessionRequest::redirectable(Method::GET, &snapshot, headers, Bytes::new());
+        let response = self.send(outgoing).await?;
         if !response.status.is_success() {
             return Err(RequestError::Status { status: response.status, excerpt: String::new() });
         }
-        if !is_of(&response.headers, "text/event-stream") {
-            return Err(RequestError::Nonsense("no event stream".into()));
+        if !has_content_type(&response.headers, "text/event-stream") {
+            return Err(RequestError::InvalidResponse("no event stream".into()));
         }
         Ok(response.body)
     }
 }
 
 /// For how long a server gives no stream.
-enum NoStream {
-    InThisSession,
-    Ever,
+enum StreamRefusal {
+    ThisSession,
+    Always,
 }

@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 
-use super::{Object, written};
+use super::{Object, encode};
 use crate::Json;
 use crate::era::Revision;
+use crate::view::annotations::Role;
 use crate::view::content::{Content, ContentBlock};
-use crate::view::decor::Role;
 
 /// What the person did with a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn elicitation_result(answer: &ElicitationAnswer) -> Json {
         ElicitationAnswer::Decline => ("decline", None),
         ElicitationAnswer::Cancel => ("cancel", None),
     };
-    written(&Answer { action, content })
+    encode(&Answer { action, content })
 }
 
 /// What a model said.
@@ -87,7 +87,7 @@ pub fn sampling_result(answer: &SamplingAnswer, revision: Revision) -> Result<Js
         blocks if revision >= Revision::V2025_11_25 => Blocks::Many(blocks),
         _ => return Err(Unsendable::Several),
     };
-    Ok(written(&Answer {
+    Ok(encode(&Answer {
         role: Role::Assistant.as_str(),
         content,
         model: &answer.model,
@@ -103,7 +103,7 @@ fn is_known(block: &Json, revision: Revision) -> bool {
         Content::ToolUse { .. } | Content::ToolResult { .. } => Revision::V2025_11_25,
         Content::Link(_) | Content::Embedded(_) | Content::Unknown { .. } => return false,
     };
-    revision >= since && block.oddities().is_empty()
+    revision >= since && block.violations().is_empty()
 }
 
 /// Writes a block of text.
@@ -114,7 +114,7 @@ pub fn text_block(text: &str) -> Json {
         text: &'a str,
     }
 
-    written(&Block { r#type: "text", text })
+    encode(&Block { r#type: "text", text })
 }
 
 /// A folder that servers are told about.
@@ -134,7 +134,7 @@ pub fn roots_result(roots: &[RootEntry]) -> Json {
         roots: &'a [RootEntry],
     }
 
-    written(&Answer { roots })
+    encode(&Answer { roots })
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn one_block_is_no_list() {
+    fn one_block_is_not_sent_as_a_list() {
         let expected = r#"{"role":"assistant","content":{"type":"text","text":"a"},"model":"m"}"#;
         for revision in Revision::ALL {
             assert_eq!(said(&[text_block("a")], revision).unwrap(), expected);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_revision_does_not_know_is_not_sent() {
+    fn content_unknown_to_the_revision_is_not_sent() {
         let two = [text_block("a"), text_block("b")];
         assert_eq!(said(&two, Revision::V2025_06_18), Err(Unsendable::Several));
         assert!(said(&two, Revision::V2025_11_25).unwrap().contains("[{"));
@@ -168,11 +168,11 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_what_the_person_did() {
-        let shown = |answer| elicitation_result(&answer).as_str().to_owned();
-        assert_eq!(shown(ElicitationAnswer::Decline), r#"{"action":"decline"}"#);
+    fn an_elicitation_result_has_the_action() {
+        let rendered = |answer| elicitation_result(&answer).as_str().to_owned();
+        assert_eq!(rendered(ElicitationAnswer::Decline), r#"{"action":"decline"}"#);
         assert_eq!(
-            shown(ElicitationAnswer::Accept(Some(Object::default()))),
+            rendered(ElicitationAnswer::Accept(Some(Object::default()))),
             r#"{"action":"accept","content":{}}"#
         );
     }

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::{Object, Pairs, Present, written};
+use super::{EmptyObject, Object, PairsAsObject, encode};
 use crate::Json;
 use crate::era::{Era, Revision};
 
@@ -70,12 +70,14 @@ impl ClientCapabilities {
         let has_modes = revision >= Revision::V2025_11_25;
         let has_tasks = revision == Revision::V2025_11_25;
         let is_modern = revision.era() == Era::Modern;
-        written(&Wire {
+        encode(&CapabilitiesJson {
             experimental: some_pairs(&self.experimental),
-            roots: self.roots.map(|roots| Roots { list_changed: roots.list_changed && !is_modern }),
-            sampling: self.sampling.map(|sampling| Sampling {
-                context: Present::when(sampling.context && has_modes),
-                tools: Present::when(sampling.tools && has_modes),
+            roots: self
+                .roots
+                .map(|roots| RootsJson { list_changed: roots.list_changed && !is_modern }),
+            sampling: self.sampling.map(|sampling| SamplingJson {
+                context: EmptyObject::when(sampling.context && has_modes),
+                tools: EmptyObject::when(sampling.tools && has_modes),
             }),
             elicitation: self.elicitation.and_then(|support| elicitation(support, revision)),
             tasks: self.tasks.filter(|_| has_tasks).map(tasks),
@@ -85,100 +87,101 @@ impl ClientCapabilities {
 }
 
 /// Before pages existed, the capability alone promised forms.
-fn elicitation(support: ElicitationSupport, revision: Revision) -> Option<Elicitation> {
+fn elicitation(support: ElicitationSupport, revision: Revision) -> Option<ElicitationJson> {
     if revision < Revision::V2025_06_18 {
         None
     } else if revision < Revision::V2025_11_25 {
-        support.form.then_some(Elicitation { form: None, url: None })
+        support.form.then_some(ElicitationJson { form: None, url: None })
     } else {
         let is_any = support.form || support.url;
-        is_any.then(|| Elicitation {
-            form: Present::when(support.form),
-            url: Present::when(support.url),
+        is_any.then(|| ElicitationJson {
+            form: EmptyObject::when(support.form),
+            url: EmptyObject::when(support.url),
         })
     }
 }
 
-fn tasks(support: TasksSupport) -> Tasks {
-    let sampling = support.sampling.then_some(SamplingTasks { create_message: Present {} });
-    let elicitation = support.elicitation.then_some(ElicitationTasks { create: Present {} });
+fn tasks(support: TasksSupport) -> TasksJson {
+    let sampling = support.sampling.then_some(SamplingTasksJson { create_message: EmptyObject {} });
+    let elicitation =
+        support.elicitation.then_some(ElicitationTasksJson { create: EmptyObject {} });
     let is_any = support.sampling || support.elicitation;
-    Tasks {
-        list: Present::when(support.list),
-        cancel: Present::when(support.cancel),
-        requests: is_any.then_some(TaskRequests { sampling, elicitation }),
+    TasksJson {
+        list: EmptyObject::when(support.list),
+        cancel: EmptyObject::when(support.cancel),
+        requests: is_any.then_some(TaskRequestsJson { sampling, elicitation }),
     }
 }
 
-fn some_pairs(pairs: &[(String, Object)]) -> Option<Pairs<'_, Object>> {
-    (!pairs.is_empty()).then_some(Pairs(pairs))
+fn some_pairs(pairs: &[(String, Object)]) -> Option<PairsAsObject<'_, Object>> {
+    (!pairs.is_empty()).then_some(PairsAsObject(pairs))
 }
 
 #[derive(Serialize)]
-struct Wire<'a> {
+struct CapabilitiesJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    experimental: Option<Pairs<'a, Object>>,
+    experimental: Option<PairsAsObject<'a, Object>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    roots: Option<Roots>,
+    roots: Option<RootsJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sampling: Option<Sampling>,
+    sampling: Option<SamplingJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    elicitation: Option<Elicitation>,
+    elicitation: Option<ElicitationJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<Tasks>,
+    tasks: Option<TasksJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    extensions: Option<Pairs<'a, Object>>,
+    extensions: Option<PairsAsObject<'a, Object>>,
 }
 
 #[derive(Serialize)]
-struct Roots {
+struct RootsJson {
     #[serde(rename = "listChanged", skip_serializing_if = "std::ops::Not::not")]
     list_changed: bool,
 }
 
 #[derive(Serialize)]
-struct Sampling {
+struct SamplingJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Present>,
+    context: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Present>,
+    tools: Option<EmptyObject>,
 }
 
 #[derive(Serialize)]
-struct Elicitation {
+struct ElicitationJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    form: Option<Present>,
+    form: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<Present>,
+    url: Option<EmptyObject>,
 }
 
 #[derive(Serialize)]
-struct Tasks {
+struct TasksJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    list: Option<Present>,
+    list: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cancel: Option<Present>,
+    cancel: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requests: Option<TaskRequests>,
+    requests: Option<TaskRequestsJson>,
 }
 
 #[derive(Serialize)]
-struct TaskRequests {
+struct TaskRequestsJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    sampling: Option<SamplingTasks>,
+    sampling: Option<SamplingTasksJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    elicitation: Option<ElicitationTasks>,
+    elicitation: Option<ElicitationTasksJson>,
 }
 
 #[derive(Serialize)]
-struct SamplingTasks {
+struct SamplingTasksJson {
     #[serde(rename = "createMessage")]
-    create_message: Present,
+    create_message: EmptyObject,
 }
 
 #[derive(Serialize)]
-struct ElicitationTasks {
-    create: Present,
+struct ElicitationTasksJson {
+    create: EmptyObject,
 }
 
 #[cfg(test)]
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn each_revision_is_told_what_it_knows() {
+    fn each_revision_gets_only_the_capabilities_that_it_knows() {
         let old = r#"{"roots":{"listChanged":true},"sampling":{}}"#;
         check(&all(), Revision::V2024_11_05, old);
         check(&all(), Revision::V2025_03_26, old);
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_alone_are_not_promised_where_they_would_mean_forms() {
+    fn url_elicitation_alone_is_not_declared_before_2025_11_25() {
         let support = ElicitationSupport { form: false, url: true };
         let pages = ClientCapabilities { elicitation: Some(support), ..Default::default() };
         check(&pages, Revision::V2025_06_18, "{}");
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_as_nothing() {
+    fn no_capabilities_are_an_empty_object() {
         for revision in Revision::ALL {
             check(&ClientCapabilities::default(), revision, "{}");
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::written;
+use super::encode;
 use crate::Json;
 use crate::era::Revision;
 
@@ -41,7 +41,7 @@ impl ClientInfo {
             info.description = None;
             info.website_url = None;
         }
-        written(&info)
+        encode(&info)
     }
 }
 
@@ -57,9 +57,9 @@ mod tests {
             website_url: Some("https://a.example".into()),
             ..ClientInfo::new("n", "1")
         };
-        let shown = |revision| info.render(revision).as_str().to_owned();
-        assert_eq!(shown(Revision::V2025_03_26), r#"{"name":"n","version":"1"}"#);
-        assert_eq!(shown(Revision::V2025_06_18), r#"{"name":"n","version":"1","title":"T"}"#);
-        assert!(shown(Revision::V2026_07_28).contains("websiteUrl"));
+        let rendered = |revision| info.render(revision).as_str().to_owned();
+        assert_eq!(rendered(Revision::V2025_03_26), r#"{"name":"n","version":"1"}"#);
+        assert_eq!(rendered(Revision::V2025_06_18), r#"{"name":"n","version":"1","title":"T"}"#);
+        assert!(rendered(Revision::V2026_07_28).contains("websiteUrl"));
     }
 }

@@ -17,9 +17,9 @@ pub use capabilities::{
     ClientCapabilities, ElicitationSupport, RootsSupport, SamplingSupport, TasksSupport,
 };
 pub use info::ClientInfo;
-pub use object::{NoObject, Object};
+pub use object::{NotAnObject, Object};
 pub use params::{
-    CompletionRequest, ProgressReport, Reference, call_tool, cancelled, complete, directory,
+    CompletionRequest, ProgressParams, Reference, call_tool, cancelled, complete, directory,
     get_prompt, initialize, listen, page, progress, resource, set_level, task, update_task,
     with_responses,
 };
@@ -32,24 +32,24 @@ use serde::Serialize;
 use crate::Json;
 
 /// Encodes what cannot fail: structs with texts as keys and JSON that is checked already.
-fn written<T: Serialize>(value: &T) -> Json {
+fn encode<T: Serialize>(value: &T) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::object())
 }
 
 /// An empty object, which says "yes" wherever only presence counts.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Present {}
+struct EmptyObject {}
 
-impl Present {
+impl EmptyObject {
     fn when(is_there: bool) -> Option<Self> {
         is_there.then_some(Self {})
     }
 }
 
 /// Pairs as an object, in their order.
-struct Pairs<'a, V>(&'a [(String, V)]);
+struct PairsAsObject<'a, V>(&'a [(String, V)]);
 
-impl<V: Serialize> Serialize for Pairs<'_, V> {
+impl<V: Serialize> Serialize for PairsAsObject<'_, V> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }

@@ -11,7 +11,7 @@ pub struct Object(Json);
 /// The value is no object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a JSON object")]
-pub struct NoObject;
+pub struct NotAnObject;
 
 impl Object {
     /// Returns the value.
@@ -28,10 +28,10 @@ impl Default for Object {
 }
 
 impl TryFrom<Json> for Object {
-    type Error = NoObject;
+    type Error = NotAnObject;
 
-    fn try_from(json: Json) -> Result<Self, NoObject> {
-        if json.is_object() { Ok(Self(json)) } else { Err(NoObject) }
+    fn try_from(json: Json) -> Result<Self, NotAnObject> {
+        if json.is_object() { Ok(Self(json)) } else { Err(NotAnObject) }
     }
 }
 
@@ -46,10 +46,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_objects_are_objects() {
+    fn only_a_json_object_is_accepted() {
         assert!(Object::try_from(Json::object()).is_ok());
         for text in ["null", "[]", "\"{}\"", "1"] {
-            assert_eq!(Object::try_from(text.parse::<Json>().unwrap()), Err(NoObject), "{text}");
+            assert_eq!(Object::try_from(text.parse::<Json>().unwrap()), Err(NotAnObject), "{text}");
         }
     }
 }

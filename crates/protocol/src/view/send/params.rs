@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{ClientCapabilities, ClientInfo, Object, Pairs, written};
+use super::{ClientCapabilities, ClientInfo, Object, PairsAsObject, encode};
 use crate::Json;
 use crate::era::Revision;
 use crate::view::meta::with_members;
-use crate::view::notice::LogLevel;
-use crate::view::subscription::SubscriptionFilter;
+use crate::view::notification::LogLevel;
+use crate::view::subscription_filter::SubscriptionFilter;
 
 /// Writes the parameters of `initialize`.
 pub fn initialize(
@@ -28,7 +28,7 @@ pub fn initialize(
         client_info: Json,
     }
 
-    written(&Params {
+    encode(&Params {
         protocol_version: revision.as_str(),
         capabilities: capabilities.render(revision),
         client_info: info.render(revision),
@@ -43,7 +43,7 @@ pub fn page(cursor: Option<&str>) -> Json {
         cursor: Option<&'a str>,
     }
 
-    written(&Params { cursor })
+    encode(&Params { cursor })
 }
 
 /// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is how long to keep the result.
@@ -63,7 +63,7 @@ pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duratio
     }
 
     let task = as_task.map(|ttl| Task { ttl: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) });
-    written(&Params { name, arguments: arguments.map(Object::as_json), task })
+    encode(&Params { name, arguments: arguments.map(Object::as_json), task })
 }
 
 /// Writes the parameters of `resources/read`, `resources/subscribe`, `resources/unsubscribe` and
@@ -74,7 +74,7 @@ pub fn resource(uri: &str) -> Json {
         uri: &'a str,
     }
 
-    written(&Params { uri })
+    encode(&Params { uri })
 }
 
 /// Writes the parameters of `resources/directory/read` (the extension for skills).
@@ -86,7 +86,7 @@ pub fn directory(uri: &str, cursor: Option<&str>) -> Json {
         cursor: Option<&'a str>,
     }
 
-    written(&Params { uri, cursor })
+    encode(&Params { uri, cursor })
 }
 
 /// Writes the parameters of `prompts/get`; the values of arguments are texts.
@@ -95,10 +95,10 @@ pub fn get_prompt(name: &str, arguments: &[(String, String)]) -> Json {
     struct Params<'a> {
         name: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        arguments: Option<Pairs<'a, String>>,
+        arguments: Option<PairsAsObject<'a, String>>,
     }
 
-    written(&Params { name, arguments: (!arguments.is_empty()).then_some(Pairs(arguments)) })
+    encode(&Params { name, arguments: (!arguments.is_empty()).then_some(PairsAsObject(arguments)) })
 }
 
 /// What an argument belongs to.
@@ -150,17 +150,17 @@ pub fn complete(request: &CompletionRequest, revision: Revision) -> Json {
 
     #[derive(Serialize)]
     struct Context<'a> {
-        arguments: Pairs<'a, String>,
+        arguments: PairsAsObject<'a, String>,
     }
 
     let has_context = !request.known.is_empty() && revision >= Revision::V2025_06_18;
-    written(&Params {
+    encode(&Params {
         r#ref: match &request.reference {
             Reference::Prompt(name) => Ref::Prompt { name },
             Reference::ResourceTemplate(uri) => Ref::Resource { uri },
         },
         argument: Argument { name: &request.argument, value: &request.value },
-        context: has_context.then_some(Context { arguments: Pairs(&request.known) }),
+        context: has_context.then_some(Context { arguments: PairsAsObject(&request.known) }),
     })
 }
 
@@ -171,7 +171,7 @@ pub fn set_level(level: LogLevel) -> Json {
         level: &'static str,
     }
 
-    written(&Params { level: level.as_str() })
+    encode(&Params { level: level.as_str() })
 }
 
 /// Writes the parameters of `subscriptions/listen` (from 2026-07-28 on).
@@ -181,7 +181,7 @@ pub fn listen(filter: &SubscriptionFilter) -> Json {
         notifications: &'a SubscriptionFilter,
     }
 
-    written(&Params { notifications: filter })
+    encode(&Params { notifications: filter })
 }
 
 /// Writes the parameters of `tasks/get`, `tasks/cancel` and (2025-11-25) `tasks/result`.
@@ -192,7 +192,7 @@ pub fn task(id: &str) -> Json {
         task_id: &'a str,
     }
 
-    written(&Params { task_id: id })
+    encode(&Params { task_id: id })
 }
 
 /// Writes the parameters of `tasks/update` (the extension for tasks): answers by their keys.
@@ -204,7 +204,7 @@ pub fn update_task(id: &str, responses: &[(String, Json)]) -> Json {
 ///
 /// The state goes back byte by byte, or not at all if there was none.
 pub fn with_responses(params: &Json, responses: &[(String, Json)], state: Option<&Json>) -> Json {
-    let answers = written(&Pairs(responses));
+    let answers = encode(&PairsAsObject(responses));
     let mut entries = vec![("inputResponses", answers.as_str())];
     entries.extend(state.map(|state| ("requestState", state.as_str())));
     with_members(params.as_str(), &entries)
@@ -220,12 +220,12 @@ pub fn cancelled(request: u64, reason: Option<&str>) -> Json {
         reason: Option<&'a str>,
     }
 
-    written(&Params { request_id: request, reason })
+    encode(&Params { request_id: request, reason })
 }
 
 /// How far a request of a server is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProgressReport {
+pub struct ProgressParams {
     /// The server's token, as it came.
     pub token: Json,
     /// How much is done.
@@ -237,7 +237,7 @@ pub struct ProgressReport {
 }
 
 /// Writes the parameters of `notifications/progress` (before 2026-07-28).
-pub fn progress(report: &ProgressReport, revision: Revision) -> Json {
+pub fn progress(report: &ProgressParams, revision: Revision) -> Json {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Params<'a> {
@@ -251,7 +251,7 @@ pub fn progress(report: &ProgressReport, revision: Revision) -> Json {
 
     // What is no number would be written as null.
     let finite = |number: f64| if number.is_finite() { number } else { 0.0 };
-    written(&Params {
+    encode(&Params {
         progress_token: &report.token,
         progress: finite(report.progress),
         total: report.total.filter(|total| total.is_finite()),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_goes_back_byte_by_byte() {
+    fn the_request_state_is_sent_back_byte_for_byte() {
         let params: Json = r#"{"name":"t","arguments":{"a":1.0}}"#.parse().unwrap();
         let state: Json = r#""\u00e9{\"a\": 1}""#.parse().unwrap();
         let answers = [("k".to_owned(), r#"{"action":"accept"}"#.parse().unwrap())];
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answers_of_an_earlier_round_are_replaced() {
+    fn input_responses_of_an_earlier_round_are_replaced() {
         let params: Json =
             r#"{"inputResponses":{"old":1},"requestState":"s","name":"t"}"#.parse().unwrap();
         let state: Json = r#""next""#.parse().unwrap();
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn progress_is_always_a_number() {
-        let report = ProgressReport {
+        let report = ProgressParams {
             token: r#""t""#.parse().unwrap(),
             progress: f64::NAN,
             total: Some(f64::INFINITY),

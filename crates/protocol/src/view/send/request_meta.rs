@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_says_who_asks() {
+    fn every_request_has_version_capabilities_and_client_info() {
         let info = ClientInfo::new("n", "1");
         let meta = RequestMeta::new(Revision::LATEST, &ClientCapabilities::default(), &info);
         let params: Json = r#"{"name":"a"}"#.parse().unwrap();

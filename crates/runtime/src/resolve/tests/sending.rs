@@ -3,8 +3,8 @@
 use http::StatusCode;
 use insta::assert_snapshot;
 use wharf_config::Secret;
-use wharf_protocol::HttpFlavor;
-use wharf_protocol::transport::{Authorizer, Challenge, Verdict};
+use wharf_protocol::HttpTransport;
+use wharf_protocol::transport::{Authorizer, Challenge, ChallengeAction};
 
 use super::super::{CredentialStoreError, ResolvedTransport};
 use super::World;
@@ -46,14 +46,19 @@ async fn a_strict_entry_may_still_not_set_what_is_ours() {
 
 #[tokio::test]
 async fn the_type_of_an_entry_says_which_transport_is_tried_first() {
-    let check = async |kind: &str, expected: HttpFlavor| {
+    let check = async |kind: &str, expected: HttpTransport| {
         let fields = format!(r#""type": "{kind}", "url": " https://u:p@a.example/x?k=1 ""#);
         let resolved = World::new().with_own(&fields).resolve().await.unwrap();
-        let ResolvedTransport::Http { target, flavor, .. } = resolved.transport else { panic!() };
-        assert_eq!((target.to_string().as_str(), flavor), ("https://a.example/x", expected));
+        let ResolvedTransport::Http { target, http_transport, .. } = resolved.transport else {
+            panic!()
+        };
+        assert_eq!(
+            (target.to_string().as_str(), http_transport),
+            ("https://a.example/x", expected)
+        );
     };
-    check("http", HttpFlavor::Any).await;
-    check("sse", HttpFlavor::EventStream).await;
+    check("http", HttpTransport::Auto).await;
+    check("sse", HttpTransport::PreferSse).await;
 }
 
 #[tokio::test]
@@ -65,10 +70,21 @@ async fn an_address_with_a_placeholder_that_is_not_set_is_not_contacted() {
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 }
 
-async fn challenge(authorizer: &dyn Authorizer, status: u16, earlier: usize) -> Verdict {
+async fn challenge(
+    authorizer: &dyn Authorizer,
+    status: u16,
+    previous_challenges: usize,
+) -> ChallengeAction {
     let status = StatusCode::from_u16(status).unwrap();
     let generation = authorizer.generation();
-    authorizer.challenged(Challenge { status, demands: Vec::new(), earlier, generation }).await
+    authorizer
+        .on_challenge(Challenge {
+            status,
+            www_authenticate: Vec::new(),
+            previous_challenges,
+            generation,
+        })
+        .await
 }
 
 #[tokio::test]
@@ -79,16 +95,16 @@ async fn after_a_401_commands_run_again_once() {
     );
     let authorizer = world.authorizer().await;
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
-    assert_eq!(challenge(&*authorizer, 403, 0).await, Verdict::GiveUp);
-    assert_eq!(challenge(&*authorizer, 401, 1).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 403, 0).await, ChallengeAction::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 1).await, ChallengeAction::GiveUp);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
     let before = authorizer.generation();
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
     // A second request that carried the old header: it was renewed meanwhile.
-    let (status, demands) = (StatusCode::UNAUTHORIZED, Vec::new());
-    let late = Challenge { status, demands, earlier: 0, generation: before };
-    assert_eq!(authorizer.challenged(late).await, Verdict::Repeat);
+    let (status, www_authenticate) = (StatusCode::UNAUTHORIZED, Vec::new());
+    let late = Challenge { status, www_authenticate, previous_challenges: 0, generation: before };
+    assert_eq!(authorizer.on_challenge(late).await, ChallengeAction::Retry);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
 }
 
@@ -97,7 +113,7 @@ async fn after_a_401_the_same_value_again_is_nothing_new() {
     let fields = r#""url": "https://a.example", "headers": { "A": "!echo value" }"#;
     let authorizer = World::new().with_own(fields).authorizer().await;
     assert_eq!(show(&authorizer.headers().await), ["a: value"]);
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
 }
 
 #[tokio::test]
@@ -106,9 +122,9 @@ async fn after_a_401_a_header_that_was_left_out_gets_another_chance() {
         r#""url": "https://a.example", "headers": { "A": "!test -e ready && echo value" }"#,
     );
     let authorizer = world.authorizer().await;
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
     world.write("home/ready", "");
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
     assert_eq!(show(&authorizer.headers().await), ["a: value"]);
 }
 
@@ -119,7 +135,7 @@ async fn a_renewal_that_fails_keeps_the_header() {
     );
     let authorizer = world.authorizer().await;
     world.write("home/gone", "");
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
     assert_eq!(show(&authorizer.headers().await), ["a: value"]);
 }
 
@@ -127,7 +143,7 @@ async fn a_renewal_that_fails_keeps_the_header() {
 async fn fixed_headers_have_no_answer_to_a_401() {
     let fields = r#""url": "https://a.example", "headers": { "Authorization": "Bearer x" }"#;
     let authorizer = World::new().with_own(fields).authorizer().await;
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
 }
 
 #[tokio::test]
@@ -135,14 +151,14 @@ async fn after_a_401_a_token_that_was_stored_anew_is_used() {
     let fields = r#""url": "https://a.example", "auth": { "type": "bearer", "credentialId": "c" }"#;
     let world = World::new().with_own(fields).with_credential("https://a.example", None);
     let authorizer = world.authorizer().await;
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
     if let Ok(Some(credential)) = &mut *world.store.0.lock().unwrap() {
         credential.token = Secret::new("newer");
     }
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
     assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
     *world.store.0.lock().unwrap() = Err(CredentialStoreError::new("locked"));
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::GiveUp);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
     assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
 }
 
@@ -163,6 +179,6 @@ async fn what_is_secret_in_headers_is_found_again_only_when_they_change() {
     assert_eq!(secrets.hide(&text), format!("{place} ••• tiger-4712"));
     std::fs::rename(format!("{place}-gone"), &place).unwrap();
     world.write("home/token", "tiger-4712");
-    assert_eq!(challenge(&*authorizer, 401, 0).await, Verdict::Repeat);
+    assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
     assert_eq!(secrets.hide(&text), format!("{place} ••• •••"));
 }

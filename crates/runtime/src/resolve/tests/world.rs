@@ -12,8 +12,8 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
 use wharf_config::{Credential, Env, LoadOptions, Platform, Secret, load};
-use wharf_protocol::transport::process::{Launch, TaskTracker};
-use wharf_protocol::transport::{Authorizer, Target};
+use wharf_protocol::transport::process::{ProcessLaunch, TaskTracker};
+use wharf_protocol::transport::{Authorizer, HttpTarget};
 
 use super::super::resolver::ResolvedServer;
 use super::super::{
@@ -116,7 +116,7 @@ impl World {
         timeout(PATIENCE, self.resolver().resolve(&self.ready())).await.unwrap()
     }
 
-    pub(super) async fn launch(&self) -> Launch {
+    pub(super) async fn launch(&self) -> ProcessLaunch {
         launch_of(self.resolve().await.unwrap())
     }
 
@@ -205,14 +205,14 @@ impl CredentialStore for Store {
     }
 }
 
-pub(super) fn launch_of(resolved: ResolvedServer) -> Launch {
+pub(super) fn launch_of(resolved: ResolvedServer) -> ProcessLaunch {
     match resolved.transport {
         ResolvedTransport::Stdio(launch) => launch,
         other @ ResolvedTransport::Http { .. } => panic!("no program: {other:?}"),
     }
 }
 
-pub(super) fn http_of(resolved: ResolvedServer) -> (Target, Arc<dyn Authorizer>) {
+pub(super) fn http_of(resolved: ResolvedServer) -> (HttpTarget, Arc<dyn Authorizer>) {
     match resolved.transport {
         ResolvedTransport::Http { target, authorizer, .. } => (target, authorizer),
         other @ ResolvedTransport::Stdio(_) => panic!("no address: {other:?}"),
@@ -223,7 +223,7 @@ pub(super) fn messages(resolved: &ResolvedServer) -> Vec<String> {
     resolved.omissions.iter().map(|problem| problem.message.clone()).collect()
 }
 
-pub(super) fn variable(launch: &Launch, name: &str) -> Option<String> {
+pub(super) fn variable(launch: &ProcessLaunch, name: &str) -> Option<String> {
     let found = launch.environment.iter().rev().find(|(own, _)| own == name);
     found.map(|(_, value)| value.to_string_lossy().into_owned())
 }

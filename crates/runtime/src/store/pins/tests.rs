@@ -4,7 +4,7 @@ use std::fs;
 
 use wharf_config::Secret;
 use wharf_config::store::private_file;
-use wharf_protocol::view::Page;
+use wharf_protocol::view::ListPage;
 
 use super::*;
 
@@ -46,7 +46,8 @@ fn key(pins: &Pins, name: &str) -> RecordKey {
 }
 
 fn list(tools: &str) -> Arc<[Tool]> {
-    let page: Page<Tool> = Page::read(&format!(r#"{{"tools":[{tools}]}}"#).parse().unwrap());
+    let page: ListPage<Tool> =
+        ListPage::read(&format!(r#"{{"tools":[{tools}]}}"#).parse().unwrap());
     page.items.into()
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use wharf_config::{Approval, Level, Policy, ServerName, Source};
-use wharf_protocol::view::{Page, Tool as ListedTool};
+use wharf_protocol::view::{ListPage, Tool as ListedTool};
 
 use super::super::offer::{Listed, OfferedBy, ToolRules};
 use super::super::pins::Pinning;
@@ -23,8 +23,8 @@ fn source() -> Arc<Source> {
     })
 }
 
-fn page(text: &str) -> Page<ListedTool> {
-    Page::read(&text.parse().unwrap())
+fn page(text: &str) -> ListPage<ListedTool> {
+    ListPage::read(&text.parse().unwrap())
 }
 
 /// Returns the offer of a server with plain tools.

@@ -77,7 +77,7 @@ fn replaced(schema: &Json, part: &Json) -> Option<Json> {
 
 #[cfg(test)]
 mod tests {
-    use wharf_protocol::view::{Entry, Tool};
+    use wharf_protocol::view::{ListEntry, Tool};
 
     use super::*;
 

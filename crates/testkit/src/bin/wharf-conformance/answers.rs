@@ -3,7 +3,7 @@
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{Handler, Reply};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture};
 use wharf_protocol::view::send::{
     self, ElicitationAnswer, ElicitationSupport, Object, RootsSupport, SamplingAnswer,
     SamplingSupport,
@@ -26,12 +26,12 @@ pub(crate) fn capabilities() -> ClientCapabilities {
 /// Answers at once.
 pub(crate) struct Answers;
 
-impl Handler for Answers {
-    fn notified(&self, notification: Notification) {
+impl ClientHandler for Answers {
+    fn on_notification(&self, notification: Notification) {
         eprintln!("told {}", notification.method);
     }
 
-    fn asked(&self, method: &str, params: Option<Json>) -> Reply {
+    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
         let answer = match method {
             "elicitation/create" => elicitation(params.unwrap_or_else(Json::object)),
             "sampling/createMessage" => sampling(),
@@ -42,7 +42,7 @@ impl Handler for Answers {
     }
 }
 
-fn ready(method: &str, answer: Result<Json, RpcError>) -> Reply {
+fn ready(method: &str, answer: Result<Json, RpcError>) -> HandlerFuture {
     match &answer {
         Ok(answer) => eprintln!("asked {method}, answering {}", answer.as_str()),
         Err(error) => eprintln!("asked {method}, answering with an error: {error}"),

@@ -96,7 +96,7 @@ fn schema_echo(tools: &[Tool]) -> Result<Call, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use wharf_protocol::view::Entry;
+    use wharf_protocol::view::ListEntry;
 
     use super::*;
 

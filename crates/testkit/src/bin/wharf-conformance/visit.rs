@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wharf_protocol::peer::RequestOptions;
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::send::ClientInfo;
 use wharf_protocol::view::{Prompt, SkillFiles, Tool, skill};
-use wharf_protocol::{ConnectOptions, HttpFlavor, HttpSpec, Peer, connect_http};
+use wharf_protocol::{ConnectOptions, HttpSpec, HttpTransport, Peer, connect_http};
 
 use crate::Failure;
 use crate::answers::{Answers, capabilities};
@@ -30,14 +30,14 @@ pub(crate) async fn run(url: &str, plan: Plan) -> Result<(), Failure> {
 async fn connect(url: &str) -> Result<Peer, Failure> {
     let spec = HttpSpec {
         target: url.parse()?,
-        client: HttpClient::new(&HttpOptions::default()),
+        client: HttpClient::new(&HttpClientOptions::default()),
         authorizer: Arc::new(FixedHeaders::default()),
-        flavor: HttpFlavor::Any,
+        http_transport: HttpTransport::Auto,
     };
     let client = ClientInfo::new("wharf-conformance", env!("CARGO_PKG_VERSION"));
     let options = ConnectOptions { capabilities: capabilities(), ..ConnectOptions::new(client) };
     let peer = connect_http(&spec, &options, Arc::new(Answers)).await?;
-    let answer = peer.profile().answer.as_str();
+    let answer = peer.profile().raw.as_str();
     eprintln!("connected over {} in {}: {answer}", peer.transport(), peer.revision());
     Ok(peer)
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use serde::Deserialize;
 use wharf_protocol::Json;
-use wharf_protocol::transport::process::Launch;
+use wharf_protocol::transport::process::ProcessLaunch;
 use wharf_protocol::view::ClientCapabilities;
 use wharf_protocol::view::send::{ElicitationSupport, RootsSupport, SamplingSupport, TasksSupport};
 
@@ -105,12 +105,12 @@ impl Kind {
 
 impl Server {
     /// Returns what to start; servers on a network are told the port.
-    pub(crate) fn launch(&self, port: Option<u16>) -> Launch {
+    pub(crate) fn launch(&self, port: Option<u16>) -> ProcessLaunch {
         let mut environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         environment.extend(self.env.iter().map(|(name, value)| (name.into(), value.into())));
         environment.extend(port.map(|port| ("PORT".into(), port.to_string().into())));
         let arguments = self.args.iter().map(Into::into).collect();
-        Launch { arguments, environment, ..Launch::new(&self.command) }
+        ProcessLaunch { arguments, environment, ..ProcessLaunch::new(&self.command) }
     }
 
     /// Returns what we say that we can do.

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
-use wharf_protocol::transport::process::{Grace, Process, TaskTracker};
+use wharf_protocol::transport::process::{GracePeriod, Process, TaskTracker};
 
 use crate::Failure;
 use crate::catalogue::Server;
@@ -14,7 +14,8 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// How often we look whether it does.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Such servers do not read their input, so its end tells them nothing.
-const GRACE: Grace = Grace { after_eof: Duration::ZERO, after_term: Duration::from_secs(2) };
+const GRACE: GracePeriod =
+    GracePeriod { after_eof: Duration::ZERO, after_term: Duration::from_secs(2) };
 
 /// A running server.
 pub(crate) struct Host {

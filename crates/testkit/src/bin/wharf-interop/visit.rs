@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use wharf_protocol::envelope::{Notification, RpcError};
 use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::peer::{Handler, Reply, RequestOptions};
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpOptions};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestOptions};
+use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::ResourceBody;
 use wharf_protocol::view::send::{self, ClientInfo, ElicitationAnswer, Object};
 use wharf_protocol::{
-    ConnectError, ConnectOptions, HttpFlavor, HttpSpec, Json, Peer, StdioSpec, connect_http,
+    ConnectError, ConnectOptions, HttpSpec, HttpTransport, Json, Peer, StdioSpec, connect_http,
     connect_stdio,
 };
 
@@ -53,9 +53,9 @@ async fn visit(server: &Server, report: &mut Report) -> Result<(), Failure> {
 async fn visit_host(server: &Server, report: &mut Report, host: &Host) -> Result<(), Failure> {
     let spec = HttpSpec {
         target: host.url(&server.path).parse()?,
-        client: HttpClient::new(&HttpOptions::default()),
+        client: HttpClient::new(&HttpClientOptions::default()),
         authorizer: Arc::new(FixedHeaders::default()),
-        flavor: HttpFlavor::Any,
+        http_transport: HttpTransport::Auto,
     };
     let connected = connect_http(&spec, &options(server), Arc::new(Answers)).await;
     stay(server, report, connected).await
@@ -211,10 +211,10 @@ impl Stay<'_> {
 /// Has no folders, and says no to everything else.
 struct Answers;
 
-impl Handler for Answers {
-    fn notified(&self, _: Notification) {}
+impl ClientHandler for Answers {
+    fn on_notification(&self, _: Notification) {}
 
-    fn asked(&self, method: &str, _: Option<Json>) -> Reply {
+    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
         let answer = match method {
             "roots/list" => Ok(send::roots_result(&[])),
             "elicitation/create" => Ok(send::elicitation_result(&ElicitationAnswer::Decline)),

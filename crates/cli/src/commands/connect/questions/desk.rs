@@ -6,7 +6,7 @@
 use tokio::sync::{mpsc, oneshot};
 use wharf::Elicitor;
 use wharf::config::ServerName;
-use wharf::protocol::transport::Pending;
+use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::view::send::{ElicitationAnswer, ElicitationSupport};
 use wharf::protocol::view::{Elicitation, ElicitationMode};
 use wharf_config::text::clean;
@@ -43,7 +43,7 @@ impl Elicitor for Bell {
         ElicitationSupport { form: true, url: true }
     }
 
-    fn elicit(&self, server: ServerName, asked: Elicitation) -> Pending<'_, ElicitationAnswer> {
+    fn elicit(&self, server: ServerName, asked: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
             // Nobody is at the desk any more when the run is over.

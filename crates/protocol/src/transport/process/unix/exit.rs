@@ -18,11 +18,11 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub(super) struct ExitWatch {
     pid: Pid,
-    source: Source,
+    source: ExitSource,
 }
 
 #[derive(Debug)]
-enum Source {
+enum ExitSource {
     #[cfg(target_os = "linux")]
     Descriptor(AsyncFd<OwnedFd>),
     Thread(CancellationToken),
@@ -40,7 +40,7 @@ impl ExitWatch {
             if let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) {
                 #[expect(deprecated, reason = "the successor is unsafe; we own the descriptor")]
                 let descriptor = AsyncFd::with_interest(descriptor, Interest::READABLE)?;
-                return Ok(Self { pid, source: Source::Descriptor(descriptor) });
+                return Ok(Self { pid, source: ExitSource::Descriptor(descriptor) });
             }
         }
         Self::by_thread(pid)
@@ -48,16 +48,16 @@ impl ExitWatch {
 
     fn by_thread(pid: Pid) -> io::Result<Self> {
         let exited = CancellationToken::new();
-        let tell = exited.clone().drop_guard();
+        let exit_guard = exited.clone().drop_guard();
         let wait = move || {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            let tell = tell;
+            let exit_guard = exit_guard;
             // An error means that there is no such child any more, which is an exit as well.
             let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
-            drop(tell);
+            drop(exit_guard);
         };
         thread::Builder::new().name("wharf-wait".into()).stack_size(64 * 1024).spawn(wait)?;
-        Ok(Self { pid, source: Source::Thread(exited) })
+        Ok(Self { pid, source: ExitSource::Thread(exited) })
     }
 
     /// Waits until the process has exited. May be dropped and called again.
@@ -66,8 +66,8 @@ impl ExitWatch {
             #[cfg(target_os = "linux")]
             // The descriptor stays readable, so the readiness is never cleared. An error means that
             // the runtime is shutting down: nobody waits any more.
-            Source::Descriptor(descriptor) => drop(descriptor.readable().await),
-            Source::Thread(exited) => exited.cancelled().await,
+            ExitSource::Descriptor(descriptor) => drop(descriptor.readable().await),
+            ExitSource::Thread(exited) => exited.cancelled().await,
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_exit_is_noticed_and_left_to_be_collected() {
+    async fn an_exit_is_noticed_and_the_child_is_not_reaped() {
         for watch in [ExitWatch::new, ExitWatch::by_thread] {
             check(watch, "read x; exit 7").await;
             check(watch, "read x; kill -KILL $$").await;

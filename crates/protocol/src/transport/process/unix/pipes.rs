@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::super::stderr::TURN;
+use super::super::stderr::YIELD_AFTER;
 
 /// The pipe to a server's input.
 pub type Stdin = Sender;
@@ -22,11 +22,11 @@ pub(in super::super) type Stderr = Receiver;
 
 /// How much is read at once. The buffer lives on the stack, and only while there is something to
 /// read, so that an idle connection does not pay for it.
-const PIECE: usize = 16 * 1024;
+const READ_SIZE: usize = 16 * 1024;
 
 /// How much a server may write before we read.
 #[cfg(target_os = "linux")]
-const OUTPUT: usize = 256 * 1024;
+const OUTPUT_PIPE_SIZE: usize = 256 * 1024;
 
 /// The ends of the pipes that a child gets, in the order of their numbers there.
 pub(super) struct ChildEnds {
@@ -61,17 +61,17 @@ pub fn reserve_descriptors(servers: usize) {
 }
 
 /// Makes the three pipes of a child.
-pub(super) fn make() -> io::Result<(OurEnds, ChildEnds)> {
+pub(super) fn create() -> io::Result<(OurEnds, ChildEnds)> {
     let (input, stdin) = io::pipe()?;
     let (stdout, output) = io::pipe()?;
-    let (stderr, complaints) = io::pipe()?;
+    let (stderr, child_stderr) = io::pipe()?;
     enlarge(&stdout);
     let ours = OurEnds { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
     for end in [&ours.stdin, &ours.stdout, &ours.stderr] {
         rustix::io::ioctl_fionbio(end, true)?;
     }
     let theirs =
-        ChildEnds { stdin: input.into(), stdout: output.into(), stderr: complaints.into() };
+        ChildEnds { stdin: input.into(), stdout: output.into(), stderr: child_stderr.into() };
     Ok((ours, theirs))
 }
 
@@ -80,7 +80,7 @@ pub(super) fn make() -> io::Result<(OurEnds, ChildEnds)> {
 /// Beyond the person's share of pipe memory the system refuses, and the pipe stays as it is.
 #[cfg(target_os = "linux")]
 fn enlarge(stdout: &io::PipeReader) {
-    if let Err(error) = rustix::pipe::fcntl_setpipe_size(stdout, OUTPUT) {
+    if let Err(error) = rustix::pipe::fcntl_setpipe_size(stdout, OUTPUT_PIPE_SIZE) {
         tracing::trace!(%error, "the output's pipe keeps its size");
     }
 }
@@ -90,41 +90,41 @@ fn enlarge(stdout: &io::PipeReader) {
 fn enlarge(_stdout: &io::PipeReader) {}
 
 /// Reads stderr to its end.
-pub(in super::super) async fn pump(stderr: Stderr, each: impl Fn(&[u8]) + Send) {
+pub(in super::super) async fn read_stderr(stderr: Stderr, each: impl Fn(&[u8]) + Send) {
     loop {
         if stderr.readable().await.is_err() {
             return;
         }
-        match read_a_turn(&stderr, &each) {
-            Turn::Empty => {}
+        match read_available(&stderr, &each) {
+            ReadOutcome::Empty => {}
             // A server that writes without end must not keep others from their turn.
-            Turn::Full => tokio::task::yield_now().await,
-            Turn::End => return,
+            ReadOutcome::Full => tokio::task::yield_now().await,
+            ReadOutcome::End => return,
         }
     }
 }
 
 /// What a turn of reading came to.
-enum Turn {
+enum ReadOutcome {
     Empty,
     Full,
     End,
 }
 
-fn read_a_turn(stderr: &Stderr, each: &impl Fn(&[u8])) -> Turn {
-    let mut buffer = [0; PIECE];
+fn read_available(stderr: &Stderr, each: &impl Fn(&[u8])) -> ReadOutcome {
+    let mut buffer = [0; READ_SIZE];
     let mut turn = 0;
-    while turn < TURN {
+    while turn < YIELD_AFTER {
         match stderr.try_read(&mut buffer) {
-            Ok(0) => return Turn::End,
+            Ok(0) => return ReadOutcome::End,
             Ok(length) => {
                 each(&buffer[..length]);
                 turn += length;
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Empty,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return ReadOutcome::Empty,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return Turn::End,
+            Err(_) => return ReadOutcome::End,
         }
     }
-    Turn::Full
+    ReadOutcome::Full
 }

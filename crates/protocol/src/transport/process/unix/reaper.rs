@@ -12,44 +12,44 @@ use std::{io, thread};
 
 use tokio::sync::oneshot;
 
-use super::super::process::EndedBy;
-use super::errand::Errand;
-use super::family::Family;
+use super::super::process::StopMethod;
+use super::cleanup::CleanupTask;
+use super::process_group::ProcessGroup;
 
 /// How long orphans may take to terminate before they are killed.
-const ORPHAN_GRACE: Duration = Duration::from_secs(1);
+const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 
 /// The pause between two rounds grows from the first to the last of these.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 
 /// How often a process is looked at that does not even die when it is killed.
-const UNDEAD_PAUSE: Duration = Duration::from_secs(1);
+const UNKILLABLE_PAUSE: Duration = Duration::from_secs(1);
 
 static REAPER: Reaper = Reaper {
-    inbox: Mutex::new(Inbox { errands: Vec::new(), runs: false }),
+    queue: Mutex::new(ReaperQueue { tasks: Vec::new(), is_running: false }),
     arrived: Condvar::new(),
 };
 
 struct Reaper {
-    inbox: Mutex<Inbox>,
+    queue: Mutex<ReaperQueue>,
     arrived: Condvar,
 }
 
-struct Inbox {
-    errands: Vec<Errand>,
-    runs: bool,
+struct ReaperQueue {
+    tasks: Vec<CleanupTask>,
+    is_running: bool,
 }
 
 /// Ends what is left of a family whose group was killed. Returns at once.
-pub(super) fn bury(family: Family) {
-    REAPER.submit(Errand::clear(family, EndedBy::Kill, Instant::now(), None));
+pub(super) fn clean_up_in_background(group: ProcessGroup) {
+    REAPER.submit(CleanupTask::for_group(group, StopMethod::Kill, Instant::now(), None));
 }
 
 /// Ends what is left of a family, and waits for it. What has not been asked to terminate yet has
 /// until `until` to do so. If the future is dropped, it is killed at once.
-pub(super) async fn clear(family: Family, by: EndedBy, until: Instant) {
+pub(super) async fn clean_up(group: ProcessGroup, by: StopMethod, until: Instant) {
     let (reply, done) = oneshot::channel();
-    REAPER.submit(Errand::clear(family, by, until, Some(reply)));
+    REAPER.submit(CleanupTask::for_group(group, by, until, Some(reply)));
     // Without an answer there is no thread; then the family waits for the next errand.
     drop(done.await);
 }
@@ -66,23 +66,23 @@ pub async fn sweep() -> usize {
         return 0;
     }
     let (reply, done) = oneshot::channel();
-    REAPER.submit(Errand::sweep(Instant::now() + ORPHAN_GRACE, reply));
+    REAPER.submit(CleanupTask::for_leftovers(Instant::now() + LEFTOVER_GRACE, reply));
     done.await.unwrap_or(0)
 }
 
 impl Reaper {
-    fn submit(&'static self, mut errand: Errand) {
-        let mut inbox = self.lock();
-        if !inbox.runs {
+    fn submit(&'static self, mut task: CleanupTask) {
+        let mut queue = self.lock();
+        if !queue.is_running {
             let started = self.start();
-            inbox.runs = started.is_ok();
+            queue.is_running = started.is_ok();
             if let Err(error) = started {
                 tracing::warn!(%error, "no thread to end processes; they end with the next ones");
-                errand = errand.unanswered();
+                task = task.without_reply();
             }
         }
-        inbox.errands.push(errand);
-        drop(inbox);
+        queue.tasks.push(task);
+        drop(queue);
         self.arrived.notify_one();
     }
 
@@ -96,41 +96,41 @@ impl Reaper {
     }
 
     fn work(&self) {
-        let mut errands = Vec::new();
-        let mut undead = Vec::new();
+        let mut tasks = Vec::new();
+        let mut unkillable = Vec::new();
         let mut pause = PAUSES.0;
         loop {
-            let limit = match (errands.is_empty(), undead.is_empty()) {
+            let limit = match (tasks.is_empty(), unkillable.is_empty()) {
                 (false, _) => Some(pause),
-                (true, false) => Some(UNDEAD_PAUSE),
+                (true, false) => Some(UNKILLABLE_PAUSE),
                 (true, true) => None,
             };
-            let new = self.collect(limit);
+            let new = self.take_tasks(limit);
             pause = if new.is_empty() { PAUSES.1.min(pause * 2) } else { PAUSES.0 };
-            errands.extend(new);
-            Errand::round(&mut errands, &mut undead);
-            undead.retain_mut(|family: &mut Family| !family.collect());
+            tasks.extend(new);
+            CleanupTask::run_round(&mut tasks, &mut unkillable);
+            unkillable.retain_mut(|group: &mut ProcessGroup| !group.reap());
         }
     }
 
     /// Returns new errands, as soon as there are any or the time is over.
-    fn collect(&self, limit: Option<Duration>) -> Vec<Errand> {
-        let mut inbox = self.lock();
+    fn take_tasks(&self, limit: Option<Duration>) -> Vec<CleanupTask> {
+        let mut queue = self.lock();
         match limit {
-            Some(limit) if inbox.errands.is_empty() => {
-                let waited = self.arrived.wait_timeout(inbox, limit);
-                inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
+            Some(limit) if queue.tasks.is_empty() => {
+                let waited = self.arrived.wait_timeout(queue, limit);
+                queue = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
             Some(_) => {}
             None => {
-                let waited = self.arrived.wait_while(inbox, |inbox| inbox.errands.is_empty());
-                inbox = waited.unwrap_or_else(PoisonError::into_inner);
+                let waited = self.arrived.wait_while(queue, |queue| queue.tasks.is_empty());
+                queue = waited.unwrap_or_else(PoisonError::into_inner);
             }
         }
-        std::mem::take(&mut inbox.errands)
+        std::mem::take(&mut queue.tasks)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ReaperQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

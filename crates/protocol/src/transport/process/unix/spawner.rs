@@ -11,18 +11,18 @@ use std::{io, thread};
 
 use tokio::sync::oneshot;
 
-const MOST_THREADS: usize = 2;
+const MAX_THREADS: usize = 2;
 
 type Job = Box<dyn FnOnce() + Send>;
 
 static POOL: Pool = Pool::new();
 
 struct Pool {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     ready: Condvar,
 }
 
-struct State {
+struct PoolState {
     jobs: VecDeque<Job>,
     threads: usize,
     /// How many of them wait for work.
@@ -46,13 +46,13 @@ pub(super) async fn run<T: Send + 'static>(
 
 impl Pool {
     const fn new() -> Self {
-        let state = State { jobs: VecDeque::new(), threads: 0, idle: 0 };
+        let state = PoolState { jobs: VecDeque::new(), threads: 0, idle: 0 };
         Self { state: Mutex::new(state), ready: Condvar::new() }
     }
 
     fn submit(&'static self, job: Job) -> io::Result<()> {
         let mut state = self.lock();
-        if state.jobs.len() >= state.idle && state.threads < MOST_THREADS {
+        if state.jobs.len() >= state.idle && state.threads < MAX_THREADS {
             let thread = thread::Builder::new().name("wharf-spawn".into()).stack_size(256 * 1024);
             match thread.spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
@@ -85,7 +85,7 @@ impl Pool {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn a_second_thread_comes_only_for_work_that_waits() {
+    fn a_second_thread_starts_only_for_waiting_work() {
         static POOL: Pool = Pool::new();
-        let when = |is_so: fn(&State) -> bool| {
+        let when = |is_so: fn(&PoolState) -> bool| {
             let deadline = Instant::now() + Duration::from_secs(10);
             while !is_so(&POOL.lock()) {
                 assert!(Instant::now() < deadline, "it never came to that");
@@ -132,9 +132,9 @@ mod tests {
         for _ in 0..3 {
             all_done.recv_timeout(Duration::from_secs(10)).unwrap();
         }
-        assert_eq!(POOL.lock().threads, MOST_THREADS);
+        assert_eq!(POOL.lock().threads, MAX_THREADS);
         drop(go);
-        when(|state| state.idle == MOST_THREADS);
+        when(|state| state.idle == MAX_THREADS);
     }
 
     #[tokio::test]

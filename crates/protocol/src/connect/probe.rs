@@ -1,0 +1,233 @@
+//! Asks the probes that the negotiation wants and reports what came of them.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use http::StatusCode;
+
+use super::ConnectOptions;
+use crate::Json;
+use crate::envelope;
+use crate::era::{Era, Negotiation, NegotiationStep, Probe, ProbeEvent, Revision};
+use crate::peer::{ClientConnection, MetaWriter, Peer, ServerProfile};
+use crate::session::{
+    ClientHandler, ClientRequest, Deadline, Observer, RequestError, SessionCore, Warning,
+};
+use crate::transport::{ClientTransport, HttpError};
+use crate::view::send;
+use crate::view::{DiscoverResult, InitializeResult};
+
+/// What probing came to.
+pub(super) enum ProbeOutcome {
+    /// The server's revision and its first words.
+    Settled { revision: Revision, result: Json },
+    /// The process has to be started again.
+    Restart(Probe),
+    /// The last transport to try is HTTP+SSE; this is why the others failed.
+    TryHttpSse(RequestError),
+}
+
+/// Probes over `connection`, beginning with `first`.
+pub(super) async fn probe(
+    connection: &ClientConnection,
+    negotiation: &mut Negotiation,
+    first: Probe,
+    options: &ConnectOptions,
+) -> Result<ProbeOutcome, RequestError> {
+    let mut asked = FuturesUnordered::new();
+    asked.push(send_probe(connection, first, options));
+    let mut is_quiet = true;
+    let mut last = RequestError::InvalidResponse("no usable answer".into());
+    loop {
+        let (step, probe) = tokio::select! {
+            Some((probe, answer)) = asked.next() => {
+                is_quiet = false;
+                let step = match answer {
+                    Ok(result) => {
+                        last = RequestError::InvalidResponse("no usable answer".into());
+                        negotiation.next(ProbeEvent::Answered(probe, Ok(&result)))
+                    }
+                    Err(error) => {
+                        let Some(step) = next_step(negotiation, probe, &error) else {
+                            return Err(error);
+                        };
+                        last = error;
+                        step
+                    }
+                };
+                (step, Some(probe))
+            }
+            () = tokio::time::sleep(options.legacy_probe_delay), if is_quiet => {
+                is_quiet = false;
+                (negotiation.next(ProbeEvent::TimedOut), None)
+            }
+        };
+        match step {
+            NegotiationStep::Send(probe) => asked.push(send_probe(connection, probe, options)),
+            NegotiationStep::Restart(probe) => return Ok(ProbeOutcome::Restart(probe)),
+            NegotiationStep::Wait if !asked.is_empty() => {}
+            NegotiationStep::TryEventStream => return Ok(ProbeOutcome::TryHttpSse(last)),
+            NegotiationStep::Settled { revision, result, violation } => {
+                if let Some(violation) = violation {
+                    connection.core.warnings.add(Warning::Other(violation.into()));
+                }
+                if let ClientTransport::StreamableHttp(http) = &connection.transport {
+                    http.finish_negotiation(revision);
+                }
+                if probe.is_some_and(|probe| matches!(probe, Probe::Initialize(_))) {
+                    send_initialized(connection, options).await?;
+                }
+                return Ok(ProbeOutcome::Settled { revision, result });
+            }
+            NegotiationStep::Wait | NegotiationStep::GiveUp => return Err(last),
+        }
+    }
+}
+
+/// Tells the server that the session has begun.
+///
+/// Some servers never answer the POST, but have read it; only a refusal for lack of credentials
+/// means that nothing else will work either.
+async fn send_initialized(
+    connection: &ClientConnection,
+    options: &ConnectOptions,
+) -> Result<(), RequestError> {
+    let telling = connection.notify("notifications/initialized", None);
+    match tokio::time::timeout(options.legacy_probe_delay, telling).await {
+        Ok(Err(error @ RequestError::Unauthorized { .. })) => Err(error),
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => {
+            connection.core.warnings.add(Warning::Other("does not take notifications".into()));
+            Ok(())
+        }
+    }
+}
+
+/// Reports a failed probe; `None` if the failure has nothing to do with eras.
+fn next_step(
+    negotiation: &mut Negotiation,
+    probe: Probe,
+    error: &RequestError,
+) -> Option<NegotiationStep> {
+    match error {
+        RequestError::Refused(refusal) => {
+            Some(negotiation.next(ProbeEvent::Answered(probe, Err(refusal))))
+        }
+        // An event stream's address refuses every POST, and some do that in JSON.
+        RequestError::Inconclusive { error, status: Some(status) }
+            if !is_discover(probe) && is_final(*status) && error.data.is_none() =>
+        {
+            Some(negotiation.next(ProbeEvent::Rejected(probe)))
+        }
+        RequestError::Inconclusive { error, .. } => {
+            Some(negotiation.next(ProbeEvent::Answered(probe, Err(error))))
+        }
+        RequestError::Status { status, .. } if is_final(*status) => {
+            Some(negotiation.next(ProbeEvent::Rejected(probe)))
+        }
+        RequestError::Status { .. } => Some(negotiation.next(ProbeEvent::Failed(probe))),
+        // Servers also hang up on a question they do not know; a legacy one is remembered as such
+        // only until it does that to `initialize`.
+        RequestError::StreamEnded if negotiation.has_next_probe(probe) => {
+            Some(negotiation.next(ProbeEvent::Failed(probe)))
+        }
+        RequestError::Http(error)
+            if is_connection_closed(error) && negotiation.has_next_probe(probe) =>
+        {
+            Some(negotiation.next(ProbeEvent::Failed(probe)))
+        }
+        RequestError::InvalidResponse(_) => {
+            Some(negotiation.next(ProbeEvent::Answered(probe, Ok(&Json::null()))))
+        }
+        RequestError::Lost { .. } => Some(negotiation.next(ProbeEvent::Exited)),
+        _ => None,
+    }
+}
+
+fn is_discover(probe: Probe) -> bool {
+    matches!(probe, Probe::Discover(_))
+}
+
+/// Tells whether a status is about the request itself, and not about a moment of trouble.
+fn is_final(status: StatusCode) -> bool {
+    !status.is_server_error()
+        && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+}
+
+fn is_connection_closed(error: &HttpError) -> bool {
+    matches!(error, HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. })
+}
+
+async fn send_probe(
+    connection: &ClientConnection,
+    probe: Probe,
+    options: &ConnectOptions,
+) -> (Probe, Result<Json, RequestError>) {
+    let (method, params) = match probe {
+        Probe::Discover(revision) => {
+            let meta_writer = meta_writer(revision, options);
+            ("server/discover", meta_writer.params(None, None, &[]))
+        }
+        Probe::Initialize(revision) => {
+            let params = send::initialize(revision, &options.capabilities, &options.client);
+            ("initialize", Some(params))
+        }
+    };
+    let id = connection.core.next_id();
+    let request = ClientRequest {
+        id,
+        method,
+        params: params.as_ref(),
+        message: envelope::request(id, method, params.as_ref()),
+        deadline: Deadline::never(),
+        observer: Observer::None,
+        headers: &[],
+    };
+    (probe, connection.send_request(request).await)
+}
+
+fn meta_writer(revision: Revision, options: &ConnectOptions) -> MetaWriter {
+    MetaWriter::new(revision, &options.capabilities, &options.client)
+}
+
+/// Makes the state of a connection.
+pub(super) fn new_core(
+    options: &ConnectOptions,
+    handler: &Arc<dyn ClientHandler>,
+) -> Arc<SessionCore> {
+    let (tasks, tracer) = (options.tasks.clone(), options.tracer.clone());
+    SessionCore::with_tracer(Arc::clone(handler), options.limits, tasks, tracer)
+}
+
+/// Makes the peer for a server that has introduced itself.
+pub(super) fn new_peer(
+    connection: ClientConnection,
+    revision: Revision,
+    result: Json,
+    options: &ConnectOptions,
+) -> Peer {
+    let profile = match revision.era() {
+        Era::Modern => {
+            let view = DiscoverResult::read(result.clone());
+            ServerProfile {
+                revision,
+                server: view.server_info(),
+                capabilities: view.capabilities(),
+                instructions: view.instructions(),
+                raw: result,
+            }
+        }
+        Era::Legacy => {
+            let view = InitializeResult::read(result.clone());
+            ServerProfile {
+                revision,
+                server: view.server_info(),
+                capabilities: view.capabilities(),
+                instructions: view.instructions(),
+                raw: result,
+            }
+        }
+    };
+    Peer::new(connection, profile, meta_writer(revision, options))
+}

@@ -1,0 +1,242 @@
+//! Sends one request and waits for its answer, over whatever transport there is.
+//!
+//! Dropping the future takes the request back: off the queue if it is still there, else by telling
+//! the server. Every wait has a limit; a sign of life from the server starts the idle limit anew, and
+//! so does the server's waiting for an answer of ours.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::Either;
+use tokio::time::Instant;
+use tokio_util::sync::DropGuard;
+
+use crate::Json;
+use crate::envelope;
+use crate::session::{
+    ClientRequest, DeadlineTimer, Observer, RequestError, RequestOutcome, SessionCore,
+    cancel_notification,
+};
+use crate::transport::process::StderrTail;
+use crate::transport::{ClientTransport, SendError, StdioTransport};
+
+/// A connection without any knowledge of what is said over it; dropped, it ends.
+pub(crate) struct ClientConnection {
+    pub(crate) core: Arc<SessionCore>,
+    pub(crate) transport: ClientTransport,
+    _stop_on_drop: DropGuard,
+}
+
+impl ClientConnection {
+    pub(crate) fn new(core: Arc<SessionCore>, transport: ClientTransport) -> Self {
+        Self { _stop_on_drop: core.stop.clone().drop_guard(), core, transport }
+    }
+
+    /// Ends the session and waits until nothing of it is left.
+    pub(crate) async fn close(&self) {
+        if let ClientTransport::StreamableHttp(http) = &self.transport {
+            // A request of HTTP is large, and every connection would carry the room for it.
+            Box::pin(http.delete_session()).await;
+        }
+        self.core.stop.cancel();
+        self.core.tasks.close();
+        self.core.tasks.wait().await;
+    }
+
+    /// Returns what the server wrote to its error output lately.
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr_tail().map(StderrTail::text).unwrap_or_default()
+    }
+
+    /// Returns the error output of the server's process, if it has one here.
+    pub(crate) fn stderr_tail(&self) -> Option<&StderrTail> {
+        match &self.transport {
+            ClientTransport::Stdio(pipe) => Some(pipe.stderr()),
+            ClientTransport::StreamableHttp(_) | ClientTransport::HttpSse(_) => None,
+        }
+    }
+
+    /// Sends the request and waits for its answer.
+    ///
+    /// What HTTP needs to carry along is boxed, so that a call over pipes stays small: with many of
+    /// them in flight the processor's cache is what limits us.
+    pub(crate) fn send_request<'a>(
+        &'a self,
+        request: ClientRequest<'a>,
+    ) -> impl Future<Output = Result<Json, RequestError>> + Send + 'a {
+        match &self.transport {
+            ClientTransport::Stdio(pipe) => Either::Left(self.request_over_stdio(pipe, request)),
+            ClientTransport::StreamableHttp(_) | ClientTransport::HttpSse(_) => {
+                Either::Right(Box::pin(self.request_over_http(request)))
+            }
+        }
+    }
+
+    /// Asks over pipes, where the connection keeps the time of all requests.
+    async fn request_over_stdio(
+        &self,
+        pipe: &StdioTransport,
+        request: ClientRequest<'_>,
+    ) -> Result<Json, RequestError> {
+        let ClientRequest { id, method, message, deadline, observer, .. } = request;
+        let (answer, outstanding) = self
+            .core
+            .pending
+            .insert(id, observer, DeadlineTimer::start(deadline))
+            .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
+        let mut open_request = OpenRequest { connection: self, id, method, is_open: true };
+        if let Err(why) = pipe.send(id, message, outstanding) {
+            return Err(Box::pin(self.send_error(why)).await);
+        }
+        // An entry is removed without an answer only by the one who asks.
+        let answer = answer.await.map_err(|_| RequestError::StreamEnded)?;
+        if let RequestOutcome::TimedOut { limit } = answer {
+            return Err(RequestError::TimedOut { limit, never_sent: open_request.cancel() });
+        }
+        open_request.is_open = false;
+        answer.into_result()
+    }
+
+    /// Asks over HTTP, where a request is dropped to give it up and so keeps its own time.
+    async fn request_over_http(
+        &self,
+        mut request: ClientRequest<'_>,
+    ) -> Result<Json, RequestError> {
+        let id = request.id;
+        let timer = DeadlineTimer::start(request.deadline);
+        let observer = std::mem::replace(&mut request.observer, Observer::None);
+        let message = std::mem::take(&mut request.message);
+        let (answer, _) = self
+            .core
+            .pending
+            .insert(id, observer, None)
+            .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
+        let mut open_request =
+            OpenRequest { connection: self, id, method: request.method, is_open: true };
+        let last_activity =
+            || self.core.pending.last_activity(id).max(self.core.last_server_request());
+        let outcome = match &self.transport {
+            ClientTransport::Stdio(_) => return Err(RequestError::StreamEnded),
+            ClientTransport::StreamableHttp(http) => {
+                let exchange = http.exchange(&request, message.into(), answer);
+                with_deadline(exchange, timer, last_activity).await
+            }
+            ClientTransport::HttpSse(http) => {
+                with_deadline(http.exchange(request.method, message, answer), timer, last_activity)
+                    .await
+            }
+        };
+        match outcome {
+            Ok(outcome) => {
+                open_request.is_open = false;
+                self.core.pending.remove(id);
+                outcome
+            }
+            Err(limit) => Err(RequestError::TimedOut { limit, never_sent: open_request.cancel() }),
+        }
+    }
+
+    /// Sends a notification and does not wait for it to be read.
+    pub(crate) async fn notify(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(), RequestError> {
+        let message = envelope::notification(method, params);
+        self.core.count_notification();
+        match &self.transport {
+            ClientTransport::Stdio(pipe) => pipe.send_message(message),
+            ClientTransport::StreamableHttp(http) => http.notify(message).await?,
+            ClientTransport::HttpSse(http) => http.notify(message).await?,
+        }
+        Ok(())
+    }
+
+    async fn send_error(&self, why: SendError) -> RequestError {
+        if why == SendError::Full {
+            return RequestError::Unsendable("the server does not read its input".into());
+        }
+        // The way in is closed a moment before everybody learns why.
+        self.core.ended.cancelled().await;
+        match self.core.pending.ended() {
+            Some(ended) => RequestError::Lost { ended, never_sent: true },
+            None => RequestError::Unsendable("the server's input is closed".into()),
+        }
+    }
+}
+
+/// Runs `work` within its limits; the error is the limit that passed. `last_activity` is the last of life.
+async fn with_deadline<T>(
+    work: impl Future<Output = T>,
+    timer: Option<DeadlineTimer>,
+    last_activity: impl Fn() -> Option<Instant>,
+) -> Result<T, Duration> {
+    let Some(mut timer) = timer else { return Ok(work.await) };
+    let mut work = pin!(work);
+    loop {
+        if let Ok(done) = tokio::time::timeout_at(timer.next_check(), work.as_mut()).await {
+            return Ok(done);
+        }
+        timer.extend(last_activity())?;
+    }
+}
+
+/// Stands for a request that is under way; dropped, it takes the request back.
+struct OpenRequest<'a> {
+    connection: &'a ClientConnection,
+    id: u64,
+    method: &'a str,
+    is_open: bool,
+}
+
+impl OpenRequest<'_> {
+    /// Takes the request back; `true` if the server provably never got it.
+    fn cancel(&mut self) -> bool {
+        if !std::mem::take(&mut self.is_open) || !self.connection.core.pending.remove(self.id) {
+            return false;
+        }
+        match &self.connection.transport {
+            ClientTransport::Stdio(pipe) => {
+                let never_sent = pipe.cancel_unwritten(self.id);
+                // The first request of a session must not be cancelled.
+                if !never_sent && self.method != "initialize" {
+                    self.connection.core.count_notification();
+                    pipe.send_message(cancel_notification(self.id));
+                }
+                never_sent
+            }
+            ClientTransport::StreamableHttp(http) => http.cancel(self.id, self.method),
+            ClientTransport::HttpSse(http) => http.cancel(self.id, self.method),
+        }
+    }
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Deadline;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn only_the_cap_counts_while_the_server_waits_for_the_client() {
+        let check = async |asked: Duration, expected: Duration| {
+            let began = Instant::now();
+            let timer = DeadlineTimer::start(Deadline { idle: 2 * SECOND, cap: 9 * SECOND });
+            let last_activity = || Some(Instant::now().min(began + asked));
+            with_deadline(std::future::pending::<()>(), timer, last_activity).await.unwrap_err();
+            assert_eq!(began.elapsed().as_secs(), expected.as_secs());
+        };
+        check(Duration::ZERO, 2 * SECOND).await;
+        check(5 * SECOND, 7 * SECOND).await;
+        check(99 * SECOND, 9 * SECOND).await;
+    }
+}

@@ -1,0 +1,190 @@
+//! What a modern request says about its sender: revision, capabilities, name.
+//!
+//! A request that names no revision belongs to the older era; one that does must be complete.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::client::{Client, ClientDetails};
+use crate::envelope::{RpcError, code};
+use crate::era::{Era, Revision};
+use crate::scan::{self, decode_string};
+use crate::view::LogLevel;
+use crate::view::meta::key;
+use crate::{Json, Members};
+
+/// The `_meta` of a request.
+#[derive(Debug, Clone)]
+pub(crate) struct ParamsMeta(Option<Json>);
+
+/// A complete and acceptable set of claims.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientMeta {
+    pub(crate) revision: Revision,
+    pub(crate) capabilities: Json,
+    pub(crate) info: Option<Json>,
+    pub(crate) level: Option<LogLevel>,
+}
+
+/// The kind of revision a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedRevision {
+    /// None: it belongs to a session, or forgot.
+    None,
+    /// One that needs a session.
+    Legacy,
+    /// A modern one, or one that is not known.
+    Modern,
+}
+
+impl ClientMeta {
+    pub(crate) fn into_client(self) -> Client {
+        Client::new(ClientDetails {
+            revision: self.revision,
+            capabilities: self.capabilities,
+            info: self.info,
+            session: None,
+        })
+    }
+}
+
+impl ParamsMeta {
+    /// Finds the `_meta` in the parameters.
+    pub(crate) fn of(params: Option<&Json>) -> Self {
+        Self(params.and_then(|params| params.get("_meta")))
+    }
+
+    /// Returns the revision the request names, whatever it is.
+    pub(crate) fn version(&self) -> Option<Cow<'_, str>> {
+        let version = scan::member(self.0.as_ref()?.as_str(), key::PROTOCOL_VERSION)?;
+        Some(decode_string(version).unwrap_or(Cow::Borrowed(version)))
+    }
+
+    /// Tells what kind of revision the request names.
+    pub(crate) fn named_revision(&self) -> NamedRevision {
+        match self.version().map(|version| version.parse::<Revision>()) {
+            None => NamedRevision::None,
+            Some(Ok(revision)) if revision.era() == Era::Legacy => NamedRevision::Legacy,
+            Some(_) => NamedRevision::Modern,
+        }
+    }
+
+    /// Returns the token under which the sender wants to hear of progress.
+    pub(crate) fn progress_token(&self) -> Option<Json> {
+        self.0.as_ref()?.get("progressToken").filter(|token| !token.is_null())
+    }
+
+    /// Checks the claims of a request that means to be modern.
+    pub(crate) fn client_meta(&self) -> Result<ClientMeta, RpcError> {
+        let meta = self.0.as_ref().ok_or_else(|| missing("_meta"))?;
+        let members = meta.members().ok_or_else(|| missing("_meta"))?;
+        let version =
+            members.text(key::PROTOCOL_VERSION).ok_or_else(|| missing(key::PROTOCOL_VERSION))?;
+        let revision = match version.parse::<Revision>() {
+            Ok(revision) if revision.era() == Era::Modern => revision,
+            _ => return Err(unsupported_version(&version)),
+        };
+        let capabilities = object(meta, &members, key::CLIENT_CAPABILITIES);
+        let capabilities = capabilities.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+        let info = object(meta, &members, key::CLIENT_INFO);
+        let level = members.text(key::LOG_LEVEL).and_then(|level| LogLevel::named(&level));
+        Ok(ClientMeta { revision, capabilities, info, level })
+    }
+}
+
+fn object(meta: &Json, members: &Members<'_>, key: &str) -> Option<Json> {
+    members.get(key).map(|raw| meta.part(raw)).filter(Json::is_object)
+}
+
+fn missing(what: &str) -> RpcError {
+    RpcError::invalid_params(format!("Invalid params: {what} is required"))
+}
+
+/// Makes the error for a revision that cannot be used, naming those that can.
+pub(crate) fn unsupported_version(requested: &str) -> RpcError {
+    #[derive(Serialize)]
+    struct Data<'a> {
+        requested: &'a str,
+        supported: Vec<&'static str>,
+    }
+
+    // A legacy revision is spoken here, but only after `initialize`; listing it again would make
+    // the client try the same thing twice.
+    let is_legacy = requested.parse::<Revision>().is_ok();
+    let supported = supported_versions();
+    let supported = if is_legacy { supported[..1].to_vec() } else { supported };
+    let error = RpcError::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version");
+    match Json::encode(&Data { requested, supported }) {
+        Ok(data) => error.with_data(data),
+        Err(_) => error,
+    }
+}
+
+/// Returns the revisions spoken here, newest first.
+pub(crate) fn supported_versions() -> Vec<&'static str> {
+    Revision::ALL.iter().rev().map(|revision| revision.as_str()).collect()
+}
+
+/// Makes the error for a request that needs more than the client declared it can do.
+///
+/// `required` is an object of capabilities, such as `{"sampling":{}}`.
+pub fn missing_capability(required: &Json) -> RpcError {
+    let data = Json::trusted(format!(r#"{{"requiredCapabilities":{}}}"#, required.as_str()));
+    RpcError::new(code::MISSING_CAPABILITY, "Missing required client capability").with_data(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(params: &str, expected: &str) {
+        let params = params.parse().unwrap();
+        let found = match ParamsMeta::of(Some(&params)).client_meta() {
+            Ok(client_meta) => format!(
+                "{} {} {:?} {:?}",
+                client_meta.revision,
+                client_meta.capabilities.as_str(),
+                client_meta.info.map(|info| info.as_str().to_owned()),
+                client_meta.level
+            ),
+            Err(error) => {
+                format!("{error} {}", error.data.as_ref().map_or("", |data| data.as_str()))
+            }
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn complete_client_meta_is_read() {
+        check(
+            r#"{"x":1,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"a":1},"io.modelcontextprotocol/logLevel":"error"}}"#,
+            r#"2026-07-28 {"a":1} None Some(Error)"#,
+        );
+    }
+
+    #[test]
+    fn an_error_names_the_missing_client_meta() {
+        check("{}", "Invalid params: _meta is required (code -32602) ");
+        check(
+            r#"{"_meta":{}}"#,
+            "Invalid params: io.modelcontextprotocol/protocolVersion is required (code -32602) ",
+        );
+        check(
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":true}}"#,
+            "Invalid params: io.modelcontextprotocol/clientCapabilities is required (code -32602) ",
+        );
+    }
+
+    #[test]
+    fn an_unsupported_revision_is_answered_with_the_supported_ones() {
+        check(
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"v9"}}"#,
+            r#"Unsupported protocol version (code -32022) {"requested":"v9","supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]}"#,
+        );
+        check(
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}"#,
+            r#"Unsupported protocol version (code -32022) {"requested":"2025-11-25","supported":["2026-07-28"]}"#,
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! The two ways a client gets to know a server: `initialize` and `server/discover`.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::client::{Client, ClientDetails};
+use super::client_meta::supported_versions;
+use super::legacy_session::LegacySession;
+use super::server::ServerCore;
+use super::service::ServiceCall;
+use crate::Json;
+use crate::envelope::RpcError;
+use crate::era::{Era, Revision};
+
+/// What a client says about itself in `initialize`.
+pub(crate) struct InitializeParams {
+    pub(crate) revision: Revision,
+    pub(crate) capabilities: Json,
+    pub(crate) info: Option<Json>,
+}
+
+impl InitializeParams {
+    /// Reads the parameters and settles on a revision.
+    ///
+    /// A revision that is unknown, or has no `initialize`, becomes the newest that has one; the
+    /// client then decides whether it can live with that.
+    pub(crate) fn read(params: Option<&Json>) -> Result<Self, RpcError> {
+        let wrong = || RpcError::invalid_params("Invalid params: protocolVersion is required");
+        let params = params.ok_or_else(wrong)?;
+        let members = params.members().ok_or_else(wrong)?;
+        let version = members.text("protocolVersion").ok_or_else(wrong)?;
+        let revision = version.parse().ok().filter(|it: &Revision| it.era() == Era::Legacy);
+        let object = |key: &str| {
+            // The session outlives the message, so it keeps its own copy.
+            members.get(key).map(|raw| params.part(raw).detached()).filter(Json::is_object)
+        };
+        Ok(Self {
+            revision: revision.unwrap_or(Revision::LATEST_LEGACY),
+            capabilities: object("capabilities").unwrap_or_else(Json::object),
+            info: object("clientInfo"),
+        })
+    }
+}
+
+impl InitializeParams {
+    /// Makes the client that said hello, with its session.
+    pub(crate) fn into_client(self, session: LegacySession) -> Client {
+        Client::new(ClientDetails {
+            revision: self.revision,
+            capabilities: self.capabilities,
+            info: self.info,
+            session: Some(Arc::new(session)),
+        })
+    }
+}
+
+/// Answers `initialize`.
+pub(crate) async fn initialize(core: &ServerCore, client: &Client) -> Json {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct InitializeResult<'a> {
+        protocol_version: &'static str,
+        capabilities: Json,
+        server_info: &'a Json,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        instructions: Option<String>,
+    }
+
+    let description = core.service().describe(client.clone()).await;
+    let result = InitializeResult {
+        protocol_version: client.revision().as_str(),
+        capabilities: description.capabilities,
+        server_info: core.info(),
+        instructions: description.instructions,
+    };
+    Json::encode(&result).unwrap_or_else(|_| Json::object())
+}
+
+/// Answers `server/discover`; what every modern result has is added later.
+pub(crate) async fn discover(core: &ServerCore, call: &ServiceCall) -> Json {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct DiscoverResult {
+        supported_versions: Vec<&'static str>,
+        capabilities: Json,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        instructions: Option<String>,
+    }
+
+    let description = core.service().describe(call.context.client().clone()).await;
+    let found = DiscoverResult {
+        supported_versions: supported_versions(),
+        capabilities: description.capabilities,
+        instructions: description.instructions,
+    };
+    Json::encode(&found).unwrap_or_else(|_| Json::object())
+}

@@ -1,0 +1,201 @@
+//! Requests of one POST and their answers: plain JSON if that is all, a stream if there is more.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use super::event_queue::{EventQueue, EventQueueReader, QueueKind, ResponseMode};
+use super::event_stream::{StreamOpening, event_stream_response};
+use super::http_sessions::{HttpSession, SessionUseGuard};
+use super::{App, reply, status_of};
+use crate::Json;
+use crate::envelope::{Id, Request, RpcError};
+use crate::era::{Era, Revision};
+use crate::serve::client::Client;
+use crate::serve::client_meta::ParamsMeta;
+use crate::serve::headers::ParamHeaders;
+use crate::serve::message_sink::MessageSink;
+use crate::serve::request_context::{self, RequestContext};
+use crate::serve::result_shape::ResultShape;
+use crate::serve::running_calls::RunningCallGuard;
+use crate::serve::server;
+use crate::serve::service::{ServiceAnswer, ServiceCall};
+use crate::view::LogLevel;
+
+pub(super) struct PostExchange {
+    app: Arc<App>,
+    client: Client,
+    session: Option<Arc<HttpSession>>,
+    /// Lasts at least as long as the exchange does.
+    busy: Option<SessionUseGuard>,
+    queue: Arc<EventQueue>,
+    token: CancellationToken,
+    reader: EventQueueReader,
+    is_batch: bool,
+}
+
+/// A request, and what else it says about itself.
+pub(super) struct IncomingRequest {
+    pub(super) request: Request,
+    pub(super) meta: ParamsMeta,
+    pub(super) level: Option<LogLevel>,
+}
+
+impl PostExchange {
+    /// Makes an exchange that ends with its connection.
+    pub(super) fn modern(app: &Arc<App>, client: Client) -> Self {
+        let queue = Arc::new(EventQueue::new(0, QueueKind::Once, 1));
+        let token = CancellationToken::new();
+        let reader = queue.attach(None).cancel_on_drop(token.clone());
+        let app = Arc::clone(app);
+        Self { app, client, session: None, busy: None, queue, token, reader, is_batch: false }
+    }
+
+    /// Makes an exchange that outlives its connection.
+    pub(super) fn legacy(app: &Arc<App>, session: Arc<HttpSession>, answers: usize) -> Self {
+        let queue = session.stream(answers);
+        let reader = queue.attach(None);
+        Self {
+            app: Arc::clone(app),
+            client: session.client().clone(),
+            busy: Some(session.mark_used()),
+            session: Some(session),
+            queue,
+            token: CancellationToken::new(),
+            reader,
+            is_batch: false,
+        }
+    }
+
+    /// Answers with a list, even of one.
+    pub(super) fn batched(mut self) -> Self {
+        self.is_batch = true;
+        self
+    }
+
+    /// Starts the requests and answers when it is clear how.
+    pub(super) async fn serve(
+        mut self,
+        requests: Vec<IncomingRequest>,
+        headers: &HeaderMap,
+    ) -> Response {
+        let headers = ParamHeaders::of(headers);
+        let first = requests.first().map(|incoming| incoming.request.id.clone());
+        let Ok(count) = u32::try_from(requests.len()) else {
+            return reply::empty(StatusCode::PAYLOAD_TOO_LARGE);
+        };
+        let Ok(permits) = Arc::clone(&self.app.permits).try_acquire_many_owned(count) else {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return reply::refused(status, first.as_ref(), "Too many requests at once");
+        };
+        let permits = Arc::new(permits);
+        for incoming in requests {
+            self.start(incoming, headers.clone(), Arc::clone(&permits)).await;
+        }
+        match self.reader.response_mode(self.app.options.keep_alive).await {
+            ResponseMode::Json(answers) => self.into_json(answers),
+            ResponseMode::Stream => self.into_stream(),
+        }
+    }
+
+    async fn start(
+        &self,
+        incoming: IncomingRequest,
+        headers: ParamHeaders,
+        permit: Arc<OwnedSemaphorePermit>,
+    ) {
+        let IncomingRequest { request, meta, level } = incoming;
+        let Request { id, method, params } = request;
+        let context = RequestContext::new(request_context::ContextFields {
+            client: self.client.clone(),
+            id: id.clone(),
+            sink: MessageSink::Stream(Arc::clone(&self.queue)),
+            // The requests of a batch are cancelled one by one.
+            token: if self.is_batch { CancellationToken::new() } else { self.token.clone() },
+            level,
+            meta,
+            change_notifier: self.app.core.change_notifier().clone(),
+        });
+        let call = ServiceCall { method, params, context: context.clone(), headers };
+        let (shape, lifetime) = (server::shape(&call), server::lifetime(&call));
+        let mut answer = self.app.core.answer(call);
+        let queue = Arc::clone(&self.queue);
+        // Most answers are ready at once, and a task of their own would cost more than they do.
+        if let Some(outcome) = server::poll_once(&mut answer).await {
+            return write_answer(&self.app, &queue, (&id, shape), outcome);
+        }
+        let token = context.cancellation().clone();
+        let running = self.client.legacy_session().map(|session| session.running_calls());
+        let guard = running.map(|running| running.insert(&id, token, lifetime));
+        let busy = self.session.as_ref().map(HttpSession::mark_used);
+        let task = SpawnedCall { app: Arc::clone(&self.app), queue, id, shape, context, answer };
+        self.app.core.tracker().spawn(task.run((guard, busy, permit)));
+    }
+
+    fn into_json(self, mut answers: Vec<(StatusCode, Bytes)>) -> Response {
+        if !self.is_batch {
+            return match answers.pop() {
+                Some((status, text)) => reply::json(status, text),
+                // The request was cancelled, so there is nothing to say.
+                None => reply::empty(StatusCode::ACCEPTED),
+            };
+        }
+        let parts: Vec<&[u8]> = answers.iter().map(|(_, text)| text.as_ref()).collect();
+        let list = [b"[", parts.join(&b','.to_owned()).as_slice(), b"]"].concat();
+        reply::json(StatusCode::OK, list)
+    }
+
+    fn into_stream(self) -> Response {
+        let opening = match self.client.era() {
+            Era::Modern => StreamOpening::None,
+            Era::Legacy if self.client.revision() >= Revision::V2025_11_25 => StreamOpening::Event,
+            Era::Legacy => StreamOpening::Fields,
+        };
+        if let Some(session) = &self.session {
+            session.keep(Arc::clone(&self.queue));
+        }
+        let options = &self.app.options;
+        event_stream_response(self.reader, (opening, options.retry), options.keep_alive, self.busy)
+    }
+}
+
+/// A call that goes on by itself.
+struct SpawnedCall {
+    app: Arc<App>,
+    queue: Arc<EventQueue>,
+    id: Id,
+    shape: ResultShape,
+    context: RequestContext,
+    answer: ServiceAnswer,
+}
+
+impl SpawnedCall {
+    /// Waits for the answer; `held` is what lasts as long as the call.
+    async fn run(
+        self,
+        held: (Option<RunningCallGuard>, Option<SessionUseGuard>, Arc<OwnedSemaphorePermit>),
+    ) {
+        match server::answer_unless_cancelled(self.answer, &self.context).await {
+            Some(outcome) => write_answer(&self.app, &self.queue, (&self.id, self.shape), outcome),
+            None => self.queue.skip_answer(),
+        }
+        drop(held);
+    }
+}
+
+fn write_answer(
+    app: &App,
+    queue: &EventQueue,
+    (id, shape): (&Id, ResultShape),
+    outcome: Result<Json, RpcError>,
+) {
+    let status = match &outcome {
+        Err(error) if shape != ResultShape::AsIs => status_of(error.code),
+        _ => StatusCode::OK,
+    };
+    queue.answer(app.core.encode_response(id, shape, outcome), status);
+}

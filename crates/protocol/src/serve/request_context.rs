@@ -1,0 +1,146 @@
+//! The client during one call: notifications and questions that belong to the call, and its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::change_notifier::ChangeNotifier;
+use super::client::{self, Client, SendError};
+use super::client_meta::ParamsMeta;
+use super::message_sink::MessageSink;
+use crate::Json;
+use crate::envelope::{self, Id};
+use crate::era::Era;
+use crate::view::LogLevel;
+
+/// Who made a call, and the way back to them while it lasts. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct RequestContext(Arc<ContextFields>);
+
+#[derive(Debug)]
+pub(crate) struct ContextFields {
+    pub(crate) client: Client,
+    pub(crate) id: Id,
+    pub(crate) sink: MessageSink,
+    pub(crate) token: CancellationToken,
+    /// The severity a modern request asks for; without one it gets no log messages.
+    pub(crate) level: Option<LogLevel>,
+    pub(crate) meta: ParamsMeta,
+    pub(crate) change_notifier: ChangeNotifier,
+}
+
+impl RequestContext {
+    pub(crate) fn new(inner: ContextFields) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// Returns the client.
+    pub fn client(&self) -> &Client {
+        &self.0.client
+    }
+
+    /// Returns the id the client gave the request.
+    pub fn id(&self) -> &Id {
+        &self.0.id
+    }
+
+    /// Returns the token that fires when nobody wants the answer any more.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.0.token
+    }
+
+    /// Returns the handle to tell all clients about a change.
+    pub fn change_notifier(&self) -> &ChangeNotifier {
+        &self.0.change_notifier
+    }
+
+    pub(crate) fn sink(&self) -> &MessageSink {
+        &self.0.sink
+    }
+
+    /// Returns the token under which the client wants to hear of progress.
+    pub fn progress_token(&self) -> Option<Json> {
+        self.0.meta.progress_token()
+    }
+
+    /// Sends a notification that belongs to this call; waits while the client is slow to read.
+    ///
+    /// A log message below the severity that the client wants is silently left out.
+    pub async fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), SendError> {
+        if method == "notifications/message" && !self.wants_log(params) {
+            return Ok(());
+        }
+        self.0.sink.send(envelope::notification(method, params)).await
+    }
+
+    /// Tells how far the call got, if the client wants to know.
+    pub async fn progress(&self, progress: CallProgress<'_>) -> Result<(), SendError> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params<'a> {
+            progress_token: Json,
+            #[serde(flatten)]
+            progress: CallProgress<'a>,
+        }
+
+        let Some(progress_token) = self.progress_token() else { return Ok(()) };
+        let Ok(params) = Json::encode(&Params { progress_token, progress }) else { return Ok(()) };
+        self.notify("notifications/progress", Some(&params)).await
+    }
+
+    /// Sends a log message, if the client wants those of this severity.
+    pub async fn log(&self, level: LogLevel, data: &Json) -> Result<(), SendError> {
+        let params = format!(r#"{{"level":"{}","data":{}}}"#, level.as_str(), data.as_str());
+        self.notify("notifications/message", Some(&Json::trusted(params))).await
+    }
+
+    /// Asks the client something and waits at most `within` for the answer.
+    ///
+    /// Only clients of the older era can be asked; the question is withdrawn when the call is
+    /// cancelled or the future is dropped.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        within: Duration,
+    ) -> Result<Json, SendError> {
+        let session = self.0.client.legacy_session().ok_or(SendError::NoSession)?;
+        let response = client::send_request(session, &self.0.sink, method, params, within);
+        tokio::select! {
+            biased;
+            answer = response => answer,
+            () = self.0.token.cancelled() => Err(SendError::Cancelled),
+        }
+    }
+
+    fn wants_log(&self, params: Option<&Json>) -> bool {
+        let wanted = match self.0.client.era() {
+            Era::Modern => match self.0.level {
+                Some(level) => level,
+                None => return false,
+            },
+            Era::Legacy => match self.0.client.legacy_session().and_then(|session| session.level())
+            {
+                Some(level) => level,
+                None => return true,
+            },
+        };
+        let level = params.and_then(|params| params.get("level")?.to_text());
+        level.and_then(|level| LogLevel::named(&level)).is_none_or(|level| level >= wanted)
+    }
+}
+
+/// How far a call got.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CallProgress<'a> {
+    /// Grows with every step.
+    pub progress: f64,
+    /// Where it will end, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    /// What is being done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<&'a str>,
+}

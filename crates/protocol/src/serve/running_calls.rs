@@ -1,0 +1,108 @@
+//! The calls in flight of one connection or session, so that a client can cancel them by id.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::Json;
+use crate::envelope::Id;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunningCalls(Arc<Mutex<RunningCallsState>>);
+
+#[derive(Debug, Default)]
+struct RunningCallsState {
+    last: u64,
+    /// By the id's JSON text, which is also what a cancellation quotes.
+    calls: HashMap<String, RunningCall>,
+}
+
+#[derive(Debug)]
+struct RunningCall {
+    serial: u64,
+    token: CancellationToken,
+    lifetime: CallLifetime,
+}
+
+/// Whether a call ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallLifetime {
+    /// It will be answered some time.
+    UntilAnswered,
+    /// It is a subscription, which ends when it is ended.
+    UntilCancelled,
+}
+
+impl RunningCalls {
+    /// Notes a call; it is forgotten when the guard is dropped.
+    pub(crate) fn insert(
+        &self,
+        id: &Id,
+        token: CancellationToken,
+        lifetime: CallLifetime,
+    ) -> RunningCallGuard {
+        let id = id.to_string();
+        let mut state = self.lock();
+        state.last += 1;
+        let serial = state.last;
+        state.calls.insert(id.clone(), RunningCall { serial, token, lifetime });
+        drop(state);
+        RunningCallGuard { running: self.clone(), id, serial }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().calls.len()
+    }
+
+    /// Cancels the call that `notifications/cancelled` means, if it is still running.
+    pub(crate) fn cancel(&self, params: Option<&Json>) {
+        let Some(id) = params.and_then(|params| params.get("requestId")) else { return };
+        let id = id.to_text().map_or_else(
+            || id.as_str().to_owned(),
+            |text| serde_json::Value::from(text).to_string(),
+        );
+        if let Some(entry) = self.lock().calls.get(&id) {
+            entry.token.cancel();
+        }
+    }
+
+    /// Cancels the calls that would never end by themselves.
+    pub(crate) fn cancel_subscriptions(&self) {
+        self.cancel_where(|entry| entry.lifetime == CallLifetime::UntilCancelled);
+    }
+
+    pub(crate) fn cancel_all(&self) {
+        self.cancel_where(|_| true);
+    }
+
+    fn cancel_where(&self, is_selected: impl Fn(&RunningCall) -> bool) {
+        self.lock()
+            .calls
+            .values()
+            .filter(|entry| is_selected(entry))
+            .for_each(|it| it.token.cancel());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, RunningCallsState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps a call noted.
+#[derive(Debug)]
+pub(crate) struct RunningCallGuard {
+    running: RunningCalls,
+    id: String,
+    serial: u64,
+}
+
+impl Drop for RunningCallGuard {
+    fn drop(&mut self) {
+        let mut state = self.running.lock();
+        // A client may use an id twice; only the newer call is still to be found under it.
+        if state.calls.get(&self.id).is_some_and(|entry| entry.serial == self.serial) {
+            state.calls.remove(&self.id);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Questions of the server that are being answered.
+//!
+//! While somebody thinks about an answer, the server cannot go on with what it was asked to do. So
+//! an open question counts as a sign of life, and the answer to it, too.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::envelope::Id;
+
+/// All open questions of one connection.
+#[derive(Default)]
+pub(super) struct ServerRequests(Mutex<OpenServerRequests>);
+
+#[derive(Default)]
+struct OpenServerRequests {
+    open: HashMap<Id, CancellationToken>,
+    /// When the last question was answered or taken back.
+    latest: Option<Instant>,
+}
+
+impl ServerRequests {
+    /// Enters a question, unless there are `most` already; the token says when to forget it.
+    pub(super) fn insert(&self, id: Id, most: usize) -> Option<CancellationToken> {
+        let mut table = self.table();
+        if table.open.len() >= most {
+            return None;
+        }
+        let token = CancellationToken::new();
+        table.open.insert(id, token.clone());
+        Some(token)
+    }
+
+    /// Removes a question, and returns its token.
+    pub(super) fn remove(&self, id: &Id) -> Option<CancellationToken> {
+        let mut table = self.table();
+        let token = table.open.remove(id)?;
+        table.latest = Some(Instant::now());
+        Some(token)
+    }
+
+    /// Forgets all questions.
+    pub(super) fn end(&self) {
+        for (_, token) in self.table().open.drain() {
+            token.cancel();
+        }
+    }
+
+    /// Returns when it was last the server's turn to wait for us: now, or when it got an answer.
+    pub(super) fn last_activity(&self) -> Option<Instant> {
+        let table = self.table();
+        if table.open.is_empty() { table.latest } else { Some(Instant::now()) }
+    }
+
+    fn table(&self) -> MutexGuard<'_, OpenServerRequests> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_open_server_request_counts_as_activity_until_it_is_answered() {
+        let server_requests = ServerRequests::default();
+        let (began, id) = (Instant::now(), Id::Number(1));
+        let latest = || server_requests.last_activity().map(|latest| (latest - began).as_secs());
+        assert_eq!(latest(), None);
+        server_requests.insert(id.clone(), 1).unwrap();
+        assert!(server_requests.insert(Id::Number(2), 1).is_none());
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(latest(), Some(5));
+        server_requests.remove(&id).unwrap();
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(latest(), Some(5));
+        assert!(server_requests.remove(&id).is_none());
+    }
+}

@@ -1,0 +1,209 @@
+//! The stream, the address it names, and the requests that go there.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use tokio::sync::oneshot;
+
+use crate::Json;
+use crate::http_client::{Body, HttpTarget, RedirectPolicy};
+use crate::session::{
+    EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd, TraceEvent,
+    cancel_notification, wait_for_outcome,
+};
+use crate::transport::events::EventParser;
+use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
+
+/// How much of the answer to a POST is looked at.
+const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// A server behind an event stream.
+pub(crate) struct HttpSse {
+    core: Arc<SessionCore>,
+    client: AuthorizedClient,
+    endpoint: ServerAddress,
+    /// Where the first message was taken; the server may have redirected it.
+    final_address: OnceLock<ServerAddress>,
+}
+
+impl HttpSse {
+    /// Opens the stream and waits for the address to post to.
+    pub(crate) async fn open(
+        core: Arc<SessionCore>,
+        client: AuthorizedClient,
+        target: &HttpTarget,
+    ) -> Result<Arc<Self>, RequestError> {
+        let headers = header(ACCEPT, "text/event-stream");
+        let (method, body, address) =
+            (Method::GET, Bytes::new(), ServerAddress::configured(target.clone()));
+        let parts = RequestParts {
+            method: &method,
+            address: &address,
+            headers: &headers,
+            body: &body,
+            redirects: RedirectPolicy::Follow,
+        };
+        let response = client.send(parts).await?;
+        if !response.status.is_success() {
+            return Err(RequestError::Status { status: response.status, excerpt: String::new() });
+        }
+        let (here, mut body) = (ServerAddress::from_response(&response), response.body);
+        let mut parser = EventParser::new(core.limits.message);
+        let target = read_endpoint(&mut body, &mut parser, &here.target).await?;
+        let endpoint = ServerAddress { target, ..here };
+        let link = Arc::new(Self {
+            core: Arc::clone(&core),
+            client,
+            endpoint,
+            final_address: OnceLock::new(),
+        });
+        let reader = Arc::clone(&link);
+        core.spawn(async move {
+            let reason = tokio::select! {
+                () = reader.core.stop.cancelled() => EndReason::Closed,
+                () = reader.read(body, parser) => EndReason::StreamClosed,
+            };
+            reader.core.end(SessionEnd { reason, stderr: String::new() }, &[]);
+        });
+        Ok(link)
+    }
+
+    /// Sends a request and waits for its answer on the stream.
+    ///
+    /// The redirect of a call is not followed, so that it is not sent twice.
+    pub(crate) async fn exchange(
+        self: &Arc<Self>,
+        method: &str,
+        message: Vec<u8>,
+        answer: oneshot::Receiver<RequestOutcome>,
+    ) -> Result<Json, RequestError> {
+        let redirects =
+            if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow };
+        let posted = async {
+            match self.post(message, redirects).await {
+                Ok(()) => std::future::pending().await,
+                Err(error) => error,
+            }
+        };
+        // The answer may be on the stream before the POST is acknowledged.
+        tokio::select! {
+            biased;
+            outcome = wait_for_outcome(answer) => outcome,
+            error = posted => Err(error),
+        }
+    }
+
+    /// Sends a notification.
+    pub(crate) async fn notify(self: &Arc<Self>, message: Vec<u8>) -> Result<(), RequestError> {
+        self.post(message, RedirectPolicy::Follow).await
+    }
+
+    /// Tells the server that nobody waits for an answer; whether it was asked is not known.
+    pub(crate) fn cancel(self: &Arc<Self>, id: u64, method: &str) -> bool {
+        if method != "initialize" {
+            Arc::clone(self).send_message(cancel_notification(id));
+        }
+        false
+    }
+
+    async fn post(
+        self: &Arc<Self>,
+        message: Vec<u8>,
+        redirects: RedirectPolicy,
+    ) -> Result<(), RequestError> {
+        let headers = header(CONTENT_TYPE, "application/json");
+        let body = Bytes::from(message);
+        let parts = RequestParts {
+            method: &Method::POST,
+            address: self.final_address.get().unwrap_or(&self.endpoint),
+            headers: &headers,
+            body: &body,
+            redirects,
+        };
+        let response = self.client.send(parts).await?;
+        if response.status.is_success() {
+            self.final_address.get_or_init(|| ServerAddress::from_response(&response));
+        }
+        let status = response.status;
+        let is_json = is_json(&response.headers);
+        let limit = if status.is_success() { self.core.limits.message } else { MAX_ERROR_BODY };
+        let body = response.body.collect(limit).await.unwrap_or_default();
+        if !status.is_success() {
+            self.core.trace(TraceEvent::Received(&body));
+            let excerpt = self.client.excerpt(&self.endpoint.target, &body).await;
+            return Err(RequestError::Status { status, excerpt });
+        }
+        // A few servers answer right here.
+        if is_json && !body.is_empty() {
+            self.core.handle_text(&body, self);
+        }
+        Ok(())
+    }
+
+    async fn read(self: &Arc<Self>, mut body: Body, mut parser: EventParser) {
+        loop {
+            loop {
+                let event = match parser.next_event() {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(_) => return,
+                };
+                if event.name.as_deref() == Some("endpoint") || event.data.trim_ascii().is_empty() {
+                    continue;
+                }
+                self.core.handle_text(&event.data, self);
+            }
+            match body.chunk().await {
+                Ok(Some(chunk)) => parser.push(chunk),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+}
+
+impl MessageSender for HttpSse {
+    fn send_message(self: Arc<Self>, message: Vec<u8>) {
+        let core = Arc::clone(&self.core);
+        core.send_in_background(async move { self.post(message, RedirectPolicy::Follow).await });
+    }
+}
+
+/// Reads until the server has said where to post to; that must be the server itself.
+async fn read_endpoint(
+    body: &mut Body,
+    parser: &mut EventParser,
+    target: &HttpTarget,
+) -> Result<HttpTarget, RequestError> {
+    let nonsense = |text: &str| RequestError::InvalidResponse(text.to_owned());
+    loop {
+        while let Some(event) =
+            parser.next_event().map_err(|_| nonsense("an endless first event"))?
+        {
+            if event.name.as_deref() != Some("endpoint") {
+                continue;
+            }
+            let text = String::from_utf8_lossy(&event.data).trim().to_owned();
+            let endpoint = target.join(&text).map_err(|_| RequestError::EndpointOnOtherOrigin)?;
+            if endpoint.origin() != target.origin() {
+                return Err(RequestError::EndpointOnOtherOrigin);
+            }
+            return Ok(endpoint);
+        }
+        match body.chunk().await {
+            Ok(Some(chunk)) => parser.push(chunk),
+            Ok(None) => return Err(nonsense("no endpoint event")),
+            Err(error) => return Err(RequestError::Http(Arc::new(error))),
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.to_ascii_lowercase().starts_with("application/json")
+}
+
+fn header(name: HeaderName, value: &'static str) -> HeaderMap {
+    HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+}

@@ -1,0 +1,225 @@
+//! One errand of the reaper: find certain processes, ask them to terminate, kill them.
+//!
+//! With a list of processes (Linux) everything is found that is in the group or carries the marker,
+//! and the leader is collected last. Without one, only the group can be asked whether it is empty,
+//! and only after its leader was collected.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal, kill_process_group, test_kill_process_group};
+use tokio::sync::oneshot;
+
+use super::super::process::StopMethod;
+use super::process_group::ProcessGroup;
+#[cfg(target_os = "linux")]
+use super::process_table::{self, ProcessEntry, ProcessFilter, ProcessIdentity};
+
+/// How long killed processes may take to vanish before nobody waits for them any more.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// Something that the reaper has to end.
+pub(super) struct CleanupTask {
+    target: CleanupTarget,
+    /// Until when processes are asked; afterwards they are killed.
+    kill_at: Instant,
+    /// Whether the group was asked already.
+    group_signalled: bool,
+    /// Who was asked already.
+    #[cfg(target_os = "linux")]
+    signalled: Vec<ProcessIdentity>,
+    reply: Option<oneshot::Sender<usize>>,
+}
+
+enum CleanupTarget {
+    ProcessGroup {
+        group: ProcessGroup,
+        /// When the leader started: nothing of its tree is older.
+        #[cfg(target_os = "linux")]
+        started: u64,
+    },
+    Leftovers,
+}
+
+impl CleanupTask {
+    /// Clears a family that was ended in some way.
+    pub(super) fn for_group(
+        group: ProcessGroup,
+        by: StopMethod,
+        until: Instant,
+        reply: Option<oneshot::Sender<usize>>,
+    ) -> Self {
+        let target = CleanupTarget::ProcessGroup {
+            #[cfg(target_os = "linux")]
+            started: process_table::start_time(group.pid).unwrap_or(0),
+            group,
+        };
+        let until = if by == StopMethod::Kill { Instant::now() } else { until };
+        let mut task = Self::new(target, until, reply);
+        task.group_signalled = by != StopMethod::EndOfInput;
+        task
+    }
+
+    /// Ends everything that killed owners have left.
+    pub(super) fn for_leftovers(until: Instant, reply: oneshot::Sender<usize>) -> Self {
+        Self::new(CleanupTarget::Leftovers, until, Some(reply))
+    }
+
+    fn new(target: CleanupTarget, until: Instant, reply: Option<oneshot::Sender<usize>>) -> Self {
+        Self {
+            target,
+            kill_at: until,
+            group_signalled: false,
+            #[cfg(target_os = "linux")]
+            signalled: Vec::new(),
+            reply,
+        }
+    }
+
+    /// Gives up: nobody is told that the errand is done.
+    pub(super) fn without_reply(self) -> Self {
+        Self { reply: None, ..self }
+    }
+
+    /// Takes all errands one step further, and removes those that are done. Leaders that do not even
+    /// die when they are killed are put aside.
+    pub(super) fn run_round(tasks: &mut Vec<Self>, unkillable: &mut Vec<ProcessGroup>) {
+        if tasks.is_empty() {
+            return;
+        }
+        #[cfg(target_os = "linux")]
+        let entries = process_table::read(&combined_filter(tasks));
+        for mut task in std::mem::take(tasks) {
+            let now = Instant::now();
+            task.kill_now_if_nobody_waits(now);
+            #[cfg(target_os = "linux")]
+            let done = match &entries {
+                Some(entries) => task.step(entries, now),
+                None => task.step_without_table(now),
+            };
+            #[cfg(not(target_os = "linux"))]
+            let done = task.step_without_table(now);
+            if done || now > task.kill_at + KILL_LIMIT {
+                task.finish(unkillable);
+            } else {
+                tasks.push(task);
+            }
+        }
+    }
+
+    /// A family whose end nobody waits for is killed: its owner may exit at any time.
+    fn kill_now_if_nobody_waits(&mut self, now: Instant) {
+        let waits = self.reply.as_ref().is_some_and(|reply| !reply.is_closed());
+        if !waits && matches!(self.target, CleanupTarget::ProcessGroup { .. }) {
+            self.kill_at = self.kill_at.min(now);
+        }
+    }
+
+    /// Signals everything that was found. Returns whether there was nothing.
+    #[cfg(target_os = "linux")]
+    fn step(&mut self, entries: &[ProcessEntry], now: Instant) -> bool {
+        let gentle = now < self.kill_at;
+        let mut nothing = true;
+        for entry in entries.iter().filter(|entry| self.target.includes(entry)) {
+            nothing = false;
+            let is_new = !self.signalled.contains(&entry.id);
+            if is_new {
+                self.signalled.push(entry.id);
+            }
+            let asked = self.group_signalled && self.target.is_group_of(entry);
+            match (gentle, is_new && !asked) {
+                (true, true) => {
+                    entry.signal(Signal::TERM);
+                    entry.signal(Signal::CONT);
+                }
+                (true, false) => {}
+                (false, _) => entry.signal(Signal::KILL),
+            }
+        }
+        let CleanupTarget::ProcessGroup { group, .. } = &mut self.target else { return nothing };
+        if nothing {
+            // Its number stays ours up to here.
+            return group.reap();
+        }
+        if !gentle {
+            // Unlike the signals one by one, this also reaches what is being started just now.
+            group.signal(Signal::KILL);
+        }
+        false
+    }
+
+    /// Ends a group that cannot be looked into. Returns whether it is empty.
+    fn step_without_table(&mut self, now: Instant) -> bool {
+        let gentle = now < self.kill_at;
+        let CleanupTarget::ProcessGroup { group, .. } = &mut self.target else { return true };
+        if !group.reap() {
+            if !gentle {
+                group.signal(Signal::KILL);
+            }
+            return false;
+        }
+        // The leader is collected now, so only the others keep the group's number. It cannot have
+        // been given away in the moment between two rounds: numbers are reused last.
+        if test_kill_process_group(group.pid).is_err() {
+            return true;
+        }
+        let signal = if gentle { Signal::TERM } else { Signal::KILL };
+        if !gentle || !self.group_signalled {
+            self.group_signalled = true;
+            let _ = kill_process_group(group.pid, signal);
+        }
+        false
+    }
+
+    fn finish(self, unkillable: &mut Vec<ProcessGroup>) {
+        #[cfg(target_os = "linux")]
+        let found = self.signalled.len();
+        #[cfg(not(target_os = "linux"))]
+        let found = 0;
+        if let CleanupTarget::ProcessGroup { mut group, .. } = self.target
+            && !group.reap()
+        {
+            let process = group.raw_pid();
+            tracing::warn!(process, "a killed process does not exit");
+            unkillable.push(group);
+        }
+        if let Some(reply) = self.reply {
+            // Nobody may be waiting any more.
+            let _ = reply.send(found);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl CleanupTarget {
+    fn includes(&self, entry: &ProcessEntry) -> bool {
+        match self {
+            Self::ProcessGroup { group, .. } => {
+                self.is_group_of(entry) || entry.marker == Some(group.marker)
+            }
+            Self::Leftovers => entry.is_leftover(),
+        }
+    }
+
+    fn is_group_of(&self, entry: &ProcessEntry) -> bool {
+        match self {
+            Self::ProcessGroup { group, .. } => entry.group == group.raw_pid(),
+            Self::Leftovers => false,
+        }
+    }
+}
+
+/// Returns what all errands together are after.
+#[cfg(target_os = "linux")]
+fn combined_filter(tasks: &[CleanupTask]) -> ProcessFilter {
+    let mut filter = ProcessFilter { groups: Vec::new(), since: u64::MAX };
+    for task in tasks {
+        match &task.target {
+            CleanupTarget::ProcessGroup { group, started } => {
+                filter.groups.push(group.raw_pid());
+                filter.since = filter.since.min(*started);
+            }
+            CleanupTarget::Leftovers => filter.since = 0,
+        }
+    }
+    filter
+}

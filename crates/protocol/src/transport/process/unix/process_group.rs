@@ -1,0 +1,110 @@
+//! A child that leads its own group, and the guard that ends it.
+//!
+//! As long as the child is not collected, its number belongs to it, so signals to the group are
+//! safe. Only `reaper` collects.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+
+use super::super::launch::ProcessLaunch;
+use super::super::marker::Marker;
+use super::pipes::{self, OurEnds};
+use super::reaper;
+
+/// The numbers of all children that are not collected.
+static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// Returns the numbers of all children that are not collected.
+pub(super) fn leaders() -> MutexGuard<'static, BTreeSet<i32>> {
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A child, the group that it leads, and the marker that the rest of its tree carries.
+#[derive(Debug)]
+pub(super) struct ProcessGroup {
+    pub(super) pid: Pid,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
+    pub(super) marker: Marker,
+    is_reaped: bool,
+}
+
+/// Kills the group when it is dropped, and leaves the rest to the reaper.
+#[derive(Debug)]
+pub(super) struct GroupGuard {
+    group: Option<ProcessGroup>,
+    pid: Pid,
+}
+
+/// A child that was just started, with our ends of its pipes.
+pub(super) struct SpawnedChild {
+    pub(super) guard: GroupGuard,
+    pub(super) pipes: OurEnds,
+}
+
+/// Starts a program. Must run on a thread that never ends.
+pub(super) fn spawn(launch: &ProcessLaunch, marker: Marker) -> io::Result<SpawnedChild> {
+    let (pipes, ends) = pipes::create()?;
+    #[cfg(target_os = "linux")]
+    let pid = super::parent_death::start(super::exec_spec::ExecSpec::new(launch, marker)?, ends)?;
+    #[cfg(not(target_os = "linux"))]
+    let pid = super::std_spawn::start(launch, marker, ends)?;
+    leaders().insert(pid.as_raw_nonzero().get());
+    let group = ProcessGroup { pid, marker, is_reaped: false };
+    Ok(SpawnedChild { guard: GroupGuard { group: Some(group), pid }, pipes })
+}
+
+impl ProcessGroup {
+    /// Sends a signal to the group. The child must not be collected yet.
+    pub(super) fn signal(&self, signal: Signal) {
+        // The leader may have moved to another group. An error means that it has exited.
+        if kill_process_group(self.pid, signal).is_err() || signal == Signal::KILL {
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    /// Collects the child if it has exited. Returns whether it is gone, now or since before.
+    pub(super) fn reap(&mut self) -> bool {
+        // Once it is collected, its number may be another child's, which is not ours to collect. An
+        // error means that there is no such child any more.
+        if !self.is_reaped && !matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None)) {
+            self.is_reaped = true;
+            leaders().remove(&self.raw_pid());
+        }
+        self.is_reaped
+    }
+
+    /// Returns the number of the child and of its group.
+    pub(super) fn raw_pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+}
+
+impl GroupGuard {
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Sends a signal to the group.
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(group) = &self.group {
+            group.signal(signal);
+        }
+    }
+
+    /// Returns the family to somebody who ends it.
+    pub(super) fn release(mut self) -> Option<ProcessGroup> {
+        self.group.take()
+    }
+}
+
+impl Drop for GroupGuard {
+    fn drop(&mut self) {
+        if let Some(group) = self.group.take() {
+            group.signal(Signal::KILL);
+            reaper::clean_up_in_background(group);
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! The system's list of processes: who runs, in which group, with which marker (Linux).
+//!
+//! Nothing here is trusted twice. A number may have passed to another process between reading and
+//! signalling, so a signal goes through a descriptor that was opened before the process was looked
+//! at again. What cannot be read is not ours.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, geteuid, kill_process, pidfd_open, pidfd_send_signal,
+    test_kill_process,
+};
+
+use super::super::marker::{Marker, Owner, VARIABLE};
+
+/// The kernel lets arguments and environment together have 6 MiB.
+const ENVIRONMENT_LIMIT: u64 = 6 * 1024 * 1024;
+
+/// One line of numbers and a name of 16 characters.
+const STAT_LIMIT: usize = 4096;
+
+/// How many parents are looked at, in case the list changes into a circle while we look.
+const ANCESTOR_LIMIT: usize = 256;
+
+/// How often the list is read again because it has changed.
+const PASS_LIMIT: usize = 100;
+
+/// How often, and after which pause, a process is looked at again that has no environment yet.
+const EXEC_LIMIT: usize = 200;
+const EXEC_PAUSE: Duration = Duration::from_micros(50);
+
+/// A running process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ProcessEntry {
+    pub(super) id: ProcessIdentity,
+    pub(super) group: i32,
+    pub(super) marker: Option<Marker>,
+}
+
+/// A process beyond doubt: a number, and when the process that has it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ProcessIdentity {
+    pub(super) pid: i32,
+    started: u64,
+}
+
+/// Which processes somebody asks for.
+pub(super) struct ProcessFilter {
+    /// Processes of these groups, whatever their marker.
+    pub(super) groups: Vec<i32>,
+    /// Marked processes that started at this time or later.
+    pub(super) since: u64,
+}
+
+/// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
+///
+/// The names come many at once, so a process could hide by starting another one after that and
+/// leaving before it is looked at. Therefore the list is read again until it has no new names: who
+/// is started after that is started by somebody who was found.
+pub(super) fn read(filter: &ProcessFilter) -> Option<Vec<ProcessEntry>> {
+    if !is_of_our_namespace() {
+        return None;
+    }
+    let mut entries = Vec::new();
+    let mut seen = HashSet::new();
+    let mut buffer = Vec::new();
+    for _ in 0..PASS_LIMIT {
+        let known = seen.len();
+        for pid in all_numbers().ok()? {
+            if seen.insert(pid) {
+                let stat = Stat::read(pid, &mut buffer);
+                entries.extend(stat.and_then(|stat| filter.entry(&stat, &mut buffer)));
+            }
+        }
+        if seen.len() == known {
+            break;
+        }
+    }
+    Some(entries)
+}
+
+/// Returns the numbers of all processes; threads are not in the list.
+fn all_numbers() -> io::Result<impl Iterator<Item = i32>> {
+    Ok(fs::read_dir("/proc")?.flatten().filter_map(|it| number(&it.file_name())))
+}
+
+impl ProcessFilter {
+    /// Returns the process if it is wanted and may still do something.
+    fn entry(&self, stat: &Stat, buffer: &mut Vec<u8>) -> Option<ProcessEntry> {
+        if stat.is_dead() {
+            return None;
+        }
+        let is_member = self.groups.contains(&stat.group);
+        if !is_member && stat.started < self.since {
+            return None;
+        }
+        let marker = marker(stat.pid, buffer);
+        let id = ProcessIdentity { pid: stat.pid, started: stat.started };
+        (is_member || marker.is_some()).then_some(ProcessEntry { id, group: stat.group, marker })
+    }
+}
+
+/// Tells whether there is a list, and its numbers are those that we know processes by.
+fn is_of_our_namespace() -> bool {
+    let own = std::process::id().to_string();
+    fs::read_link("/proc/self").is_ok_and(|path| path == Path::new(&own))
+}
+
+/// A child of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChildProcess {
+    pub(super) pid: i32,
+    pub(super) is_dead: bool,
+}
+
+/// Returns all children of this process, dead ones included; none where there is no list.
+pub(super) fn children() -> Vec<ChildProcess> {
+    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    let mut buffer = Vec::new();
+    all_numbers()
+        .into_iter()
+        .flatten()
+        .filter_map(|pid| Stat::read(pid, &mut buffer))
+        .filter(|stat| stat.parent == own)
+        .map(|stat| ChildProcess { pid: stat.pid, is_dead: stat.is_dead() })
+        .collect()
+}
+
+/// Kills everything that carries a marker of this owner. Returns whether there was anything.
+pub(super) fn kill_marked(owner: Owner) -> bool {
+    let filter = ProcessFilter { groups: Vec::new(), since: owner.started };
+    let entries = read(&filter).unwrap_or_default().into_iter();
+    let marked = entries.filter(|entry| entry.marker.is_some_and(|it| it.owner == owner));
+    marked.inspect(|entry| entry.signal(Signal::KILL)).count() > 0
+}
+
+/// Returns when a process started.
+pub(super) fn start_time(pid: Pid) -> Option<u64> {
+    Some(Stat::read(pid.as_raw_nonzero().get(), &mut Vec::new())?.started)
+}
+
+/// Returns when this process started.
+pub(in super::super) fn own_start_time() -> Option<u64> {
+    let stat = Stat::read_from(Path::new("/proc/self/stat"), &mut Vec::new())?;
+    (u32::try_from(stat.pid).ok() == Some(std::process::id())).then_some(stat.started)
+}
+
+/// Returns the number of our process namespace.
+pub(in super::super) fn own_namespace() -> Option<u64> {
+    fs::metadata("/proc/self/ns/pid").ok().map(|metadata| metadata.ino())
+}
+
+impl ProcessEntry {
+    /// Tells whether this process is left over from an owner that is gone, and ours to end.
+    ///
+    /// Neither we nor anybody above us is: if a person works in a shell that a lost server has
+    /// started, ending it would end the person's work.
+    pub(super) fn is_leftover(&self) -> bool {
+        let Some(marker) = self.marker else { return false };
+        let ours = Owner::current();
+        marker.owner.namespace == ours.namespace
+            && ours.namespace != 0
+            && marker.owner != ours
+            && !is_running(marker.owner)
+            && is_same_user(self.id.pid)
+            && !is_ancestor_or_self(self.id.pid)
+    }
+
+    /// Sends a signal, if it is still this process.
+    pub(super) fn signal(&self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.id.pid) else { return };
+        let descriptor = pidfd_open(pid, PidfdFlags::empty());
+        let is_same = || start_time(pid) == Some(self.id.started);
+        let sent = match descriptor {
+            Ok(descriptor) if is_same() => pidfd_send_signal(descriptor, signal),
+            // Where there are no descriptors, the second look right before has to do.
+            Err(Errno::NOSYS | Errno::PERM) if is_same() => kill_process(pid, signal),
+            Ok(_) | Err(_) => return,
+        };
+        if let Err(error) =
+            sent.or_else(|error| if error == Errno::SRCH { Ok(()) } else { Err(error) })
+        {
+            tracing::debug!(process = self.id.pid, %error, "a signal was refused");
+        }
+    }
+}
+
+/// Tells whether an owner still runs. In doubt it does.
+fn is_running(owner: Owner) -> bool {
+    let Some(pid) = i32::try_from(owner.pid).ok().and_then(Pid::from_raw) else { return true };
+    // The list may hide other people's processes; a signal to one is refused, which tells as much.
+    if test_kill_process(pid) == Err(Errno::SRCH) {
+        return false;
+    }
+    let Some(stat) = Stat::read(pid.as_raw_nonzero().get(), &mut Vec::new()) else { return true };
+    stat.started == owner.started && !stat.is_dead()
+}
+
+/// Tells whether a process runs for the same person as we do.
+fn is_same_user(pid: i32) -> bool {
+    fs::metadata(format!("/proc/{pid}")).is_ok_and(|folder| folder.uid() == geteuid().as_raw())
+}
+
+/// Tells whether a process is we, or has started us, or has started that, and so on.
+fn is_ancestor_or_self(pid: i32) -> bool {
+    let mut buffer = Vec::new();
+    let parent = |&pid: &i32| Stat::read(pid, &mut buffer).map(|stat| stat.parent);
+    let own = i32::try_from(std::process::id()).ok();
+    std::iter::successors(own, parent).take(ANCESTOR_LIMIT).any(|above| above == pid)
+}
+
+/// The numbers in `/proc/<pid>/stat` that we use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    pid: i32,
+    state: u8,
+    parent: i32,
+    group: i32,
+    flags: u64,
+    threads: u64,
+    started: u64,
+    environment_end: u64,
+}
+
+impl Stat {
+    fn read(pid: i32, buffer: &mut Vec<u8>) -> Option<Self> {
+        Self::read_from(Path::new(&format!("/proc/{pid}/stat")), buffer)
+    }
+
+    fn read_from(path: &Path, buffer: &mut Vec<u8>) -> Option<Self> {
+        // The kernel hands out the whole line at once.
+        buffer.resize(STAT_LIMIT, 0);
+        let length = File::open(path).and_then(|mut file| file.read(buffer)).ok()?;
+        Self::parse(&buffer[..length])
+    }
+
+    fn parse(line: &[u8]) -> Option<Self> {
+        // The name in parentheses may hold anything, also parentheses.
+        let name_end = line.iter().rposition(|&byte| byte == b')')?;
+        let pid = str::from_utf8(line.split(|&byte| byte == b' ').next()?).ok()?.parse().ok()?;
+        let rest = str::from_utf8(line.get(name_end + 1..)?).ok()?;
+        // The first of these fields is the third of the line.
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        Some(Self {
+            pid,
+            state: *fields.first()?.as_bytes().first()?,
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            flags: fields.get(6)?.parse().ok()?,
+            threads: fields.get(17)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+            // Old kernels do not tell.
+            environment_end: fields.get(48).map_or(Some(1), |field| field.parse().ok())?,
+        })
+    }
+
+    /// Tells whether only the name is left: a zombie that nobody has collected. A process whose
+    /// first thread has ended looks the same, but has others.
+    fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X') && self.threads <= 1
+    }
+
+    /// Tells whether the process is between two programs. The kernel's own threads never have one.
+    fn is_in_exec(&self) -> bool {
+        const KERNEL_THREAD: u64 = 0x0020_0000;
+        self.environment_end == 0 && self.flags & KERNEL_THREAD == 0 && !self.is_dead()
+    }
+}
+
+/// Reads the marker from the environment that a process was started with.
+fn marker(pid: i32, buffer: &mut Vec<u8>) -> Option<Marker> {
+    let path = format!("/proc/{pid}/environ");
+    for _ in 0..EXEC_LIMIT {
+        if read_up_to(ENVIRONMENT_LIMIT, Path::new(&path), buffer).ok()? > 0 {
+            return find_marker(buffer);
+        }
+        // A process that is just becoming another program has no environment for a moment.
+        if !Stat::read(pid, buffer)?.is_in_exec() {
+            return None;
+        }
+        std::thread::sleep(EXEC_PAUSE);
+    }
+    None
+}
+
+fn find_marker(environment: &[u8]) -> Option<Marker> {
+    let name = VARIABLE.as_bytes();
+    let value = |entry: &[u8]| Some(Marker::parse(entry.strip_prefix(name)?.strip_prefix(b"=")?));
+    memchr::memmem::find(environment, name)?;
+    environment.split(|&byte| byte == 0).find_map(value).flatten()
+}
+
+fn read_up_to(limit: u64, path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    /// What almost every environment fits into; no more is kept between two files.
+    const USUAL: usize = 16 * 1024;
+    buffer.clear();
+    buffer.shrink_to(USUAL);
+    buffer.reserve(USUAL);
+    File::open(path)?.take(limit).read_to_end(buffer)
+}
+
+fn number(name: &OsStr) -> Option<i32> {
+    name.to_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "the list itself is tested, not a server")]
+    fn shell(script: &str) -> Child {
+        Command::new("/bin/sh").args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_name_with_parentheses_is_parsed() {
+        let end = "0 ".repeat(28) + "77 0";
+        let line = format!("42 (a) R 1) S 7 9 9 0 -1 64 1 0 0 0 0 0 0 0 20 0 3 0 5500 {end}");
+        let expected = Stat {
+            pid: 42,
+            state: b'S',
+            parent: 7,
+            group: 9,
+            flags: 64,
+            threads: 3,
+            started: 5500,
+            environment_end: 77,
+        };
+        assert_eq!(Stat::parse(line.as_bytes()), Some(expected));
+        assert_eq!(Stat::parse(b"42 (a) S 7"), None);
+        assert_eq!(Stat::parse(b""), None);
+    }
+
+    #[test]
+    fn a_marker_is_found_only_as_a_whole_variable() {
+        let marker = Marker::next();
+        let found = |text: String| find_marker(text.as_bytes());
+        assert_eq!(found(format!("A=1\0WHARF_SESSION={marker}\0B=2\0")), Some(marker));
+        assert_eq!(found(format!("WHARF_SESSION={marker}")), Some(marker));
+        assert_eq!(found(format!("X=WHARF_SESSION={marker}\0")), None);
+        assert_eq!(found(format!("WHARF_SESSION_X={marker}\0")), None);
+        assert_eq!(found("WHARF_SESSION=\0".into()), None);
+        assert_eq!(found(String::new()), None);
+    }
+
+    #[test]
+    fn an_owner_is_running_only_as_the_same_process() {
+        let ours = Owner::current();
+        assert!(ours.started > 0 && ours.namespace > 0);
+        assert!(is_running(ours));
+        assert!(!is_running(Owner { started: ours.started + 1, ..ours }));
+        assert!(!is_running(Owner { pid: 0x3fff_ffff, ..ours }));
+        assert!(is_running(Owner { pid: 0, ..ours }), "in doubt it lives");
+    }
+
+    #[test]
+    fn this_process_and_its_ancestors_are_not_leftovers() {
+        let gone = Owner { pid: 0x3fff_ffff, ..Owner::current() };
+        let mut marker = Marker::next();
+        marker.owner = gone;
+        let own = i32::try_from(std::process::id()).unwrap();
+        let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get();
+        for pid in [own, parent] {
+            let id = ProcessIdentity { pid, started: 0 };
+            assert!(is_ancestor_or_self(pid));
+            assert!(!ProcessEntry { id, group: pid, marker: Some(marker) }.is_leftover());
+        }
+    }
+
+    #[test]
+    fn a_child_is_found_until_it_has_exited() {
+        let mut child = shell("read x");
+        let number = i32::try_from(child.id()).unwrap();
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let is_found = || {
+            let entries = read(&ProcessFilter { groups: vec![group], since: u64::MAX }).unwrap();
+            entries.iter().any(|entry| entry.id.pid == number)
+        };
+        assert!(is_found());
+        drop(child.stdin.take());
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&child)), options).unwrap();
+        assert!(!is_found(), "it has exited, although nobody has collected it");
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_group_is_found_without_a_marker() {
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let filter = ProcessFilter { groups: vec![group], since: u64::MAX };
+        let entries = read(&filter).unwrap();
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(entries.iter().any(|entry| entry.id.pid == own && entry.group == group));
+        assert!(entries.iter().all(|entry| entry.group == group));
+    }
+}

@@ -1,0 +1,309 @@
+//! Reads the answer to a request: a JSON body, or events until the answer is among them.
+//!
+//! A legacy stream that breaks off after an event with an id is resumed from there; whatever else
+//! is on a stream is routed like everything a server says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::oneshot;
+
+use super::exchange::{StreamableHttp, http_error};
+use super::session::SessionSnapshot;
+use crate::Json;
+use crate::envelope::{self, Id, Message, Received, Response as RpcResponse, RpcError};
+use crate::http_client::{Body, HttpError, HttpResponse};
+use crate::session::{RequestError, RequestOutcome, Warning};
+use crate::transport::events::{Event, EventParser};
+
+/// How long to wait before a stream is resumed, if the server does not say.
+const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+/// The longest wait that a server may ask for.
+const MAX_RETRY: Duration = Duration::from_secs(60);
+
+/// One request whose answer is being read.
+pub(super) struct ResponseReader<'a> {
+    pub(super) http: &'a Arc<StreamableHttp>,
+    pub(super) id: u64,
+    pub(super) snapshot: &'a SessionSnapshot,
+}
+
+/// Where a text comes from.
+#[derive(Clone, Copy)]
+enum MessageSource {
+    /// The whole body of an answer.
+    Body,
+    /// One of the events on a stream.
+    Event,
+}
+
+/// Where a stream was when it broke off.
+#[derive(Default)]
+struct ResumePoint {
+    last: Option<ByteString>,
+    retry: Option<Duration>,
+}
+
+impl ResponseReader<'_> {
+    /// Reads the answer; `None` if the server accepted the request but said nothing here.
+    pub(super) async fn read(
+        &self,
+        response: HttpResponse,
+        answer: &mut oneshot::Receiver<RequestOutcome>,
+    ) -> Result<Option<Json>, RequestError> {
+        if has_content_type(&response.headers, "text/event-stream") {
+            return self.read_events(response.body, answer).await.map(Some);
+        }
+        let status = response.status;
+        let is_json = has_content_type(&response.headers, "application/json");
+        let limit = self.http.core.limits.message;
+        let body = response.body.collect(limit).await.map_err(|error| self.body_error(error))?;
+        if body.trim_ascii().is_empty() {
+            return if status == StatusCode::ACCEPTED || status == StatusCode::NO_CONTENT {
+                Ok(None)
+            } else {
+                Err(RequestError::InvalidResponse("an empty body".into()))
+            };
+        }
+        if let Some(outcome) = self.find_outcome(&body, MessageSource::Body) {
+            if !is_json {
+                self.warn("sends JSON as something else");
+            }
+            return outcome.map(Some);
+        }
+        // Events without the header that announces them.
+        let mut parser = EventParser::new(limit);
+        parser.push(body.clone());
+        while let Ok(Some(event)) = parser.next_event() {
+            if let Some(outcome) = self.find_outcome(&event.data, MessageSource::Event) {
+                return outcome.map(Some);
+            }
+        }
+        match status {
+            StatusCode::ACCEPTED => Ok(None),
+            _ if is_answer(&body) => {
+                Err(RequestError::InvalidResponse("a result with another id".into()))
+            }
+            _ => Err(RequestError::InvalidResponse("no JSON-RPC message".into())),
+        }
+    }
+
+    /// Looks for our answer in one text, and routes everything else in it.
+    fn find_outcome(
+        &self,
+        text: &Bytes,
+        source: MessageSource,
+    ) -> Option<Result<Json, RequestError>> {
+        let core = &self.http.core;
+        let mut found = None;
+        let mut take = |message: Message, is_alone: bool| match message {
+            Message::Response(RpcResponse { id, outcome }) if found.is_none() => {
+                let named = id.as_ref().and_then(Id::as_sent_number);
+                let is_open = |id| core.pending.is_open(id);
+                let is_ours = match (source, &outcome) {
+                    // Without an id it can hardly be meant for another request, but a result under
+                    // another id says nothing about ours.
+                    (MessageSource::Event, _) | (_, Ok(_)) => is_alone && id.is_none(),
+                    // Some servers put a word in place of the id when they refuse; that settles nothing
+                    // either, but its reason is worth more than its absence.
+                    (MessageSource::Body, Err(_)) => is_alone && !named.is_some_and(is_open),
+                };
+                if named == Some(self.id) || is_ours {
+                    let is_named = named == Some(self.id);
+                    if !is_named {
+                        core.warnings.add(Warning::MissingId);
+                    }
+                    found = Some(outcome.map_err(|error| {
+                        if is_named {
+                            RequestError::Refused(error)
+                        } else {
+                            RequestError::Inconclusive { error, status: None }
+                        }
+                    }));
+                } else {
+                    core.receive(
+                        Received::One(Message::Response(RpcResponse { id, outcome })),
+                        self.http,
+                    );
+                }
+            }
+            other => core.receive(Received::One(other), self.http),
+        };
+        match core.read(text) {
+            Some(Received::One(message)) => take(message, true),
+            Some(Received::Many { messages, malformed }) => {
+                if malformed > 0 {
+                    core.warnings.add(Warning::JunkOutput);
+                }
+                for message in messages {
+                    take(message, false);
+                }
+            }
+            None => {}
+        }
+        found
+    }
+
+    async fn read_events(
+        &self,
+        body: Body,
+        answer: &mut oneshot::Receiver<RequestOutcome>,
+    ) -> Result<Json, RequestError> {
+        let mut resume_point = ResumePoint::default();
+        let mut body = body;
+        loop {
+            let broken = tokio::select! {
+                biased;
+                found = self.events_until_answer(&mut body, &mut resume_point) => match found {
+                    Ok(outcome) => {
+                        body.release();
+                        return outcome;
+                    }
+                    Err(broken) => broken,
+                },
+                elsewhere = wait_for_other_stream(answer) => return elsewhere,
+            };
+            // A modern stream cannot be resumed, nor one whose events have no ids.
+            let (false, Some(last)) = (self.snapshot.is_modern(), resume_point.last.clone()) else {
+                return Err(broken);
+            };
+            let retry = resume_point.retry.unwrap_or(DEFAULT_RETRY).min(MAX_RETRY);
+            let resumed = async {
+                tokio::time::sleep(retry).await;
+                self.http.resume(&last).await
+            };
+            body = tokio::select! {
+                biased;
+                elsewhere = wait_for_other_stream(answer) => return elsewhere,
+                resumed = resumed => resumed.map_err(|_| broken)?,
+            };
+        }
+    }
+
+    /// Reads events; the outer error says how the stream broke off before the answer.
+    async fn events_until_answer(
+        &self,
+        body: &mut Body,
+        resume_point: &mut ResumePoint,
+    ) -> Result<Result<Json, RequestError>, RequestError> {
+        let limit = self.http.core.limits.message;
+        let mut parser = EventParser::new(limit);
+        loop {
+            while let Some(event) =
+                parser.next_event().map_err(|_| RequestError::TooLarge { limit })?
+            {
+                if let Some(outcome) = self.take_event(&event, resume_point) {
+                    return Ok(outcome);
+                }
+            }
+            match body.chunk().await {
+                Ok(Some(chunk)) => parser.push(chunk),
+                Ok(None) => break,
+                Err(error) => return Err(self.body_error(error)),
+            }
+        }
+        // Some servers forget the empty line after their last event.
+        if let Ok(Some(event)) = parser.finish()
+            && let Some(outcome) = self.take_event(&event, resume_point)
+        {
+            self.warn("does not end its last event");
+            return Ok(outcome);
+        }
+        Err(RequestError::StreamEnded)
+    }
+
+    fn take_event(
+        &self,
+        event: &Event,
+        resume_point: &mut ResumePoint,
+    ) -> Option<Result<Json, RequestError>> {
+        if let Some(id) = &event.id {
+            resume_point.last = Some(id.clone()).filter(|id| !id.is_empty());
+        }
+        resume_point.retry = event.retry.or(resume_point.retry);
+        if event.data.trim_ascii().is_empty() {
+            return None;
+        }
+        let is_message = event.is_message();
+        let outcome = self.find_outcome(&event.data, MessageSource::Event);
+        if outcome.is_some() && !is_message {
+            self.warn("answers with events that are no messages");
+        }
+        outcome
+    }
+
+    fn warn(&self, what: &str) {
+        self.http.core.warnings.add(Warning::Other(what.into()));
+    }
+
+    fn body_error(&self, error: HttpError) -> RequestError {
+        match error {
+            HttpError::TooLarge { .. } => {
+                RequestError::TooLarge { limit: self.http.core.limits.message }
+            }
+            error => http_error(error),
+        }
+    }
+}
+
+/// Waits for the answer to come on another stream.
+async fn wait_for_other_stream(
+    answer: &mut oneshot::Receiver<RequestOutcome>,
+) -> Result<Json, RequestError> {
+    match answer.await {
+        Ok(found) => found.into_result(),
+        // Nobody will send any more; the stream itself still may.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Tells whether an answer is of this kind.
+pub(super) fn has_content_type(headers: &HeaderMap, kind: &str) -> bool {
+    let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    found.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind)
+}
+
+/// Which request an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ErrorSubject {
+    /// The one it came as the answer to.
+    ThisRequest,
+    /// It does not say.
+    Unknown,
+}
+
+/// Finds the JSON-RPC error in a body with a status that says no.
+pub(super) fn rpc_error_in(body: &Bytes, id: u64) -> Option<(RpcError, ErrorSubject)> {
+    match envelope::read(body.clone()).ok()? {
+        Received::One(Message::Response(RpcResponse { id: named, outcome: Err(error) })) => {
+            match named.as_ref().and_then(Id::as_sent_number) {
+                Some(named) if named == id => Some((error, ErrorSubject::ThisRequest)),
+                Some(_) => None,
+                None => Some((error, ErrorSubject::Unknown)),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Tells whether a body is one answer, whatever it is the answer to.
+fn is_answer(body: &Bytes) -> bool {
+    matches!(envelope::read(body.clone()), Ok(Received::One(Message::Response(_))))
+}
+
+/// Tells whether a body with a status that says no holds the answer to this very request.
+pub(super) fn is_answer_to(body: &Bytes, id: u64) -> bool {
+    let is_ours = |message: &Message| match message {
+        Message::Response(answer) => answer.id.as_ref().and_then(Id::as_sent_number) == Some(id),
+        _ => false,
+    };
+    match envelope::read(body.clone()) {
+        Ok(Received::One(message)) => is_ours(&message),
+        Ok(Received::Many { messages, .. }) => messages.iter().any(is_ours),
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,192 @@
+//! What a server asks the person or the client for.
+//!
+//! Before 2026-07-28 a question is a request of its own; since then it comes inside a result that
+//! is not complete. The questions themselves are the same.
+
+use bytestring::ByteString;
+
+use super::fields::{JsonFields, entry, view};
+use super::violation::{JsonType, MemberRule, ObjectRules};
+use crate::{Json, Members, scan};
+
+view! {
+    /// A result that is not complete: questions to answer before the request is sent again.
+    InputRequired, &[("", &[
+        MemberRule::required("resultType", JsonType::String),
+        MemberRule::optional("inputRequests", JsonType::Object),
+        MemberRule::optional("requestState", JsonType::String),
+    ])]
+}
+
+impl InputRequired {
+    /// Returns the questions, in order.
+    pub fn requests(&self) -> Vec<InputRequest> {
+        InputRequest::list(&self.raw)
+    }
+
+    /// Returns what has to be sent back exactly as it came, if anything has.
+    pub fn request_state(&self) -> Option<Json> {
+        self.raw.field("requestState").filter(|state| !state.is_null())
+    }
+}
+
+/// One of the questions in a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputRequest {
+    /// What the answer has to be filed under.
+    pub key: ByteString,
+    /// What is asked, such as `elicitation/create`; empty if the server did not say.
+    pub method: ByteString,
+    /// The details.
+    pub params: Option<Json>,
+}
+
+impl InputRequest {
+    /// Reads the questions in a result or in a task.
+    pub(super) fn list(raw: &Json) -> Vec<Self> {
+        let Some(requests) = raw.object_at("inputRequests") else { return Vec::new() };
+        let read = |(key, request): (&str, &serde_json::value::RawValue)| {
+            let [method, params] = scan::find(request.get(), ["method", "params"]);
+            let part = |found: Option<_>| found.map(|found| raw.part_at(found));
+            Self {
+                key: key.into(),
+                method: part(method).and_then(|method| method.as_text()).unwrap_or_default(),
+                params: part(params).filter(|params| !params.is_null()),
+            }
+        };
+        requests.members().iter().flat_map(Members::iter).map(read).collect()
+    }
+}
+
+const ELICITATION: ObjectRules = &[(
+    "",
+    &[
+        MemberRule::required("message", JsonType::String),
+        MemberRule::optional("mode", JsonType::String).one_of(&["form", "url"]),
+        MemberRule::optional("requestedSchema", JsonType::Object),
+        MemberRule::optional("url", JsonType::String),
+        MemberRule::optional("elicitationId", JsonType::String),
+    ],
+)];
+
+view! {
+    /// A question to the person: the parameters of `elicitation/create`.
+    Elicitation, ELICITATION
+}
+
+/// How the person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ElicitationMode {
+    /// With a form.
+    Form {
+        /// The schema of the form; allows nothing but an empty object if the server sent none.
+        schema: Json,
+    },
+    /// With a page in a browser.
+    Url {
+        /// Its address: foreign, to be shown before it is opened.
+        url: ByteString,
+        /// What the server calls it when it says that it is done (2025-11-25).
+        id: Option<ByteString>,
+    },
+    /// In a way that Wharf does not know, or without what that way needs.
+    Unknown,
+}
+
+impl Elicitation {
+    /// Returns the question: foreign text.
+    pub fn message(&self) -> ByteString {
+        self.raw.text_at("message").unwrap_or_default()
+    }
+
+    /// Returns how the person is asked; with a form, if the server did not say.
+    pub fn mode(&self) -> ElicitationMode {
+        let mode = self.raw.text_at("mode");
+        match mode.as_deref().unwrap_or("form") {
+            "form" => ElicitationMode::Form {
+                schema: self
+                    .raw
+                    .object_at("requestedSchema")
+                    .unwrap_or_else(|| Json::trusted(r#"{"type":"object","properties":{}}"#)),
+            },
+            "url" => match self.raw.text_at("url") {
+                Some(url) => ElicitationMode::Url { url, id: self.raw.text_at("elicitationId") },
+                None => ElicitationMode::Unknown,
+            },
+            _ => ElicitationMode::Unknown,
+        }
+    }
+}
+
+view! {
+    /// The data of the error that wants pages to be visited first (-32042, 2025-11-25).
+    UrlElicitationRequired, &[("", &[MemberRule::required("elicitations", JsonType::Array)])]
+}
+
+impl UrlElicitationRequired {
+    /// Returns the pages.
+    pub fn elicitations(&self) -> Vec<Elicitation> {
+        self.raw.items_at("elicitations").into_iter().map(Elicitation::read).collect()
+    }
+}
+
+entry! {
+    /// A folder or another place that a client lets servers know about.
+    Root, "roots", "uri" as uri, &[("", &[MemberRule::optional("name", JsonType::String)])]
+}
+
+impl Root {
+    /// Returns its name for people.
+    pub fn name(&self) -> Option<ByteString> {
+        self.raw.text_at("name")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn input_requests_keep_their_order_and_the_request_state_its_bytes() {
+        let result = InputRequired::read(json(
+            r#"{"resultType":"input_required","requestState":"{\"a\": \u00e9}",
+            "inputRequests":{"z":{"method":"roots/list"},
+            "a":{"method":"elicitation/create","params":{"message":"m"}},"bad":7}}"#,
+        ));
+        let rendered: Vec<_> = result
+            .requests()
+            .into_iter()
+            .map(|request| {
+                format!("{} {} {}", request.key, request.method, request.params.is_some())
+            })
+            .collect();
+        assert_eq!(rendered, ["z roots/list false", "a elicitation/create true", "bad  false"]);
+        assert_eq!(result.request_state().unwrap().as_str(), r#""{\"a\": \u00e9}""#);
+    }
+
+    #[test]
+    fn a_result_without_input_requests_has_none() {
+        for text in
+            ["{}", r#"{"inputRequests":null,"requestState":null}"#, r#"{"inputRequests":[1]}"#]
+        {
+            let result = InputRequired::read(json(text));
+            assert!(result.requests().is_empty() && result.request_state().is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_elicitation_without_a_mode_is_a_form() {
+        let mode = |text: &str| Elicitation::read(json(text)).mode();
+        let form = ElicitationMode::Form { schema: json(r#"{"type":"object"}"#) };
+        assert_eq!(mode(r#"{"requestedSchema":{"type":"object"}}"#), form);
+        assert!(matches!(mode(r#"{"mode":"form"}"#), ElicitationMode::Form { .. }));
+        let url = ElicitationMode::Url { url: "https://a.example".into(), id: None };
+        assert_eq!(mode(r#"{"mode":"url","url":"https://a.example"}"#), url);
+        assert_eq!(mode(r#"{"mode":"url"}"#), ElicitationMode::Unknown);
+        assert_eq!(mode(r#"{"mode":"telepathy"}"#), ElicitationMode::Unknown);
+    }
+}

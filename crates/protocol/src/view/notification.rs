@@ -1,0 +1,196 @@
+//! What servers tell without being asked: log lines, progress, changes, withdrawn requests.
+
+use bytestring::ByteString;
+
+use super::fields::{JsonFields, view};
+use super::violation::{JsonType, MemberRule};
+use crate::Json;
+
+view! {
+    /// A line for the log: `notifications/message`.
+    LogMessage, &[("", &[
+        MemberRule::required("level", JsonType::String).one_of(LogLevel::NAMES),
+        MemberRule::optional("logger", JsonType::String),
+    ])]
+}
+
+impl LogMessage {
+    /// Returns how serious it is; information, if the server did not say.
+    pub fn level(&self) -> LogLevel {
+        let level = self.raw.text_at("level");
+        level.and_then(|level| LogLevel::read(&level)).unwrap_or(LogLevel::Info)
+    }
+
+    /// Returns which part of the server speaks.
+    pub fn logger(&self) -> Option<ByteString> {
+        self.raw.text_at("logger")
+    }
+
+    /// Returns what it says: any value.
+    pub fn data(&self) -> Option<Json> {
+        self.raw.field("data")
+    }
+
+    /// Returns what it says as a line: the text, or the value as JSON. Foreign text.
+    pub fn text(&self) -> ByteString {
+        let data = self.data().or_else(|| self.raw.field("message"));
+        let data = data.unwrap_or_else(Json::null);
+        data.as_text().unwrap_or_else(|| data.as_str().into())
+    }
+}
+
+/// How serious a log message is, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// For those who look for a mistake.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Worth noticing.
+    Notice,
+    /// It goes on, worse than before.
+    Warning,
+    /// Something failed.
+    Error,
+    /// Something important failed.
+    Critical,
+    /// Somebody has to act now.
+    Alert,
+    /// Nothing works any more.
+    Emergency,
+}
+
+impl LogLevel {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    const NAMES: &'static [&'static str] =
+        &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+    /// Returns its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// Reads a level, also in the spelling of other loggers.
+    pub fn read(text: &str) -> Option<Self> {
+        let text = text.trim().to_ascii_lowercase();
+        match text.as_str() {
+            "trace" => Some(Self::Debug),
+            "information" => Some(Self::Info),
+            "warn" => Some(Self::Warning),
+            "err" => Some(Self::Error),
+            "fatal" => Some(Self::Critical),
+            text => Self::named(text),
+        }
+    }
+
+    /// Returns the level of exactly this name.
+    pub(crate) fn named(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text)
+    }
+}
+
+view! {
+    /// How far a request is: `notifications/progress`.
+    Progress, &[("", &[
+        MemberRule::required("progress", JsonType::Number),
+        MemberRule::optional("total", JsonType::Number),
+        MemberRule::optional("message", JsonType::String),
+    ])]
+}
+
+impl Progress {
+    /// Returns the token of the request, as it was sent with it.
+    pub fn token(&self) -> Option<Json> {
+        self.raw.field("progressToken")
+    }
+
+    /// Returns how much is done.
+    pub fn progress(&self) -> Option<f64> {
+        self.raw.f64_at("progress")
+    }
+
+    /// Returns how much there is to do.
+    pub fn total(&self) -> Option<f64> {
+        self.raw.f64_at("total")
+    }
+
+    /// Returns what is being done: foreign text.
+    pub fn message(&self) -> Option<ByteString> {
+        self.raw.text_at("message")
+    }
+}
+
+view! {
+    /// A request is withdrawn: `notifications/cancelled`.
+    Cancelled, &[("", &[MemberRule::optional("reason", JsonType::String)])]
+}
+
+impl Cancelled {
+    /// Returns which request it is about.
+    pub fn request_id(&self) -> Option<Json> {
+        self.raw.field("requestId").filter(|id| !id.is_null())
+    }
+
+    /// Returns why: foreign text.
+    pub fn reason(&self) -> Option<ByteString> {
+        self.raw.text_at("reason")
+    }
+}
+
+view! {
+    /// Something changed: the parameters of `notifications/resources/updated`, of the
+    /// `list_changed` family, and of `notifications/elicitation/complete`.
+    ChangeNotification, &[]
+}
+
+impl ChangeNotification {
+    /// Returns the address of the resource that changed.
+    pub fn uri(&self) -> Option<ByteString> {
+        self.raw.text_at("uri")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn log_levels_are_read_in_all_known_spellings() {
+        for level in LogLevel::ALL {
+            assert_eq!(LogLevel::read(level.as_str()), Some(level));
+        }
+        assert_eq!(LogLevel::read(" WARN"), Some(LogLevel::Warning));
+        assert_eq!(LogLevel::read("loud"), None);
+        assert_eq!(LogMessage::read(json(r#"{"level":5}"#)).level(), LogLevel::Info);
+    }
+
+    #[test]
+    fn a_log_line_may_hold_anything() {
+        let text = |text: &str| LogMessage::read(json(text)).text();
+        assert_eq!(text(r#"{"data":"a\nb"}"#), "a\nb");
+        assert_eq!(text(r#"{"data":{"a":1}}"#), r#"{"a":1}"#);
+        assert_eq!(text(r#"{"message":"m"}"#), "m");
+        assert_eq!(text("[]"), "null");
+    }
+
+    #[test]
+    fn invalid_progress_members_are_ignored() {
+        let text = r#"{"progressToken":7,"progress":0.5,"total":null}"#;
+        let progress = Progress::read(json(text));
+        assert_eq!((progress.progress(), progress.total()), (Some(0.5), None));
+    }
+}

@@ -1,0 +1,202 @@
+//! What a server says about itself: its capabilities and its name.
+//!
+//! A capability counts as there unless it is missing, `null` or `false`: `"tools": true` is wrong
+//! and perfectly clear.
+
+use bytestring::ByteString;
+
+use super::annotations::Icon;
+use super::fields::{JsonFields, view};
+use super::violation::{JsonType, MemberRule, ObjectRules};
+use crate::Json;
+
+const CAPABILITIES: ObjectRules = &[(
+    "",
+    &[
+        MemberRule::optional("tools", JsonType::Object),
+        MemberRule::optional("resources", JsonType::Object),
+        MemberRule::optional("prompts", JsonType::Object),
+        MemberRule::optional("completions", JsonType::Object),
+        MemberRule::optional("logging", JsonType::Object),
+        MemberRule::optional("tasks", JsonType::Object),
+        MemberRule::optional("experimental", JsonType::Object),
+        MemberRule::optional("extensions", JsonType::Object),
+    ],
+)];
+
+view! {
+    /// What a server can do.
+    ServerCapabilities, CAPABILITIES
+}
+
+/// A capability and its details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Feature {
+    /// The server tells when the list changes.
+    pub list_changed: bool,
+    /// The server tells when a resource changes.
+    pub subscribe: bool,
+}
+
+/// What a server can do with tasks (2025-11-25).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TaskFeatures {
+    /// It lists them.
+    pub list: bool,
+    /// It cancels them.
+    pub cancel: bool,
+    /// It calls tools as tasks.
+    pub call_tool: bool,
+}
+
+impl ServerCapabilities {
+    /// Returns whether there are tools.
+    pub fn tools(&self) -> Option<Feature> {
+        self.feature("tools")
+    }
+
+    /// Returns whether there are resources.
+    pub fn resources(&self) -> Option<Feature> {
+        self.feature("resources")
+    }
+
+    /// Returns whether there are prompts.
+    pub fn prompts(&self) -> Option<Feature> {
+        self.feature("prompts")
+    }
+
+    /// Tells whether the server sends log messages.
+    pub fn has_logging(&self) -> bool {
+        declared_capability(&self.raw, "logging").is_some()
+    }
+
+    /// Returns what it can do with tasks, in the way of 2025-11-25.
+    pub fn tasks(&self) -> Option<TaskFeatures> {
+        let tasks = declared_capability(&self.raw, "tasks")?;
+        let tools = tasks.object_at("requests").and_then(|requests| requests.object_at("tools"));
+        Some(TaskFeatures {
+            list: declared_capability(&tasks, "list").is_some(),
+            cancel: declared_capability(&tasks, "cancel").is_some(),
+            call_tool: tools.is_some_and(|tools| declared_capability(&tools, "call").is_some()),
+        })
+    }
+
+    /// Returns the settings of an extension, if the server has it.
+    pub fn extension(&self, name: &str) -> Option<Json> {
+        declared_capability(&self.raw.object_at("extensions")?, name)
+    }
+
+    /// Returns the settings of something experimental.
+    pub fn experimental(&self, name: &str) -> Option<Json> {
+        declared_capability(&self.raw.object_at("experimental")?, name)
+    }
+
+    fn feature(&self, name: &str) -> Option<Feature> {
+        let feature = declared_capability(&self.raw, name)?;
+        let is_set = |key: &str| feature.bool_at(key).unwrap_or_default();
+        Some(Feature { list_changed: is_set("listChanged"), subscribe: is_set("subscribe") })
+    }
+}
+
+fn declared_capability(raw: &Json, name: &str) -> Option<Json> {
+    raw.field(name).filter(|value| !value.is_null() && value.as_str() != "false")
+}
+
+view! {
+    /// Who a server says it is; not to be trusted, not even to be unique.
+    Implementation, &[("", &[
+        MemberRule::required("name", JsonType::String),
+        MemberRule::required("version", JsonType::String),
+        MemberRule::optional("title", JsonType::String),
+        MemberRule::optional("description", JsonType::String),
+        MemberRule::optional("websiteUrl", JsonType::String),
+        MemberRule::optional("icons", JsonType::Array),
+    ])]
+}
+
+impl Implementation {
+    /// Returns its name; some servers send nothing else.
+    pub fn name(&self) -> Option<ByteString> {
+        self.raw.as_text().or_else(|| self.raw.text_at("name"))
+    }
+
+    /// Returns its version; also one that was written as a number.
+    pub fn version(&self) -> Option<ByteString> {
+        let version = self.raw.field("version").filter(|version| !version.is_null())?;
+        let digits = || {
+            (JsonType::of(&version) == JsonType::Number).then(|| ByteString::from(version.as_str()))
+        };
+        version.as_text().or_else(digits)
+    }
+
+    /// Returns its name for people.
+    pub fn title(&self) -> Option<ByteString> {
+        self.raw.text_at("title").filter(|title| !title.is_empty())
+    }
+
+    /// Returns what it is, in its own words.
+    pub fn description(&self) -> Option<ByteString> {
+        self.raw.text_at("description")
+    }
+
+    /// Returns the address of its page.
+    pub fn website_url(&self) -> Option<ByteString> {
+        self.raw.text_at("websiteUrl")
+    }
+
+    /// Returns its pictures.
+    pub fn icons(&self) -> Vec<Icon> {
+        Icon::of(&self.raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capabilities(text: &str) -> ServerCapabilities {
+        ServerCapabilities::read(text.parse().unwrap())
+    }
+
+    #[test]
+    fn a_capability_is_declared_unless_it_is_missing_null_or_false() {
+        for there in ["{}", "true", "1", "\"yes\"", "[]"] {
+            let text = format!(r#"{{"tools":{there}}}"#);
+            assert_eq!(capabilities(&text).tools(), Some(Feature::default()), "{there}");
+        }
+        for missing in [r#"{"tools":null}"#, r#"{"tools":false}"#, "{}", "null", "true"] {
+            assert_eq!(capabilities(missing).tools(), None, "{missing}");
+        }
+        let violations = capabilities(r#"{"tools":true}"#).violations();
+        assert_eq!(violations[0].to_string(), "tools is a boolean, not an object");
+    }
+
+    #[test]
+    fn capability_details_are_read() {
+        let all = capabilities(
+            r#"{"resources":{"subscribe":true,"listChanged":"yes"},"logging":{},
+            "tasks":{"list":{},"requests":{"tools":{"call":{}}}},
+            "extensions":{"a/b":{"x":1},"c/d":null}}"#,
+        );
+        assert_eq!(all.resources(), Some(Feature { subscribe: true, list_changed: false }));
+        assert!(all.has_logging());
+        let tasks = TaskFeatures { list: true, cancel: false, call_tool: true };
+        assert_eq!(all.tasks(), Some(tasks));
+        assert_eq!(all.extension("a/b").unwrap().as_str(), r#"{"x":1}"#);
+        assert_eq!(all.extension("c/d"), None);
+    }
+
+    #[test]
+    fn the_server_name_is_read_from_an_object_or_a_string() {
+        let rendered = |text: &str| {
+            let info = Implementation::read(text.parse().unwrap());
+            (info.name().map(String::from), info.version().map(String::from))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(rendered(r#"{"name":"a","version":"1"}"#), (some("a"), some("1")));
+        assert_eq!(rendered(r#"{"name":"a"}"#), (some("a"), None));
+        assert_eq!(rendered(r#"{"name":"a","version":1.10}"#), (some("a"), some("1.10")));
+        assert_eq!(rendered(r#""a""#), (some("a"), None));
+        assert_eq!(rendered("null"), (None, None));
+    }
+}

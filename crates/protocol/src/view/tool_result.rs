@@ -1,0 +1,203 @@
+//! Results of calls: what kind of result it is, what a tool said, how an argument could go on.
+
+use std::sync::LazyLock;
+
+use bytestring::ByteString;
+use memchr::memmem::Finder;
+
+use super::content::ContentBlock;
+use super::fields::{JsonFields, view};
+use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, check};
+use crate::{Json, scan};
+
+/// What kind of result a server sent (2026-07-28).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultType {
+    /// The answer; also every result that does not say what it is.
+    Complete,
+    /// Questions that have to be answered first: [`InputRequired`](super::InputRequired).
+    InputRequired,
+    /// The promise of an answer: [`Task`](super::Task).
+    Task,
+    /// Something that only an extension can explain.
+    Other(ByteString),
+}
+
+impl ResultType {
+    /// Reads the kind of a result.
+    pub fn of(result: &Json) -> Self {
+        match result.text_at("resultType") {
+            None => Self::Complete,
+            Some(text) => match &*text {
+                "complete" => Self::Complete,
+                "input_required" => Self::InputRequired,
+                "task" => Self::Task,
+                _ => Self::Other(text),
+            },
+        }
+    }
+}
+
+/// The answer to `tools/call`.
+///
+/// Its parts are found when they are asked for, because a result may be large and only be passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    raw: Json,
+}
+
+/// Most results do not speak of errors, which is quickly seen.
+static IS_ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"isError"));
+
+const TOOL_RESULT: ObjectRules = &[(
+    "",
+    &[
+        MemberRule::required("content", JsonType::Array),
+        MemberRule::optional("isError", JsonType::Boolean),
+        MemberRule::optional("_meta", JsonType::Object),
+    ],
+)];
+
+impl ToolResult {
+    /// Looks at a result, whatever it is.
+    pub fn read(raw: Json) -> Self {
+        Self { raw }
+    }
+
+    /// Returns the blocks; a single block or a string instead of a list is accepted, too.
+    pub fn content(&self) -> Vec<ContentBlock> {
+        ContentBlock::list(self.raw.field("content"))
+    }
+
+    /// Returns the structured content, with all digits.
+    ///
+    /// `null` is a value since 2026-07-28, where every result says what it is; before, it is how
+    /// some servers write "nothing".
+    pub fn structured(&self) -> Option<Json> {
+        let [found, kind] = scan::find(self.raw.as_str(), ["structuredContent", "resultType"]);
+        let found = found.map(|found| self.raw.part_at(found))?;
+        Some(found).filter(|value| kind.is_some() || !value.is_null())
+    }
+
+    /// Tells whether the tool failed.
+    pub fn is_error(&self) -> bool {
+        IS_ERROR.find(self.raw.as_str().as_bytes()).is_some()
+            && self.raw.bool_at("isError") == Some(true)
+    }
+
+    /// Returns `_meta`, if it is an object.
+    pub fn meta(&self) -> Option<Json> {
+        self.raw.object_at("_meta")
+    }
+
+    /// Returns the result as it came.
+    pub fn raw(&self) -> &Json {
+        &self.raw
+    }
+
+    /// Returns what is against the rules, but not inside the blocks.
+    pub(super) fn own_violations(&self) -> Vec<ProtocolViolation> {
+        check(&self.raw, TOOL_RESULT)
+    }
+
+    /// Returns what is against the rules, also inside the blocks.
+    pub fn violations(&self) -> Vec<ProtocolViolation> {
+        if !self.raw.is_object() {
+            return vec![ProtocolViolation::mismatch("result", &self.raw, JsonType::Object)];
+        }
+        let mut violations = self.own_violations();
+        violations.extend(self.content().iter().flat_map(ContentBlock::violations));
+        violations
+    }
+}
+
+view! {
+    /// The answer to `completion/complete`: how an argument could go on.
+    Completion, &[
+        ("", &[MemberRule::required("completion", JsonType::Object)]),
+        ("completion", &[
+            MemberRule::required("values", JsonType::Array),
+            MemberRule::optional("total", JsonType::Number),
+            MemberRule::optional("hasMore", JsonType::Boolean),
+        ]),
+    ]
+}
+
+impl Completion {
+    fn inner(&self) -> Json {
+        self.raw.object_at("completion").unwrap_or_else(Json::object)
+    }
+
+    /// Returns the proposals.
+    pub fn values(&self) -> Vec<ByteString> {
+        self.inner().texts_at("values")
+    }
+
+    /// Returns how many there are altogether.
+    pub fn total(&self) -> Option<u64> {
+        self.inner().u64_at("total")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> ToolResult {
+        ToolResult::read(text.parse().unwrap())
+    }
+
+    fn texts(text: &str) -> Vec<String> {
+        let blocks = result(text).content();
+        blocks.iter().filter_map(|block| block.as_text().map(ToString::to_string)).collect()
+    }
+
+    #[test]
+    fn content_is_found_in_every_shape() {
+        assert_eq!(texts(r#"{"content":[{"type":"text","text":"a"},{"type":"x"}]}"#), ["a"]);
+        assert_eq!(texts(r#"{"content":{"type":"text","text":"a"}}"#), ["a"]);
+        assert_eq!(texts(r#"{"content":"a"}"#), ["a"]);
+        for empty in [r#"{"content":null}"#, r#"{"content":[]}"#, "{}", "null", "[]"] {
+            assert_eq!(result(empty).content(), [], "{empty}");
+        }
+    }
+
+    #[test]
+    fn digits_of_structured_content_survive() {
+        let result = result(r#"{"structuredContent":{"id":98765432109876543210},"content":[]}"#);
+        assert_eq!(result.structured().unwrap().as_str(), r#"{"id":98765432109876543210}"#);
+    }
+
+    #[test]
+    fn null_is_structured_content_only_since_2026_07_28() {
+        assert_eq!(result(r#"{"structuredContent":null}"#).structured(), None);
+        let modern = result(r#"{"resultType":"complete","structuredContent":null}"#);
+        assert_eq!(modern.structured(), Some(Json::null()));
+    }
+
+    #[test]
+    fn only_true_is_an_error() {
+        assert!(result(r#"{"isError":true}"#).is_error());
+        for fine in [r#"{"isError":"true"}"#, r#"{"isError":null}"#, "{}", "7"] {
+            assert!(!result(fine).is_error(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn the_result_type_is_read() {
+        let kind = |text: &str| ResultType::of(&text.parse().unwrap());
+        assert_eq!(kind("{}"), ResultType::Complete);
+        assert_eq!(kind("null"), ResultType::Complete);
+        assert_eq!(kind(r#"{"resultType":"input_required"}"#), ResultType::InputRequired);
+        assert_eq!(kind(r#"{"resultType":"odd"}"#), ResultType::Other("odd".into()));
+    }
+
+    #[test]
+    fn proposals_are_texts() {
+        let text = r#"{"completion":{"values":["a",1,"b"],"total":3.0,"hasMore":true}}"#;
+        let completion = Completion::read(text.parse().unwrap());
+        assert_eq!(completion.values(), ["a", "b"]);
+        assert_eq!(completion.total(), Some(3));
+        assert!(Completion::read("[]".parse().unwrap()).values().is_empty());
+    }
+}
