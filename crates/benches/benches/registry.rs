@@ -111,7 +111,7 @@ fn ours(servers: usize, tools: usize) -> Times {
         let naming = Instant::now();
         assert_eq!(snapshot.registry().tools().len(), servers * tools);
         let (naming, in_all) = (naming.elapsed(), began.elapsed());
-        let listing = snapshot.servers().filter_map(|it| Some(it.about.as_ref()?.list_time)).max();
+        let listing = snapshot.servers().filter_map(|it| Some(it.info.as_ref()?.list_time)).max();
         wharf.shutdown().await;
         Times { listed: listing.unwrap_or_default() + naming, in_all }
     })

@@ -19,7 +19,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::layer::SubscriberExt;
-use wharf::otel::{Collector, layer};
+use wharf::otel::{CollectorClient, layer};
 use wharf_config::Env;
 use wharf_config::text::clip;
 
@@ -187,7 +187,7 @@ impl opentelemetry_sdk::trace::SpanExporter for Watched {
 /// Makes what exports, as the variables say it.
 fn exporter(env: &Env) -> Option<Watched> {
     let said = said(env, "TIMEOUT").and_then(|(_, milliseconds)| milliseconds.parse().ok());
-    let collector = Collector::new(env, said.map_or(LIMIT, Duration::from_millis)).ok()?;
+    let collector = CollectorClient::new(env, said.map_or(LIMIT, Duration::from_millis)).ok()?;
     // Whoever waits for the end of a run does not wait for a collector to come back.
     let exporter = SpanExporter::builder()
         .with_http()

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use wharf::config::{Credential, Env, LoadOptions, Platform, load};
 use wharf::protocol::Json;
 use wharf::{
-    CallOptions, CredentialStore, CredentialStoreError, Options, Runtime, Status, WantedCredential,
+    CallOptions, CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime, Status,
 };
 
 /// The program starts itself as the servers, with this word.
@@ -25,7 +25,7 @@ const TOOL: &str = "good/sequentialthinking";
 struct BrokenStore;
 
 impl CredentialStore for BrokenStore {
-    fn find(&self, _: &WantedCredential<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
         panic!("a credential store that panics on purpose");
     }
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use wharf::approval::{Answer, ApprovalRequest, Approver, Lasting};
+use wharf::approval::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;
@@ -24,7 +24,7 @@ use wharf::{CallOptions, LoadedTools, Options, Runtime, discover_and_load_mcp_to
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let env = surroundings()?;
+    let env = environment()?;
     let folder = env.cwd.clone();
     let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
     let loaded = discover_and_load_mcp_tools(&folder, options, LoadOptions::default()).await;
@@ -42,7 +42,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// Looks at this process. The library itself never does, so a program decides what it gets to see.
-fn surroundings() -> io::Result<Env> {
+fn environment() -> io::Result<Env> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
@@ -77,26 +77,26 @@ async fn call(runtime: &Runtime, tool: &str, text: &str) -> Result<ExitCode, Box
 struct Terminal;
 
 impl Approver for Terminal {
-    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         Box::pin(async move {
             // Reading a line blocks, so it gets a thread where that does no harm.
             let answer = tokio::task::spawn_blocking(move || ask(&request)).await;
-            answer.unwrap_or(Answer::No { reason: None })
+            answer.unwrap_or(ApprovalAnswer::No { reason: None })
         })
     }
 }
 
-fn ask(request: &ApprovalRequest) -> Answer {
+fn ask(request: &ApprovalRequest) -> ApprovalAnswer {
     let (server, tool) = (clean(&request.server), clean(&request.tool));
     say(&format!("server \"{server}\" wants to run \"{tool}\" with"));
     say(&format!("  {}", clean(request.arguments.as_str())));
     say("run it? [y]es, [a]lways in this session, anything else for no");
     let mut line = String::new();
     match io::stdin().lock().read_line(&mut line).map(|_| line.trim()) {
-        Ok("y" | "yes") => Answer::Yes,
-        Ok("a" | "always") => Answer::AlwaysTool(Lasting::Session),
-        Ok(_) => Answer::No { reason: Some("the person said no".to_owned()) },
-        Err(_) => Answer::No { reason: Some("nobody could be asked".to_owned()) },
+        Ok("y" | "yes") => ApprovalAnswer::Yes,
+        Ok("a" | "always") => ApprovalAnswer::AlwaysTool(ApprovalLifetime::Session),
+        Ok(_) => ApprovalAnswer::No { reason: Some("the person said no".to_owned()) },
+        Err(_) => ApprovalAnswer::No { reason: Some("nobody could be asked".to_owned()) },
     }
 }
 

@@ -9,11 +9,11 @@ use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_config::{Problem, ServerName};
 
-use crate::status::{Failure, Status};
+use crate::status::{ServerFailure, Status};
 use crate::tools::ToolChange;
 
 /// How many events are kept for an observer that is busy.
-const KEPT: usize = 1024;
+const EVENT_CAPACITY: usize = 1024;
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub enum Event {
         /// How it stands now.
         status: Status,
         /// Why, if it is not well.
-        failure: Option<Arc<Failure>>,
+        failure: Option<Arc<ServerFailure>>,
     },
     /// A server's tools are others than before.
     ToolsChanged {
@@ -78,14 +78,14 @@ pub enum Event {
 /// Tells whoever is interested. Room for the events is made with the first observer: most programs that
 /// make one call and end have none, and it is more than all the rest of such a runtime.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Teller {
+pub(crate) struct EventSender {
     sender: Arc<OnceLock<broadcast::Sender<Event>>>,
     /// Cancelled once no event will follow.
     closed: CancellationToken,
 }
 
-impl Teller {
-    pub(crate) fn tell(&self, event: Event) {
+impl EventSender {
+    pub(crate) fn send(&self, event: Event) {
         if let Some(sender) = self.sender.get() {
             // An error only means that nobody is interested any more.
             drop(sender.send(event));
@@ -99,8 +99,8 @@ impl Teller {
 
     /// Returns the events from now on.
     pub(crate) fn subscribe(&self) -> Events {
-        let sender = self.sender.get_or_init(|| broadcast::Sender::new(KEPT));
-        Events { receiver: sender.subscribe(), over: self.closed.clone() }
+        let sender = self.sender.get_or_init(|| broadcast::Sender::new(EVENT_CAPACITY));
+        Events { receiver: sender.subscribe(), closed: self.closed.clone() }
     }
 
     /// Ends the events of every observer when the guard is dropped.
@@ -113,7 +113,7 @@ impl Teller {
 pub struct Events {
     receiver: broadcast::Receiver<Event>,
     /// Whoever holds a snapshot holds what could send events, so the end is told apart.
-    over: CancellationToken,
+    closed: CancellationToken,
 }
 
 impl Events {
@@ -125,7 +125,7 @@ impl Events {
             let received = tokio::select! {
                 biased;
                 received = self.receiver.recv() => received,
-                () = self.over.cancelled() => return None,
+                () = self.closed.cancelled() => return None,
             };
             match received {
                 Ok(event) => return Some(event),

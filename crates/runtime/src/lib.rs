@@ -2,7 +2,7 @@
 //! once without making anybody wait, their tools offered safely.
 //!
 //! ```text
-//! Catalog ─ gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► call ─► Outcome
+//! Catalog ─ trust_gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► call ─► Outcome
 //! ```
 //!
 //! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is the short way for an
@@ -12,26 +12,23 @@
 mod advice;
 pub mod approval;
 pub mod arguments;
-mod asking;
-mod cached;
+mod cached_tools;
 pub mod call;
+mod client_features;
 mod connections;
-mod deciding;
+mod earlier_runs;
 pub mod elicitation;
 mod event;
 mod execute;
-mod gate;
 mod http;
-mod known;
 mod load;
 mod log_entry;
 mod logs;
-mod lookup;
 mod options;
 #[cfg(feature = "otel")]
 pub mod otel;
-mod ports;
 mod resolve;
+mod resources_and_prompts;
 mod runtime;
 mod spans;
 mod startup;
@@ -40,35 +37,38 @@ mod stderr;
 mod store;
 pub mod thinking;
 mod tool_review;
+mod tool_servers;
 pub mod tools;
 mod trace;
+mod trust_decider;
+mod trust_gate;
 mod violations;
 
-pub use approval::{ApprovalsError, RememberedApproval, forget_approvals};
-pub use asking::Offered;
-pub use cached::cached_tools;
-pub use connections::{About, Applied, ServerView, Snapshot};
-pub use deciding::{Decision, TrustDecider};
+pub use approval::{ApprovalsError, RememberedApproval, revoke_approvals};
+pub use cached_tools::cached_tools;
+pub use client_features::{ClientFeatures, Elicitor, Sampler};
+pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
+pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
 pub use event::{Event, Events};
 pub use execute::{CallOptions, ToolRef};
-pub use known::{Known, known, start_folders};
 pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};
 pub use log_entry::LogEntry;
 pub use logs::{log_entries, log_path, log_tail};
-pub use lookup::{ToolServers, servers_of_tool};
 pub use options::{Options, StartupMode};
-pub use ports::{Elicitor, Ports, Sampler};
 pub use resolve::{
-    CredentialStore, CredentialStoreError, FileCredentials, WantedCredential, has_variable,
+    CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials, has_variable,
 };
+pub use resources_and_prompts::CollectedList;
 pub use runtime::{Runtime, Unavailable, UnknownServer};
-pub use status::{Failure, FailureKind, Status};
+pub use status::{FailureKind, ServerFailure, Status};
 pub use stderr::last_meaningful_line;
 pub use store::attempts::LastAttempt;
 pub use store::tool_cache::clear_cache;
 pub use store::{RecordKind, StoredRecord, StoredRecords, stored_records};
 pub use tool_review::ToolReview;
+pub use tool_servers::{ToolServers, servers_of_tool};
 pub use trace::{TraceKind, TraceLine, TraceSink};
+pub use trust_decider::{TrustDecider, TrustDecision};
 
 pub use wharf_config as config;
 pub use wharf_protocol as protocol;

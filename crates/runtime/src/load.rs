@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, load};
 
-use crate::connections::ServerView;
-use crate::deciding;
+use crate::connections::ServerSnapshot;
 use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::status::{FailureKind, Status};
 use crate::tools::Tool;
+use crate::trust_decider;
 
 /// What discovery and loading gave.
 pub struct LoadedTools {
@@ -41,7 +41,7 @@ pub struct LoadError {
 }
 
 impl LoadError {
-    fn of_discovery(error: &DiscoveryError) -> Self {
+    fn from_discovery_error(error: &DiscoveryError) -> Self {
         Self {
             path: ".mcp.json".to_owned(),
             error: error.to_string(),
@@ -51,11 +51,11 @@ impl LoadError {
         }
     }
 
-    fn of_server(server: &ServerView) -> Option<Self> {
+    fn from_server(server: &ServerSnapshot) -> Option<Self> {
         let failure = server.failure.as_deref();
         Some(Self {
             path: format!("mcp:{}", server.name),
-            error: server.trouble()?,
+            error: server.connection_problem()?,
             kind: failure.map(|failure| failure.kind),
             hint: failure.and_then(|failure| failure.hint.clone()),
             stderr: failure.map(|failure| failure.stderr.clone()).unwrap_or_default(),
@@ -93,26 +93,29 @@ pub fn discover_mcp_servers(env: &Env, options: LoadOptions) -> Result<Catalog, 
 pub async fn discover_and_load_mcp_tools(
     cwd: &Path,
     mut options: Options,
-    look: LoadOptions,
+    load_options: LoadOptions,
 ) -> LoadedTools {
     let mut env = (*options.env).clone();
     env.cwd = cwd.to_path_buf();
-    let catalog = match load(&env, look) {
+    let catalog = match load(&env, load_options) {
         Ok(catalog) => catalog,
         Err(error) => {
-            let errors = vec![LoadError::of_discovery(&error)];
+            let errors = vec![LoadError::from_discovery_error(&error)];
             return LoadedTools { tools: Vec::new(), errors, runtime: None };
         }
     };
     options.env = Arc::new(env);
     let catalog = match options.trust_decider.clone() {
-        Some(decider) => deciding::decide(catalog, &*decider, (&options.env, look)).await,
+        Some(decider) => {
+            trust_decider::ask_about_untrusted(catalog, &*decider, (&options.env, load_options))
+                .await
+        }
         None => catalog,
     };
     let runtime = Runtime::start(&catalog, options);
     let snapshot = runtime.ready().await;
     let in_trouble = snapshot.servers().filter(|server| server.status != Status::Disabled);
-    let errors = in_trouble.filter_map(|server| LoadError::of_server(server)).collect();
+    let errors = in_trouble.filter_map(|server| LoadError::from_server(server)).collect();
     let tools = snapshot.registry().tools().to_vec();
     LoadedTools { tools, errors, runtime: Some(runtime) }
 }

@@ -17,10 +17,10 @@ use wharf_protocol::transport::process::LogSink;
 use crate::log_entry::{self, LogEntry, start_mark};
 
 /// When a file has become large enough to be put aside.
-const FULL: u64 = 1 << 20;
+const ROTATE_AT: u64 = 1 << 20;
 
 /// How much of a file is read: it is put aside only after a piece that goes beyond its size.
-const MOST: u64 = 2 * FULL;
+const MAX_READ: u64 = 2 * ROTATE_AT;
 
 /// Returns the file in which a server's output is kept.
 pub fn log_path(folder: &Path, server: &str) -> PathBuf {
@@ -64,15 +64,15 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
         Err(error) => return Err(error),
     };
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_READ)))?;
     let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
+    file.take(MAX_READ).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Makes a sink that writes to a server's file; `None` if there is no folder for it.
 pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
-    let log = Mutex::new(Log {
+    let log = Mutex::new(LogFile {
         path: log_path(folder?, server),
         started: Some(SystemTime::now()),
         begins_line: true,
@@ -89,7 +89,7 @@ pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
     }))
 }
 
-struct Log {
+struct LogFile {
     path: PathBuf,
     /// When the server was started, until that is in the file.
     started: Option<SystemTime>,
@@ -99,7 +99,7 @@ struct Log {
     is_broken: bool,
 }
 
-impl Log {
+impl LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             // Nothing is opened before there is something to write.
@@ -109,7 +109,7 @@ impl Log {
             return Ok(());
         }
         let (mut file, size) = match self.file.take() {
-            Some((file, size)) if size < FULL => (file, size),
+            Some((file, size)) if size < ROTATE_AT => (file, size),
             Some(_) => {
                 fs::rename(&self.path, older(&self.path))?;
                 self.open()?
@@ -173,19 +173,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_differ_have_files_that_differ() {
+    fn servers_with_different_names_have_different_files() {
         assert_eq!(file_name("github"), "github");
-        let odd = ["GitHub", "git/hub", "git hub", "", "..", "日本", "git_hub-x"];
-        let names: std::collections::BTreeSet<String> =
-            odd.iter().map(|name| file_name(name)).collect();
-        assert_eq!(names.len(), odd.len());
-        for name in names {
+        let names = ["GitHub", "git/hub", "git hub", "", "..", "日本", "git_hub-x"];
+        let files: std::collections::BTreeSet<String> =
+            names.iter().map(|name| file_name(name)).collect();
+        assert_eq!(files.len(), names.len());
+        for name in files {
             assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{name}");
         }
     }
 
     #[test]
-    fn a_log_keeps_the_last_lines_and_not_more_than_two_files() {
+    fn a_log_keeps_the_last_lines_in_at_most_two_files() {
         let folder = tempfile::tempdir().unwrap();
         let logs = folder.path().join("logs");
         let write = sink(Some(&logs), "fs").unwrap();
@@ -197,7 +197,7 @@ mod tests {
         write(b"the last words\n");
         let size: u64 =
             fs::read_dir(&logs).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
-        assert!(size <= 2 * FULL + 2048, "{size}");
+        assert!(size <= 2 * ROTATE_AT + 2048, "{size}");
         let tail = log_tail(&logs, "fs", 2).unwrap();
         assert_eq!(tail, ["x".repeat(1023), "the last words".to_owned()]);
         assert_eq!(log_tail(&logs, "other", 2).unwrap(), Vec::<String>::new());
@@ -220,7 +220,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_the_person_may_read_a_log() {
+    fn only_the_user_may_read_a_log() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let logs = folder.path().join("logs");

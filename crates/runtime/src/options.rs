@@ -10,10 +10,10 @@ use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::ClientInfo;
 
 use crate::approval::Approver;
-use crate::deciding::TrustDecider;
-use crate::ports::Ports;
+use crate::client_features::ClientFeatures;
 use crate::resolve::{CredentialStore, FileCredentials};
 use crate::trace::TraceSink;
+use crate::trust_decider::TrustDecider;
 
 /// When a caller that wants the tools gets its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,10 +33,10 @@ pub struct Options {
     /// Who we are to servers.
     pub client: ClientInfo,
     /// Whether late servers are waited for; the setting `startup.mode` counts if there is none.
-    pub mode: Option<StartupMode>,
+    pub startup_mode: Option<StartupMode>,
     /// When cached tools are used instead of waiting; the setting `startup.timeout_ms` counts if
     /// there is none.
-    pub gate: Option<Duration>,
+    pub startup_timeout: Option<Duration>,
     /// How patiently servers are ended.
     pub grace: GracePeriod,
     /// Where tokens come from.
@@ -48,9 +48,9 @@ pub struct Options {
     /// Who is asked about servers that came with a project; without one they are left alone.
     pub trust_decider: Option<Arc<dyn TrustDecider>>,
     /// How a person can let the host call tools without being asked, to continue "or use …".
-    pub way_out: Option<String>,
+    pub approval_bypass_hint: Option<String>,
     /// What the host does for servers.
-    pub ports: Ports,
+    pub client_features: ClientFeatures,
     /// Where tools are cached, and their names; `None` keeps nothing.
     pub cache: Option<PathBuf>,
     /// Where it is remembered what tools looked like; `None` remembers nothing.
@@ -74,15 +74,15 @@ impl Options {
         let below = |name: &str| home.as_ref().map(|home| home.join(name));
         Self {
             client: ClientInfo::new("wharf", env!("CARGO_PKG_VERSION")),
-            mode: None,
-            gate: None,
+            startup_mode: None,
+            startup_timeout: None,
             grace: GracePeriod::default(),
             credentials: Arc::new(FileCredentials::new(Arc::clone(&env))),
             own_program: None,
             approver: None,
             trust_decider: None,
-            way_out: None,
-            ports: Ports::default(),
+            approval_bypass_hint: None,
+            client_features: ClientFeatures::default(),
             cache: below("cache"),
             pins: below("pins"),
             logs: below("logs"),
@@ -102,7 +102,7 @@ impl Options {
     }
 
     pub(crate) fn startup(&self, settings: &Settings) -> (StartupMode, Duration) {
-        let mode = self.mode.unwrap_or_else(|| {
+        let mode = self.startup_mode.unwrap_or_else(|| {
             if settings.is_set_to("startup.mode", "background") {
                 StartupMode::Background
             } else {
@@ -110,8 +110,10 @@ impl Options {
             }
         });
         // The settings take `WHARF_STARTUP_TIMEOUT_MS` into account.
-        let gate = self.gate.unwrap_or_else(|| milliseconds(settings, "startup.timeout_ms", 250));
-        (mode, gate)
+        let timeout = self
+            .startup_timeout
+            .unwrap_or_else(|| milliseconds(settings, "startup.timeout_ms", 250));
+        (mode, timeout)
     }
 }
 

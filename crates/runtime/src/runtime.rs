@@ -12,20 +12,21 @@ use tokio_util::task::TaskTracker;
 use wharf_config::{Catalog, ServerName};
 use wharf_protocol::Peer;
 
-use crate::approval::{Approvals, ApprovalsError, Remembered, RememberedApproval};
+use crate::approval::{ApprovalStore, Approvals, ApprovalsError, RememberedApproval};
 use crate::call::{ModelText, Outcome, ResultStore};
 use crate::connections::{
-    Applied, Channels, Command, Rules, ServerView, Shared, Snapshot, Supervisor,
+    CatalogChanges, RuntimeSettings, ServerSnapshot, Shared, Snapshot, Supervisor,
+    SupervisorChannels, SupervisorCommand,
 };
 use crate::event::Events;
-use crate::gate;
 use crate::options::{Options, StartupMode};
-use crate::status::{Failure, Status};
-use crate::store::folder_lock::LOCK_WAIT;
+use crate::status::{ServerFailure, Status};
+use crate::store::folder_lock::LOCK_TIMEOUT;
 use crate::tools::Tool;
+use crate::trust_gate;
 
 /// How long the last thing that is written waits for other processes.
-const LAST_WAIT: Duration = Duration::from_millis(250);
+const FINAL_WRITE_LIMIT: Duration = Duration::from_millis(250);
 
 /// Servers that are kept connected, and their tools.
 ///
@@ -48,12 +49,12 @@ const LAST_WAIT: Duration = Duration::from_millis(250);
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Runtime(pub(crate) Arc<Inner>);
+pub struct Runtime(pub(crate) Arc<RuntimeInner>);
 
-pub(crate) struct Inner {
+pub(crate) struct RuntimeInner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) approvals: Approvals,
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<SupervisorCommand>,
     snapshot: watch::Receiver<Arc<Snapshot>>,
     pub(crate) startup: (StartupMode, Duration),
     pub(crate) began: Instant,
@@ -86,7 +87,7 @@ pub enum Unavailable {
         /// Which one.
         server: ServerName,
         /// Why.
-        failure: Arc<Failure>,
+        failure: Arc<ServerFailure>,
     },
     /// Somebody closed it.
     #[error("server \"{0}\" was closed")]
@@ -111,23 +112,23 @@ impl Runtime {
     /// runtime with I/O and time.
     pub fn start(catalog: &Catalog, options: Options) -> Self {
         let startup = options.startup(&catalog.settings);
-        let servers = gate::plan(catalog, &options.env);
-        let rules = Rules::of(&catalog.settings);
-        let remembered = Remembered::new(options.env.wharf_home().as_deref());
+        let servers = trust_gate::plan(catalog, &options.env);
+        let settings = RuntimeSettings::new(&catalog.settings);
+        let remembered = ApprovalStore::new(options.env.wharf_home().as_deref());
         let approvals = Approvals::new(remembered, options.approver.clone());
-        let approvals = match &options.way_out {
-            Some(way_out) => approvals.with_way_out(way_out),
+        let approvals = match &options.approval_bypass_hint {
+            Some(hint) => approvals.with_bypass_hint(hint),
             None => approvals,
         };
         let shared = Arc::new(Shared::new(options));
-        shared.leave_alone(catalog);
-        let (supervisor, Channels { commands, snapshot }) =
-            Supervisor::new(Arc::clone(&shared), rules, servers);
+        shared.reserve_unused_names(catalog);
+        let (supervisor, SupervisorChannels { commands, snapshot }) =
+            Supervisor::new(Arc::clone(&shared), settings, servers);
         let (tasks, saving) = (TaskTracker::new(), TaskTracker::new());
         drop(tasks.spawn(supervisor.run()));
         tasks.close();
         let began = Instant::now();
-        Self(Arc::new(Inner {
+        Self(Arc::new(RuntimeInner {
             shared,
             approvals,
             commands,
@@ -155,7 +156,7 @@ impl Runtime {
     /// Blocks for as long as writing that file takes.
     pub fn text_for_model(&self, outcome: &Outcome) -> ModelText {
         let store = self.0.shared.options.results.as_ref().map(ResultStore::new);
-        outcome.for_model(self.rules().most_result_chars, store.as_ref())
+        outcome.for_model(self.settings().max_result_chars, store.as_ref())
     }
 
     /// Returns how a server stands.
@@ -170,33 +171,35 @@ impl Runtime {
 
     /// Takes another catalog: servers that are new or different are (re)connected, those that are
     /// gone are ended, all others go on undisturbed.
-    pub async fn apply(&self, catalog: &Catalog) -> Applied {
-        let servers = gate::plan(catalog, &self.0.shared.options.env);
-        let rules = Rules::of(&catalog.settings);
-        self.command(|done| Command::Apply { servers, rules, done }).await.unwrap_or_default()
+    pub async fn apply(&self, catalog: &Catalog) -> CatalogChanges {
+        let servers = trust_gate::plan(catalog, &self.0.shared.options.env);
+        let settings = RuntimeSettings::new(&catalog.settings);
+        self.send_command(|done| SupervisorCommand::Apply { servers, settings, done })
+            .await
+            .unwrap_or_default()
     }
 
     /// Connects a server anew, whatever happened before, and waits for the outcome.
-    pub async fn connect(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
-        let name = self.known(server)?;
-        self.command(|done| Command::Reconnect { server: name, done }).await;
-        self.outcome(server).await
+    pub async fn connect(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
+        let name = self.server_name(server)?;
+        self.send_command(|done| SupervisorCommand::Reconnect { server: name, done }).await;
+        self.wait_for_outcome(server).await
     }
 
     /// Closes a server; its tools go with it. Waits until nothing of it is running.
     pub async fn disconnect(&self, server: &str) -> Result<(), UnknownServer> {
-        let name = self.known(server)?;
-        self.command(|done| Command::Disconnect { server: name, done }).await;
+        let name = self.server_name(server)?;
+        self.send_command(|done| SupervisorCommand::Disconnect { server: name, done }).await;
         Ok(())
     }
 
     /// Waits until a server is connected, or cannot be; one that failed is tried again.
-    pub async fn wait_for(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
-        self.known(server)?;
+    pub async fn wait_for(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
+        self.server_name(server)?;
         if self.snapshot().server(server).is_some_and(|it| it.status != Status::Connected) {
             self.wake(server).await;
         }
-        self.outcome(server).await
+        self.wait_for_outcome(server).await
     }
 
     /// Returns the approvals that count for more than one call, those for good first.
@@ -209,12 +212,12 @@ impl Runtime {
     ///
     /// Once one tool was removed from an approval of a whole server, that approval covers only the
     /// tools that were used so far.
-    pub async fn forget_approvals(
+    pub async fn revoke_approvals(
         &self,
         server: &str,
         tool: Option<&str>,
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        self.0.approvals.forget(server, tool).await
+        self.0.approvals.revoke(server, tool).await
     }
 
     /// Begins to write down what is worth keeping for the next start: tools, their names and what they
@@ -225,7 +228,7 @@ impl Runtime {
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
         let shared = Arc::clone(&self.0.shared);
-        self.0.saving.spawn_blocking(move || shared.history.write(LOCK_WAIT))
+        self.0.saving.spawn_blocking(move || shared.history.write(LOCK_TIMEOUT))
     }
 
     /// Ends everything and waits until nothing is left running.
@@ -235,12 +238,12 @@ impl Runtime {
             drop(self.save());
         }
         self.0.saving.close();
-        self.command(|done| Command::Shutdown { done }).await;
+        self.send_command(|done| SupervisorCommand::Shutdown { done }).await;
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
         // What came up in the last moment; whoever kept others out so far is hardly waited for again.
-        self.0.shared.history.write(LAST_WAIT);
+        self.0.shared.history.write(FINAL_WRITE_LIMIT);
     }
 
     /// Waits until a server is connected, and returns the way to it.
@@ -248,7 +251,7 @@ impl Runtime {
         &self,
         server: &str,
         limit: Duration,
-    ) -> Result<(Arc<ServerView>, Peer), Unavailable> {
+    ) -> Result<(Arc<ServerSnapshot>, Peer), Unavailable> {
         let waiting = async {
             loop {
                 let view = match self.snapshot().server(server) {
@@ -260,7 +263,7 @@ impl Runtime {
                 match view.peer.clone() {
                     Some(peer) if !peer.has_ended() => return Ok((view, peer)),
                     // It ended, and the snapshot that says so is on its way.
-                    _ => self.changed_from(&view).await?,
+                    _ => self.wait_for_change(&view).await?,
                 }
             }
         };
@@ -271,34 +274,37 @@ impl Runtime {
     }
 
     /// Has a server looked at that behaves as if it were gone.
-    pub(crate) fn suspect(&self, server: &ServerName) {
+    pub(crate) fn check_alive(&self, server: &ServerName) {
         // If there are so many commands already, the next failure will do.
-        drop(self.0.commands.try_send(Command::Suspect { server: server.clone() }));
+        drop(self.0.commands.try_send(SupervisorCommand::CheckAlive { server: server.clone() }));
     }
 
-    pub(crate) fn rules(&self) -> Rules {
-        self.snapshot().rules.clone()
+    pub(crate) fn settings(&self) -> RuntimeSettings {
+        self.snapshot().settings.clone()
     }
 
-    fn known(&self, server: &str) -> Result<ServerName, UnknownServer> {
+    fn server_name(&self, server: &str) -> Result<ServerName, UnknownServer> {
         let snapshot = self.snapshot();
-        let known = snapshot.server(server).map(|server| server.name.clone());
-        known.ok_or_else(|| UnknownServer(server.to_owned()))
+        let name = snapshot.server(server).map(|server| server.name.clone());
+        name.ok_or_else(|| UnknownServer(server.to_owned()))
     }
 
-    async fn outcome(&self, server: &str) -> Result<Arc<ServerView>, Unavailable> {
+    async fn wait_for_outcome(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
         let is_settled = |snapshot: &Snapshot| {
             snapshot.server(server).is_none_or(|server| !server.status.is_pending())
         };
-        let snapshot = self.when(is_settled).await;
+        let snapshot = self.wait_for_snapshot(is_settled).await;
         let Some(view) = snapshot.server(server) else {
             return Err(UnknownServer(server.to_owned()).into());
         };
-        self.standing(view)
+        self.check_connected(view)
     }
 
     /// Returns a server that is connected, or says why it is not.
-    pub(crate) fn standing(&self, view: &Arc<ServerView>) -> Result<Arc<ServerView>, Unavailable> {
+    pub(crate) fn check_connected(
+        &self,
+        view: &Arc<ServerSnapshot>,
+    ) -> Result<Arc<ServerSnapshot>, Unavailable> {
         let name = view.name.clone();
         match (view.status, &view.failure) {
             (Status::Connected, _) => Ok(Arc::clone(view)),
@@ -313,7 +319,10 @@ impl Runtime {
     }
 
     /// Waits for the first snapshot that is as wanted.
-    pub(crate) async fn when(&self, is_wanted: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
+    pub(crate) async fn wait_for_snapshot(
+        &self,
+        is_wanted: impl Fn(&Snapshot) -> bool,
+    ) -> Arc<Snapshot> {
         let mut watcher = self.0.snapshot.clone();
         loop {
             let snapshot = Arc::clone(&watcher.borrow_and_update());
@@ -324,17 +333,17 @@ impl Runtime {
         }
     }
 
-    async fn changed_from(&self, view: &Arc<ServerView>) -> Result<(), Unavailable> {
+    async fn wait_for_change(&self, view: &Arc<ServerSnapshot>) -> Result<(), Unavailable> {
         let name = view.name.as_str();
         let is_other =
             |snapshot: &Snapshot| snapshot.server(name).is_none_or(|now| !Arc::ptr_eq(now, view));
-        let snapshot = self.when(is_other).await;
+        let snapshot = self.wait_for_snapshot(is_other).await;
         if is_other(&snapshot) { Ok(()) } else { Err(Unavailable::ShutDown) }
     }
 
-    pub(crate) async fn command<T>(
+    pub(crate) async fn send_command<T>(
         &self,
-        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+        command: impl FnOnce(oneshot::Sender<T>) -> SupervisorCommand,
     ) -> Option<T> {
         let (sender, done) = oneshot::channel();
         self.0.commands.send(command(sender)).await.ok()?;

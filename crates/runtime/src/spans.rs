@@ -23,33 +23,33 @@ use wharf_protocol::view::ToolResult;
 use crate::call::CallError;
 #[cfg(feature = "otel")]
 use crate::otel::{attributes, context};
-use crate::status::Failure;
+use crate::status::ServerFailure;
 use crate::tools::Tool;
 
 /// Who started a runtime, as far as connections want to know.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin {
+pub(crate) struct ParentSpan {
     #[cfg(feature = "otel")]
-    span: context::Origin,
+    span: context::ParentContext,
 }
 
-impl Origin {
+impl ParentSpan {
     /// Takes the span that is the current one.
     pub(crate) fn current() -> Self {
         Self {
             #[cfg(feature = "otel")]
-            span: context::Origin::current(),
+            span: context::ParentContext::current(),
         }
     }
 }
 
 /// The span of a connection: it begins with the attempt and lasts until the server is gone.
 #[derive(Debug)]
-pub(crate) struct Life(Span);
+pub(crate) struct ConnectionSpan(Span);
 
 /// How a connection ended.
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "why it failed is for traces"))]
-pub(crate) enum End<'a> {
+pub(crate) enum ConnectionEnd<'a> {
     /// Nobody wants it any more.
     Stopped,
     /// Somebody wants another one instead.
@@ -57,18 +57,18 @@ pub(crate) enum End<'a> {
     /// The server went away.
     Lost,
     /// It never came to be, or could not stay.
-    Failed(&'a Failure),
+    Failed(&'a ServerFailure),
 }
 
-impl Life {
+impl ConnectionSpan {
     /// Begins with the `attempt`-th attempt in a row to connect.
     #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
-    pub(crate) fn begin(server: &ServerName, attempt: u32, origin: &Origin) -> Self {
+    pub(crate) fn begin(server: &ServerName, attempt: u32, parent: &ParentSpan) -> Self {
         let span = tracing::info_span!(
             "connection", %server, attempt, transport = Empty, era = Empty, ended = Empty
         );
         #[cfg(feature = "otel")]
-        origin.span.adopt(&span);
+        parent.span.set_parent_of(&span);
         Self(span)
     }
 
@@ -84,22 +84,22 @@ impl Life {
 
     /// Says how it is connected.
     pub(crate) fn established(&self, peer: &Peer) {
-        tell_peer(&self.0, peer);
+        record_peer(&self.0, peer);
     }
 
     /// Says how it ended.
-    pub(crate) fn end(self, end: &End<'_>) {
+    pub(crate) fn end(self, end: &ConnectionEnd<'_>) {
         self.0.record("ended", end.word());
         #[cfg(feature = "otel")]
         match end {
-            End::Stopped | End::Replaced => {}
-            End::Lost => attributes::failed(&self.0, end.word()),
-            End::Failed(failure) => attributes::not_there(&self.0, failure.kind),
+            ConnectionEnd::Stopped | ConnectionEnd::Replaced => {}
+            ConnectionEnd::Lost => attributes::set_error(&self.0, end.word()),
+            ConnectionEnd::Failed(failure) => attributes::set_failure(&self.0, failure.kind),
         }
     }
 }
 
-impl End<'_> {
+impl ConnectionEnd<'_> {
     fn word(&self) -> &'static str {
         match self {
             Self::Stopped => "stopped",
@@ -111,47 +111,47 @@ impl End<'_> {
 }
 
 /// Makes the span of an attempt to connect.
-pub(crate) fn connect(server: &ServerName, attempt: u32) -> Span {
+pub(crate) fn connect_span(server: &ServerName, attempt: u32) -> Span {
     tracing::info_span!("connect", %server, attempt, transport = Empty, era = Empty)
 }
 
 /// Says what came of an attempt to connect.
-pub(crate) fn connected(span: &Span, outcome: Result<&Peer, &Failure>) {
+pub(crate) fn record_connect(span: &Span, outcome: Result<&Peer, &ServerFailure>) {
     // What a server answered may be anything, so a failure is told by its kind only.
     span.in_scope(|| match outcome {
         Ok(peer) => {
-            tell_peer(span, peer);
+            record_peer(span, peer);
             tracing::info!(revision = %peer.revision(), "server started");
         }
         Err(failure) => {
             #[cfg(feature = "otel")]
-            attributes::not_there(span, failure.kind);
+            attributes::set_failure(span, failure.kind);
             tracing::warn!(kind = ?failure.kind, "server did not start");
         }
     });
 }
 
-fn tell_peer(span: &Span, peer: &Peer) {
+fn record_peer(span: &Span, peer: &Peer) {
     span.record("transport", peer.transport());
     span.record("era", debug(peer.era()));
     #[cfg(feature = "otel")]
-    attributes::peer(span, peer);
+    attributes::set_peer(span, peer);
 }
 
 /// Makes the span of a call.
-pub(crate) fn call(tool: &Tool) -> Span {
+pub(crate) fn call_span(tool: &Tool) -> Span {
     let span = tracing::debug_span!(
         "call", server = %tool.server(), tool = tool.tool(), otel.name = Empty
     );
     #[cfg(feature = "otel")]
-    attributes::call(&span, tool);
+    attributes::set_call(&span, tool);
     span
 }
 
 /// Says how a call ended: by kind, as the words may be the server's own.
-pub(crate) fn called(span: &Span, result: &Result<ToolResult, CallError>) {
+pub(crate) fn record_call(span: &Span, result: &Result<ToolResult, CallError>) {
     #[cfg(feature = "otel")]
-    attributes::called(span, result);
+    attributes::set_call_result(span, result);
     span.in_scope(|| match result {
         Ok(result) => tracing::debug!(is_error = result.is_error(), "call answered"),
         Err(error) => {
@@ -165,20 +165,20 @@ pub(crate) fn called(span: &Span, result: &Result<ToolResult, CallError>) {
     not(feature = "otel"),
     expect(unused_variables, clippy::needless_pass_by_ref_mut, reason = "only `otel` adds to it")
 )]
-pub(crate) fn attempt(
+pub(crate) fn attempt_span(
     attempt: u32,
     tool: &Tool,
-    (life, peer): (Option<&Id>, &Peer),
+    (span_id, peer): (Option<&Id>, &Peer),
     options: &mut RequestOptions,
 ) -> Span {
     let span = tracing::debug_span!(
         "attempt", attempt, era = ?peer.era(), otel.name = Empty, otel.kind = Empty
     );
-    span.follows_from(life.cloned());
+    span.follows_from(span_id.cloned());
     #[cfg(feature = "otel")]
     {
-        attributes::attempt(&span, tool, peer);
-        context::carry(&span, &mut options.meta);
+        attributes::set_attempt(&span, tool, peer);
+        context::add_to_meta(&span, &mut options.meta);
     }
     span
 }
@@ -188,40 +188,40 @@ pub(crate) fn attempt(
     not(feature = "otel"),
     expect(clippy::needless_pass_by_ref_mut, unused_variables, reason = "only `otel` adds to it")
 )]
-pub(crate) fn request(
+pub(crate) fn request_span(
     method: &'static str,
     server: &ServerName,
-    (life, peer): (Option<&Id>, &Peer),
+    (span_id, peer): (Option<&Id>, &Peer),
     options: &mut RequestOptions,
 ) -> Span {
     let span = tracing::debug_span!(
         "request", %server, method, era = ?peer.era(),
         otel.name = Empty, otel.kind = Empty
     );
-    span.follows_from(life.cloned());
+    span.follows_from(span_id.cloned());
     #[cfg(feature = "otel")]
     {
-        attributes::request(&span, method, peer);
-        context::carry(&span, &mut options.meta);
+        attributes::set_request(&span, method, peer);
+        context::add_to_meta(&span, &mut options.meta);
     }
     span
 }
 
 /// Says what came of a call that was sent.
 #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
-pub(crate) fn sent(span: &Span, result: &Result<ToolResult, RequestError>) {
+pub(crate) fn record_attempt(span: &Span, result: &Result<ToolResult, RequestError>) {
     #[cfg(feature = "otel")]
     match result {
-        Ok(result) if result.is_error() => attributes::tool_error(span),
-        result => answered(span, result),
+        Ok(result) if result.is_error() => attributes::set_tool_error(span),
+        result => record_request(span, result),
     }
 }
 
 /// Says what came of a request.
 #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
-pub(crate) fn answered<T>(span: &Span, result: &Result<T, RequestError>) {
+pub(crate) fn record_request<T>(span: &Span, result: &Result<T, RequestError>) {
     #[cfg(feature = "otel")]
     if let Err(error) = result {
-        attributes::refused(span, error);
+        attributes::set_request_error(span, error);
     }
 }

@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio::time::timeout_at;
 use wharf_config::ServerName;
 
-use crate::connections::{Command, ServerView, Snapshot};
+use crate::connections::{ServerSnapshot, Snapshot, SupervisorCommand};
 use crate::options::StartupMode;
 use crate::runtime::Runtime;
 use crate::store::attempts::LastAttempt;
 
 /// How long after the gate a server is waited for whose last attempt failed.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+const FAILED_SERVER_WAIT: Duration = Duration::from_secs(1);
 
 impl Runtime {
     /// Waits for the tools, but never for a server whose tools are known from an earlier time.
@@ -35,52 +35,55 @@ impl Runtime {
         if mode == StartupMode::Background {
             return self.snapshot();
         }
-        self.awaited(|server| !server.has_offer() || server.is_required).await
+        self.wait_for_needed(|server| !server.has_known_tools() || server.is_required).await
     }
 
     /// Waits until no server is on its way any more: what is listed then is live.
     pub async fn settled(&self) -> Arc<Snapshot> {
-        self.when(|snapshot| snapshot.pending().next().is_none()).await
+        self.wait_for_snapshot(|snapshot| snapshot.pending().next().is_none()).await
     }
 
     /// Waits until every server is connected or has failed, except that a server whose last attempt in
     /// an earlier run failed is waited for only until one second after the gate.
-    pub async fn answered(&self) -> Arc<Snapshot> {
-        self.awaited(|_| true).await
+    pub async fn settled_except_failing(&self) -> Arc<Snapshot> {
+        self.wait_for_needed(|_| true).await
     }
 
     /// Begins to connect a server that is lazy, was closed or has failed, and does not wait for it.
     pub async fn wake(&self, server: &str) {
         let server = ServerName::new(server);
-        self.command(|done| Command::Wake { server, done }).await;
+        self.send_command(|done| SupervisorCommand::Wake { server, done }).await;
     }
 
     /// Returns how the last attempt to connect to a server ended in an earlier run.
     pub fn last_attempt(&self, server: &str) -> Option<LastAttempt> {
         let snapshot = self.snapshot();
-        let ready = snapshot.server(server)?.ready.as_ref()?;
-        self.0.shared.history.earlier_attempt(ready)
+        let trusted = snapshot.server(server)?.trusted.as_ref()?;
+        self.0.shared.history.earlier_attempt(trusted)
     }
 
     /// Waits until none of the servers that are needed is on its way, but not twice for the same
     /// trouble.
-    pub(crate) async fn awaited(&self, is_needed: impl Fn(&ServerView) -> bool) -> Arc<Snapshot> {
+    pub(crate) async fn wait_for_needed(
+        &self,
+        is_needed: impl Fn(&ServerSnapshot) -> bool,
+    ) -> Arc<Snapshot> {
         // Who asks again later does not wait again.
-        let until = self.0.began + self.0.startup.1 + AFTER_FAILURE;
+        let until = self.0.began + self.0.startup.1 + FAILED_SERVER_WAIT;
         let is_there = |snapshot: &Snapshot| snapshot.pending().all(|server| !is_needed(server));
-        if let Ok(snapshot) = timeout_at(until, self.when(is_there)).await {
+        if let Ok(snapshot) = timeout_at(until, self.wait_for_snapshot(is_there)).await {
             return snapshot;
         }
-        let has_failed = |server: &&Arc<ServerView>| {
+        let has_failed = |server: &&Arc<ServerSnapshot>| {
             let last =
-                server.ready.as_ref().and_then(|it| self.0.shared.history.earlier_attempt(it));
+                server.trusted.as_ref().and_then(|it| self.0.shared.history.earlier_attempt(it));
             !server.is_required && last.is_some_and(|last| !last.is_ok())
         };
         let snapshot = self.snapshot();
         let failed: BTreeSet<ServerName> =
             snapshot.pending().filter(has_failed).map(|server| server.name.clone()).collect();
         let is_awaited =
-            |server: &Arc<ServerView>| is_needed(server) && !failed.contains(&server.name);
-        self.when(|snapshot| !snapshot.pending().any(is_awaited)).await
+            |server: &Arc<ServerSnapshot>| is_needed(server) && !failed.contains(&server.name);
+        self.wait_for_snapshot(|snapshot| !snapshot.pending().any(is_awaited)).await
     }
 }

@@ -12,15 +12,15 @@ use wharf_protocol::peer::{EndReason, RequestError, SessionEnd};
 use wharf_protocol::transport::process::StartError;
 
 use crate::advice;
-use crate::gate::Place;
 use crate::resolve::{ResolveError, Secrets};
 use crate::stderr::last_meaningful_line;
+use crate::trust_gate::WrittenDefinition;
 
 /// How long a reason may be; it is a stranger's text as often as not.
-const MOST_REASON: usize = 2_000;
+const MAX_REASON: usize = 2_000;
 
 /// How many values that were left out are named in a failure.
-const MOST_LEFT_OUT: usize = 3;
+const MAX_LEFT_OUT: usize = 3;
 
 /// How a server stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub enum FailureKind {
 
 /// Why a server is not connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ServerFailure {
     /// What kind of trouble it is.
     pub kind: FailureKind,
     /// The reason in words; parts of it may be a server's own.
@@ -105,7 +105,7 @@ pub struct Failure {
     pub stderr: String,
 }
 
-impl Failure {
+impl ServerFailure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message, hint: None, http_status: None, stderr: String::new() }
@@ -126,29 +126,33 @@ impl Failure {
     }
 
     /// Puts first what had to be left out before connecting: it may well be the reason.
-    pub(crate) fn after_leaving_out(self, left_out: &[String]) -> Self {
+    pub(crate) fn with_omissions(self, left_out: &[String]) -> Self {
         if left_out.is_empty() {
             return self;
         }
-        let told: Vec<&str> = left_out.iter().take(MOST_LEFT_OUT).map(String::as_str).collect();
-        let more = match left_out.len().saturating_sub(MOST_LEFT_OUT) {
+        let omitted: Vec<&str> = left_out.iter().take(MAX_LEFT_OUT).map(String::as_str).collect();
+        let more = match left_out.len().saturating_sub(MAX_LEFT_OUT) {
             0 => String::new(),
             more => format!("; {more} more left out"),
         };
-        Self { message: format!("{}{more}; {}", told.join("; "), self.message), ..self }
+        Self { message: format!("{}{more}; {}", omitted.join("; "), self.message), ..self }
     }
 
     /// Says why a server could not be resolved.
-    pub(crate) fn of_resolving(error: &ResolveError) -> Self {
+    pub(crate) fn from_resolve_error(error: &ResolveError) -> Self {
         let kind =
             if error.is_missing_program() { FailureKind::Start } else { FailureKind::Config };
-        Self::new(kind, reason(error, &Secrets::default())).hint(error.hint())
+        Self::new(kind, error_with_causes(error, &Secrets::default())).hint(error.hint())
     }
 
     /// Says why a server could not be connected to; `secrets` is what it may repeat of ours.
-    pub(crate) fn of_connecting(error: &ConnectError, place: &Place, secrets: &Secrets) -> Self {
+    pub(crate) fn from_connect_error(
+        error: &ConnectError,
+        written: &WrittenDefinition,
+        secrets: &Secrets,
+    ) -> Self {
         if let ConnectError::Start(error) = error {
-            return Self::of_starting(error, place);
+            return Self::from_start_error(error, written);
         }
         let kind = match error {
             ConnectError::TimedOut { .. } => FailureKind::TimedOut,
@@ -161,15 +165,15 @@ impl Failure {
         };
         Self {
             kind,
-            message: reason(error, secrets),
-            hint: hint.map(|hint| secrets.hide(&hint)),
+            message: error_with_causes(error, secrets),
+            hint: hint.map(|hint| secrets.redact(&hint)),
             http_status: error.request().and_then(http_status),
             stderr: error.stderr().to_owned(),
         }
     }
 
     /// Adds that only one revision of the protocol was offered, if that may be the reason.
-    pub(crate) fn of_pinned(self, version: Option<&str>) -> Self {
+    pub(crate) fn with_pinned_version_hint(self, version: Option<&str>) -> Self {
         match version {
             Some(version) if self.kind == FailureKind::Connect && self.hint.is_none() => {
                 let hint = format!(
@@ -183,8 +187,8 @@ impl Failure {
     }
 
     /// Says why a program did not start, in the words of its entry: what they stand for may be secret.
-    fn of_starting(error: &StartError, place: &Place) -> Self {
-        let (command, folder) = (&place.command, &place.folder);
+    fn from_start_error(error: &StartError, written: &WrittenDefinition) -> Self {
+        let (command, folder) = (&written.command, &written.folder);
         let (message, hint) = match error {
             StartError::NotFound { .. } => (
                 format!("{command} not found"),
@@ -214,19 +218,23 @@ impl Failure {
     }
 
     /// Says why a server that was there does not answer any more.
-    pub(crate) fn of_request(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
+    pub(crate) fn from_request_error(
+        error: &RequestError,
+        stderr: String,
+        secrets: &Secrets,
+    ) -> Self {
         let kind = match error {
             RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        let hint = advice::on_connecting(error, &stderr).map(|hint| secrets.hide(&hint));
-        let message = reason(error, secrets);
+        let hint = advice::on_connecting(error, &stderr).map(|hint| secrets.redact(&hint));
+        let message = error_with_causes(error, secrets);
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
     /// Says why a server that answered did not list its tools.
-    pub(crate) fn of_listing(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
+    pub(crate) fn from_list_error(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
         let kind = match error {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
@@ -234,15 +242,15 @@ impl Failure {
         };
         let hint = match error {
             RequestError::TimedOut { .. } => Some(advice::RAISE_TIMEOUT.to_owned()),
-            _ => advice::on_connecting(error, &stderr).map(|hint| secrets.hide(&hint)),
+            _ => advice::on_connecting(error, &stderr).map(|hint| secrets.redact(&hint)),
         };
-        let message = format!("could not list its tools: {}", reason(error, secrets));
+        let message = format!("could not list its tools: {}", error_with_causes(error, secrets));
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
     /// Says how a session was lost.
-    pub(crate) fn of_end(ended: &SessionEnd, secrets: &Secrets) -> Self {
-        let failure = Self::new(FailureKind::Lost, reason(&ended.reason, secrets));
+    pub(crate) fn from_session_end(ended: &SessionEnd, secrets: &Secrets) -> Self {
+        let failure = Self::new(FailureKind::Lost, error_with_causes(&ended.reason, secrets));
         let failure = Self { stderr: ended.stderr.clone(), ..failure };
         match &ended.reason {
             EndReason::NotMcp => failure.hint(advice::START_AN_MCP_SERVER),
@@ -272,15 +280,15 @@ pub(crate) fn one_line(message: &str, stderr: Option<&str>) -> String {
 
 /// Tells an error and its causes in one line, each level once, without what is secret. What is cut
 /// is cut afterwards: half a secret would not be found.
-fn reason(error: &dyn Error, secrets: &Secrets) -> String {
-    let mut told = clip(&secrets.hide(&error.to_string()), MOST_REASON);
+fn error_with_causes(error: &dyn Error, secrets: &Secrets) -> String {
+    let mut message = clip(&secrets.redact(&error.to_string()), MAX_REASON);
     let mut source = error.source();
     while let Some(cause) = source {
-        let text = clip(&secrets.hide(&cause.to_string()), MOST_REASON);
-        if !told.ends_with(&text) && told.len() < MOST_REASON {
-            told = format!("{told}: {text}");
+        let text = clip(&secrets.redact(&cause.to_string()), MAX_REASON);
+        if !message.ends_with(&text) && message.len() < MAX_REASON {
+            message = format!("{message}: {text}");
         }
         source = cause.source();
     }
-    told
+    message
 }

@@ -9,11 +9,11 @@ use wharf_config::text::clip;
 const LONGEST: usize = 300;
 
 /// How many of the last lines are looked at.
-const MOST_LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// Returns the last meaningful line of a server's error output, on one line and fit to be shown.
 pub fn last_meaningful_line(stderr: &str) -> Option<String> {
-    let mut lines: Vec<&str> = stderr.lines().rev().take(MOST_LINES).collect();
+    let mut lines: Vec<&str> = stderr.lines().rev().take(MAX_LINES).collect();
     lines.reverse();
     let said: Vec<&str> = lines.into_iter().filter(|line| !is_noise(line)).collect();
     // What is indented belongs to the line above it: stack frames, properties of an error object.
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_that_says_why_is_found() {
+    fn the_line_with_the_reason_is_found() {
         let check = |stderr: &str, expected: &str| {
             let found = last_meaningful_line(stderr);
             assert_eq!(found.as_deref().unwrap_or("nothing"), expected, "{stderr}");

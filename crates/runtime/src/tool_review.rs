@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use wharf_config::ServerName;
 
-use crate::gate::Ready;
 use crate::runtime::{Runtime, Unavailable};
-use crate::status::{Failure, FailureKind};
+use crate::status::{FailureKind, ServerFailure};
 use crate::tools::ToolChange;
-use crate::tools::offer::Offer;
+use crate::tools::server_tools::ServerTools;
+use crate::trust_gate::TrustedServer;
 
 /// The tools of a connected server at one moment, and how they differ from the accepted ones.
 pub struct ToolReview {
@@ -18,13 +18,13 @@ pub struct ToolReview {
     pub server: ServerName,
     /// The tools that are new or different, with all that is different: foreign text.
     pub changes: Vec<ToolChange>,
-    offered: Option<(Arc<Ready>, Arc<Offer>)>,
+    offered: Option<(Arc<TrustedServer>, Arc<ServerTools>)>,
 }
 
 impl ToolReview {
     /// Returns how many tools there are.
     pub fn count(&self) -> usize {
-        self.offered.as_ref().map_or(0, |(_, offer)| offer.listed().len())
+        self.offered.as_ref().map_or(0, |(_, server_tools)| server_tools.listed().len())
     }
 }
 
@@ -46,10 +46,10 @@ impl Runtime {
         let view = self.wait_for(server).await?;
         let shared = Arc::clone(&self.0.shared);
         let reviewing = tokio::task::spawn_blocking(move || {
-            let offered = view.ready.clone().zip(view.offer.clone());
-            let changes = offered
-                .as_ref()
-                .map(|(ready, offer)| shared.history.review_pins(ready, offer.listed()));
+            let offered = view.trusted.clone().zip(view.server_tools.clone());
+            let changes = offered.as_ref().map(|(trusted, server_tools)| {
+                shared.history.review_pins(trusted, server_tools.listed())
+            });
             let changes = changes.unwrap_or_default();
             ToolReview { server: view.name.clone(), changes, offered }
         });
@@ -59,15 +59,18 @@ impl Runtime {
     /// Accepts the tools of a review, new and changed ones included, and returns how many there are.
     /// Tools that changed after the review are not accepted.
     pub async fn accept_review(&self, review: ToolReview) -> Result<usize, Unavailable> {
-        let Some((ready, offer)) = review.offered else { return Ok(0) };
+        let Some((trusted, server_tools)) = review.offered else { return Ok(0) };
         let (shared, name) = (Arc::clone(&self.0.shared), review.server);
         // It may have to wait for another process.
         let accepting = tokio::task::spawn_blocking(move || {
-            shared.history.accept_pins(&ready, offer.listed()).map(|()| offer.listed().len())
+            shared
+                .history
+                .accept_pins(&trusted, server_tools.listed())
+                .map(|()| server_tools.listed().len())
         });
         // Nobody aborts it: without an answer the program is ending.
         let many = accepting.await.map_err(|_| Unavailable::ShutDown)?.map_err(|error| {
-            let failure = Arc::new(Failure::new(FailureKind::Config, error.to_string()));
+            let failure = Arc::new(ServerFailure::new(FailureKind::Config, error.to_string()));
             Unavailable::Failed { server: name.clone(), failure }
         })?;
         self.connect(name.as_str()).await?;

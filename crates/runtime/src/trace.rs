@@ -15,16 +15,16 @@ use wharf_protocol::transport::{TraceEvent, Tracer};
 use crate::resolve::Secrets;
 
 /// How many characters of one message are kept.
-const MOST_TEXT: usize = 4_000;
+const MAX_TEXT: usize = 4_000;
 
 /// How many characters of one header are kept.
-const MOST_HEADER: usize = 200;
+const MAX_HEADER: usize = 200;
 
 /// How many lines there are at most for one attempt to connect.
-const MOST_LINES: usize = 1_000;
+const MAX_LINES: usize = 1_000;
 
 /// Headers whose values are no secrets; of all others only the names are shown.
-const OPEN_HEADERS: [&str; 14] = [
+const VISIBLE_HEADERS: [&str; 14] = [
     "accept",
     "allow",
     "connection",
@@ -83,7 +83,7 @@ impl TraceKind {
 }
 
 /// Redacts what is said on one connection before anybody sees it.
-pub(crate) struct Redacted {
+pub(crate) struct RedactingTracer {
     server: ServerName,
     secrets: Arc<Secrets>,
     began: Instant,
@@ -91,7 +91,7 @@ pub(crate) struct Redacted {
     lines: AtomicUsize,
 }
 
-impl Redacted {
+impl RedactingTracer {
     pub(crate) fn new(server: &ServerName, secrets: &Arc<Secrets>, sink: &TraceSink) -> Self {
         Self {
             server: server.clone(),
@@ -102,7 +102,7 @@ impl Redacted {
         }
     }
 
-    fn say(&self, kind: TraceKind, text: String) {
+    fn send_line(&self, kind: TraceKind, text: String) {
         let at = self.began.elapsed();
         (self.sink)(TraceLine { server: self.server.clone(), at, kind, text });
     }
@@ -110,8 +110,8 @@ impl Redacted {
     fn message(&self, bytes: &[u8]) -> String {
         let bytes = bytes.trim_ascii();
         let text = String::from_utf8_lossy(bytes);
-        let mut shown = self.secrets.hide_in_start(&text, MOST_TEXT);
-        if text.chars().nth(MOST_TEXT).is_some() {
+        let mut shown = self.secrets.redact_start(&text, MAX_TEXT);
+        if text.chars().nth(MAX_TEXT).is_some() {
             let _infallible = write!(shown, "… ({} bytes in all)", bytes.len());
         }
         shown
@@ -120,7 +120,7 @@ impl Redacted {
     fn headers(&self, headers: &HeaderMap) -> String {
         let shown = headers.iter().map(|(name, value)| {
             let value = match value.to_str() {
-                Ok(value) if is_open(name) => self.secrets.hide_in_start(value, MOST_HEADER),
+                Ok(value) if is_visible(name) => self.secrets.redact_start(value, MAX_HEADER),
                 Ok(value) if name == LOCATION => self.location(value),
                 _ => REDACTED.to_owned(),
             };
@@ -131,29 +131,31 @@ impl Redacted {
     }
 }
 
-impl Redacted {
+impl RedactingTracer {
     /// Shows where a redirect leads, without user information and query.
     fn location(&self, value: &str) -> String {
         let place = value.split(['?', '#']).next().unwrap_or_default();
         if place.contains('@') {
             return REDACTED.to_owned();
         }
-        self.secrets.hide_in_start(place, MOST_HEADER)
+        self.secrets.redact_start(place, MAX_HEADER)
     }
 }
 
-impl Tracer for Redacted {
+impl Tracer for RedactingTracer {
     fn record(&self, event: TraceEvent<'_>) {
         match self.lines.fetch_add(1, Ordering::Relaxed) {
-            ..MOST_LINES => {}
-            MOST_LINES => return self.say(TraceKind::Note, "the rest is not shown".to_owned()),
+            ..MAX_LINES => {}
+            MAX_LINES => {
+                return self.send_line(TraceKind::Note, "the rest is not shown".to_owned());
+            }
             _ => return,
         }
         let (kind, text) = match event {
             TraceEvent::Sent(bytes) => (TraceKind::Sent, self.message(bytes)),
             TraceEvent::Received(bytes) => (TraceKind::Received, self.message(bytes)),
             TraceEvent::HttpRequest { method, target, headers } => {
-                let head = self.secrets.hide_in_start(&format!("{method} {target}"), MOST_TEXT);
+                let head = self.secrets.redact_start(&format!("{method} {target}"), MAX_TEXT);
                 (TraceKind::Http, format!("{head}{}", self.headers(headers)))
             }
             TraceEvent::HttpResponse { status, headers } => {
@@ -161,12 +163,12 @@ impl Tracer for Redacted {
             }
             _ => return,
         };
-        self.say(kind, text);
+        self.send_line(kind, text);
     }
 }
 
-fn is_open(name: &HeaderName) -> bool {
-    OPEN_HEADERS.contains(&name.as_str())
+fn is_visible(name: &HeaderName) -> bool {
+    VISIBLE_HEADERS.contains(&name.as_str())
 }
 
 #[cfg(test)]
@@ -178,20 +180,20 @@ mod tests {
     use super::*;
 
     /// Traces events with a secret among them, and returns the lines.
-    fn traced(record: impl FnOnce(&Redacted)) -> Vec<String> {
+    fn traced(record: impl FnOnce(&RedactingTracer)) -> Vec<String> {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&lines);
         let sink: TraceSink = Arc::new(move |line: TraceLine| {
             seen.lock().unwrap().push(format!("{} {}", line.kind.word(), line.text));
         });
         let secrets = Arc::new(Secrets::of_texts(&["tiger-4711"]));
-        record(&Redacted::new(&ServerName::new("box"), &secrets, &sink));
+        record(&RedactingTracer::new(&ServerName::new("box"), &secrets, &sink));
         let lines = lines.lock().unwrap();
         lines.clone()
     }
 
     #[test]
-    fn secrets_are_hidden_in_messages_and_heads() {
+    fn secrets_are_redacted_in_messages_and_http_heads() {
         let headers = HeaderMap::from_iter([
             (http::header::AUTHORIZATION, HeaderValue::from_static("Bearer tiger-4711")),
             (HeaderName::from_static("x-key"), HeaderValue::from_static("whatever")),
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_bounded_in_every_way() {
+    fn a_trace_limits_its_lines_and_their_length() {
         let long = traced(|trace| trace.record(TraceEvent::Received(&vec![b'x'; 1 << 20])));
         assert!(long[0].len() < 5_000 && long[0].ends_with("… (1048576 bytes in all)"));
         let many = traced(|trace| {
@@ -225,7 +227,7 @@ mod tests {
                 trace.record(TraceEvent::Received(b"{}"));
             }
         });
-        assert_eq!(many.len(), MOST_LINES + 1);
+        assert_eq!(many.len(), MAX_LINES + 1);
         assert_eq!(many.last().unwrap(), "note the rest is not shown");
     }
 }

@@ -8,17 +8,17 @@ use wharf_protocol::Peer;
 use wharf_protocol::era::Era;
 use wharf_protocol::view::{DiscoverResult, InitializeResult, ListEntry, ProtocolViolation};
 
-use crate::asking::Offered;
-use crate::connections::ServerView;
+use crate::connections::ServerSnapshot;
+use crate::resources_and_prompts::CollectedList;
 use crate::runtime::Runtime;
 
 /// How many violations of one server are told.
-const MOST: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// How many characters one of them may have.
-const MOST_TEXT: usize = 300;
+const MAX_TEXT: usize = 300;
 
-impl ServerView {
+impl ServerSnapshot {
     /// Returns which rules the server broke so far, in its introduction and in its list of tools.
     ///
     /// There are at most twenty, and a last one says if there are more. The words are partly the
@@ -31,22 +31,23 @@ impl ServerView {
     fn violations_with(&self, more: Vec<String>) -> Vec<String> {
         let Some(peer) = &self.peer else { return Vec::new() };
         let noticed = peer.warnings().into_iter().map(|warning| warning.to_string());
-        let introduced = introduction(peer).into_iter().map(|violation| violation.to_string());
-        let tools = self.offer.iter().flat_map(|offer| offer.listed_tools());
+        let introduced =
+            violations_in_profile(peer).into_iter().map(|violation| violation.to_string());
+        let tools = self.server_tools.iter().flat_map(|tools| tools.listed_tools());
         let tools = tools.flat_map(ListEntry::violations).map(|violation| violation.to_string());
-        let all = noticed.chain(introduced).chain(tools.take(MOST + 1)).chain(more);
-        let mut told: Vec<String> = Vec::new();
-        for text in all.map(|text| self.secrets.hide_in_start(&text, MOST_TEXT)) {
-            if told.contains(&text) {
+        let all = noticed.chain(introduced).chain(tools.take(MAX_SHOWN + 1)).chain(more);
+        let mut found: Vec<String> = Vec::new();
+        for text in all.map(|text| self.secrets.redact_start(&text, MAX_TEXT)) {
+            if found.contains(&text) {
                 continue;
             }
-            if told.len() == MOST {
-                told.push("and more like these".to_owned());
+            if found.len() == MAX_SHOWN {
+                found.push("and more like these".to_owned());
                 break;
             }
-            told.push(text);
+            found.push(text);
         }
-        told
+        found
     }
 }
 
@@ -58,25 +59,28 @@ impl Runtime {
         let (resources, templates, prompts) =
             tokio::join!(self.resources(None), self.resource_templates(None), self.prompts(None));
         let snapshot = self.snapshot();
-        let told = snapshot.servers().filter_map(|server| {
+        let found = snapshot.servers().filter_map(|server| {
             let name = &server.name;
-            let mut more = in_list(&resources, name);
-            more.extend(in_list(&templates, name));
-            more.extend(in_list(&prompts, name));
+            let mut more = violations_in_list(&resources, name);
+            more.extend(violations_in_list(&templates, name));
+            more.extend(violations_in_list(&prompts, name));
             let violations = server.violations_with(more);
             (!violations.is_empty()).then(|| (name.clone(), violations))
         });
-        told.collect()
+        found.collect()
     }
 }
 
-fn in_list<T: ListEntry>(offered: &Offered<T>, server: &ServerName) -> Vec<String> {
-    let own = offered.items.iter().filter(|(name, _)| name == server);
+fn violations_in_list<T: ListEntry>(
+    collected: &CollectedList<T>,
+    server: &ServerName,
+) -> Vec<String> {
+    let own = collected.items.iter().filter(|(name, _)| name == server);
     let odd = own.flat_map(|(_, entry)| entry.violations());
-    odd.take(MOST + 1).map(|violation| violation.to_string()).collect()
+    odd.take(MAX_SHOWN + 1).map(|violation| violation.to_string()).collect()
 }
 
-fn introduction(peer: &Peer) -> Vec<ProtocolViolation> {
+fn violations_in_profile(peer: &Peer) -> Vec<ProtocolViolation> {
     let answer = peer.profile().raw.clone();
     match peer.era() {
         Era::Legacy => InitializeResult::read(answer).all_violations(),

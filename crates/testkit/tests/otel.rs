@@ -45,7 +45,7 @@ async fn metas() -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_server_hears_which_trace_a_call_belongs_to() {
+async fn a_call_carries_its_trace_context() {
     let layer = wharf::otel::layer(NoopTracer::new());
     let listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
     let metas = metas().await;

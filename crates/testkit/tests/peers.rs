@@ -3,22 +3,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
-#[path = "peers/dock.rs"]
-mod dock;
-#[path = "peers/person.rs"]
-mod person;
+#[path = "peers/connection.rs"]
+mod connection;
+#[path = "peers/handler.rs"]
+mod handler;
 
 use serde_json::json;
 use wharf_protocol::era::Revision;
 
-use dock::{DEADLINE, Dock, Way};
+use connection::{DEADLINE, TestConnection, TestTransport};
 
 /// Runs a check on a connection, then looks whether anything is left of it.
-async fn run((program, way, revision): (&str, Way, Revision), check: impl AsyncFnOnce(&mut Dock)) {
+async fn run(
+    (program, way, revision): (&str, TestTransport, Revision),
+    check: impl AsyncFnOnce(&mut TestConnection),
+) {
     let whole = async {
-        let mut dock = Dock::open(program, way, revision).await;
-        check(&mut dock).await;
-        dock.close(program).await;
+        let mut connection = TestConnection::open(program, way, revision).await;
+        check(&mut connection).await;
+        connection.close(program).await;
     };
     tokio::time::timeout(2 * DEADLINE, whole).await.unwrap();
 }
@@ -37,24 +40,24 @@ macro_rules! everywhere {
                 #[tokio::test]
                 async fn $check() {
                     let revision = wharf_protocol::era::Revision::$revision;
-                    crate::run(($program, crate::dock::Way::$way, revision), super::$check).await;
+                    crate::run(($program, crate::connection::TestTransport::$way, revision), super::$check).await;
                 }
             )+
         }
     };
 }
 
-#[path = "peers/independent.rs"]
-mod independent;
+#[path = "peers/rmcp.rs"]
+mod rmcp;
 #[path = "peers/sample.rs"]
 mod sample;
 
-async fn tools_are_called(dock: &mut Dock) {
-    assert_eq!(dock.call("echo", &json!({"text": "ahoy \u{1F6A2}"})).await, "ahoy \u{1F6A2}");
-    assert_eq!(dock.call("add", &json!({"a": 40, "b": 2})).await, "42");
+async fn tools_are_called(connection: &mut TestConnection) {
+    assert_eq!(connection.call("echo", &json!({"text": "ahoy \u{1F6A2}"})).await, "ahoy \u{1F6A2}");
+    assert_eq!(connection.call("add", &json!({"a": 40, "b": 2})).await, "42");
     let calls = (0..20).map(|number| {
-        let dock = &*dock;
-        async move { dock.call("add", &json!({"a": number, "b": 1})).await }
+        let connection = &*connection;
+        async move { connection.call("add", &json!({"a": number, "b": 1})).await }
     });
     let sums = futures_util::future::join_all(calls).await;
     let expected: Vec<_> = (1..=20).map(|sum| sum.to_string()).collect();

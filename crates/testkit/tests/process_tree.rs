@@ -3,10 +3,10 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
-#[path = "process_tree/connecting.rs"]
-mod connecting;
-#[path = "process_tree/trial.rs"]
-mod trial;
+#[path = "process_tree/connect.rs"]
+mod connect;
+#[path = "process_tree/test_tree.rs"]
+mod test_tree;
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::pin::pin;
@@ -20,25 +20,25 @@ use wharf_protocol::transport::process::{
     GracePeriod, LogSink, Process, ProcessLaunch, StartError, StopMethod, sweep,
 };
 
-use self::trial::{DEADLINE, IMPATIENT, PATIENT, Trial, is_collected, runs, until};
+use self::test_tree::{DEADLINE, LONG_GRACE, NO_GRACE, TestTree, is_reaped, runs, until};
 
-const SOON: Duration = Duration::from_millis(30);
+const SHORT: Duration = Duration::from_millis(30);
 
 /// Ends a family and tells how; afterwards nothing of it may be there, without any further wait.
-async fn ends(
+async fn end_tree(
     words: &str,
     count: usize,
     grace: GracePeriod,
 ) -> (StopMethod, Option<i32>, Option<i32>) {
-    let trial = Trial::new();
-    let (process, _, stdout) = trial.settle(words, count).await;
+    let tree = TestTree::new();
+    let (process, _, stdout) = tree.start_and_wait(words, count).await;
     let pid = process.id();
     assert!(runs(pid));
     let ended = tokio::time::timeout(DEADLINE, process.end(grace)).await.unwrap();
-    assert_eq!(trial.alive(), [0_u32; 0], "{words}");
-    assert!(is_collected(pid), "{words}");
-    trial.tracker.close();
-    tokio::time::timeout(DEADLINE, trial.tracker.wait()).await.unwrap();
+    assert_eq!(tree.alive(), [0_u32; 0], "{words}");
+    assert!(is_reaped(pid), "{words}");
+    tree.tracker.close();
+    tokio::time::timeout(DEADLINE, tree.tracker.wait()).await.unwrap();
     drop(stdout);
     let status = ended.status.unwrap();
     (ended.by, status.code(), status.signal())
@@ -47,79 +47,79 @@ async fn ends(
 #[tokio::test]
 async fn a_server_that_ends_with_its_input_is_not_signalled() {
     let words = "name=server echo exit=5";
-    assert_eq!(ends(words, 1, PATIENT).await, (StopMethod::EndOfInput, Some(5), None));
+    assert_eq!(end_tree(words, 1, LONG_GRACE).await, (StopMethod::EndOfInput, Some(5), None));
 }
 
 #[tokio::test]
 async fn a_server_that_ignores_the_end_of_its_input_is_terminated() {
-    let grace = GracePeriod { after_eof: SOON, ..PATIENT };
+    let grace = GracePeriod { after_eof: SHORT, ..LONG_GRACE };
     let terminated = (StopMethod::Terminate, None, Some(15));
-    assert_eq!(ends("name=server sleep", 1, grace).await, terminated);
-    assert_eq!(ends("heir stray name=server sleep", 3, grace).await, terminated);
+    assert_eq!(end_tree("name=server sleep", 1, grace).await, terminated);
+    assert_eq!(end_tree("heir stray name=server sleep", 3, grace).await, terminated);
 }
 
 #[tokio::test]
 async fn a_stopped_server_is_terminated_all_the_same() {
-    let grace = GracePeriod { after_eof: SOON, ..PATIENT };
+    let grace = GracePeriod { after_eof: SHORT, ..LONG_GRACE };
     let terminated = (StopMethod::Terminate, None, Some(15));
-    assert_eq!(ends("name=server stop sleep", 1, grace).await, terminated);
+    assert_eq!(end_tree("name=server stop sleep", 1, grace).await, terminated);
 }
 
 #[tokio::test]
 async fn a_server_that_ignores_everything_is_killed() {
-    let grace = GracePeriod { after_eof: SOON, after_term: SOON };
+    let grace = GracePeriod { after_eof: SHORT, after_term: SHORT };
     let killed = (StopMethod::Kill, None, Some(9));
-    assert_eq!(ends("deaf heir stray name=server sleep", 3, grace).await, killed);
+    assert_eq!(end_tree("deaf heir stray name=server sleep", 3, grace).await, killed);
 }
 
 #[tokio::test]
-async fn relatives_of_a_server_that_ended_by_itself_are_ended() {
+async fn descendants_of_a_server_that_exited_are_ended() {
     let ended = (StopMethod::EndOfInput, Some(0), None);
-    assert_eq!(ends("heir stray name=server echo", 3, PATIENT).await, ended);
-    let grace = GracePeriod { after_term: SOON, ..PATIENT };
-    assert_eq!(ends("deaf heir stray name=server echo", 3, grace).await, ended);
+    assert_eq!(end_tree("heir stray name=server echo", 3, LONG_GRACE).await, ended);
+    let grace = GracePeriod { after_term: SHORT, ..LONG_GRACE };
+    assert_eq!(end_tree("deaf heir stray name=server echo", 3, grace).await, ended);
 }
 
 #[tokio::test]
-async fn a_family_that_moves_all_the_time_is_caught() {
-    for grace in [GracePeriod { after_eof: SOON, ..PATIENT }, IMPATIENT] {
-        let (by, ..) = ends("breeder breeder name=server sleep", 2, grace).await;
+async fn a_tree_that_keeps_forking_is_ended() {
+    for grace in [GracePeriod { after_eof: SHORT, ..LONG_GRACE }, NO_GRACE] {
+        let (by, ..) = end_tree("breeder breeder name=server sleep", 2, grace).await;
         assert!(by >= StopMethod::Terminate);
     }
 }
 
 #[tokio::test]
-async fn an_exit_is_seen_although_the_output_stays_open() {
-    let trial = Trial::new();
-    let (mut process, members, mut stdout) = trial.settle("heir name=server echo", 2).await;
+async fn an_exit_is_noticed_while_the_output_stays_open() {
+    let tree = TestTree::new();
+    let (mut process, members, mut stdout) = tree.start_and_wait("heir name=server echo", 2).await;
     // Waiting may be given up and taken up again.
-    assert!(tokio::time::timeout(SOON, process.exited()).await.is_err());
+    assert!(tokio::time::timeout(SHORT, process.exited()).await.is_err());
     drop(process.take_stdin());
     let status = tokio::time::timeout(DEADLINE, process.exited()).await.unwrap().unwrap();
     assert!(status.success());
     assert_eq!(process.exited().await, Some(status));
     assert!(runs(members["heir"]));
-    let open = tokio::time::timeout(SOON, stdout.read_u8()).await;
+    let open = tokio::time::timeout(SHORT, stdout.read_u8()).await;
     assert!(open.is_err(), "the heir holds the pipe");
-    process.end(PATIENT).await;
-    assert_eq!(trial.alive(), [0_u32; 0]);
+    process.end(LONG_GRACE).await;
+    assert_eq!(tree.alive(), [0_u32; 0]);
     assert_eq!(stdout.read(&mut [0]).await.unwrap(), 0);
 }
 
 #[tokio::test]
-async fn the_last_words_are_kept_and_logged() {
-    let trial = Trial::new();
+async fn the_error_output_is_kept_and_logged() {
+    let tree = TestTree::new();
     let logged = Arc::new(Mutex::new(Vec::new()));
     let log: LogSink = {
         let logged = Arc::clone(&logged);
         Arc::new(move |piece| logged.lock().unwrap().extend_from_slice(piece))
     };
-    let mut process = trial.start_logged("complain=no_key\n exit=3", Some(log)).await;
+    let mut process = tree.start_logged("complain=no_key\n exit=3", Some(log)).await;
     let tail = process.stderr().clone();
     let status = tokio::time::timeout(DEADLINE, process.exited()).await.unwrap();
     assert_eq!(status.unwrap().code(), Some(3));
     assert_eq!(process.final_stderr(DEADLINE).await, "no_key\n");
-    assert_eq!(process.end(PATIENT).await.status, status);
+    assert_eq!(process.end(LONG_GRACE).await.status, status);
     assert_eq!(tail.text(), "no_key\n");
     assert_eq!(*logged.lock().unwrap(), b"no_key\n");
 }
@@ -128,7 +128,7 @@ async fn the_last_words_are_kept_and_logged() {
 async fn nothing_is_left_after_a_hundred_ends() {
     let grace = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::from_millis(5) };
     for _ in 0..20 {
-        let rounds = (0..5).map(|_| ends("deaf heir stray name=server sleep", 3, grace));
+        let rounds = (0..5).map(|_| end_tree("deaf heir stray name=server sleep", 3, grace));
         for (by, ..) in futures_util::future::join_all(rounds).await {
             assert_eq!(by, StopMethod::Kill);
         }
@@ -137,65 +137,65 @@ async fn nothing_is_left_after_a_hundred_ends() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_after_a_hundred_drops() {
-    let trial = Trial::new();
+    let tree = TestTree::new();
     for _ in 0..20 {
         let words = "deaf heir stray name=server sleep";
-        let rounds = (0..5).map(|_| trial.settle(words, 3));
-        let families = futures_util::future::join_all(rounds).await;
-        let numbers: Vec<u32> = families.iter().map(|(process, ..)| process.id()).collect();
-        assert!(trial.alive().len() >= 15);
-        drop(families);
-        trial.is_gone().await;
-        until(|| numbers.iter().all(|&pid| is_collected(pid)), || "a zombie is left".into()).await;
+        let rounds = (0..5).map(|_| tree.start_and_wait(words, 3));
+        let trees = futures_util::future::join_all(rounds).await;
+        let numbers: Vec<u32> = trees.iter().map(|(process, ..)| process.id()).collect();
+        assert!(tree.alive().len() >= 15);
+        drop(trees);
+        tree.wait_until_gone().await;
+        until(|| numbers.iter().all(|&pid| is_reaped(pid)), || "a zombie is left".into()).await;
     }
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_a_hundred_starts_that_were_given_up() {
-    let trial = Trial::new();
-    let mut given_up = 0;
-    for patience in 0..100 {
-        let mut start = pin!(Process::start(trial.launch("heir sleep"), &trial.tracker, None));
+async fn nothing_is_left_after_a_hundred_cancelled_starts() {
+    let tree = TestTree::new();
+    let mut cancelled = 0;
+    for polls in 0..100 {
+        let mut start = pin!(Process::start(tree.launch("heir sleep"), &tree.tracker, None));
         // From "not even begun" to "has almost arrived".
-        for _ in 0..patience * patience {
+        for _ in 0..polls * polls {
             tokio::select! {
                 biased;
                 started = &mut start => { drop(started.unwrap()); break; }
                 () = tokio::task::yield_now() => {}
             }
         }
-        given_up += 1;
+        cancelled += 1;
     }
-    assert_eq!(given_up, 100);
+    assert_eq!(cancelled, 100);
     // Once these have been started, so has everything before them.
     for _ in 0..2 {
-        let (one, other) = tokio::join!(trial.start("sleep"), trial.start("sleep"));
-        tokio::join!(one.end(IMPATIENT), other.end(IMPATIENT));
+        let (one, other) = tokio::join!(tree.start("sleep"), tree.start("sleep"));
+        tokio::join!(one.end(NO_GRACE), other.end(NO_GRACE));
     }
-    trial.is_gone().await;
+    tree.wait_until_gone().await;
 }
 
 #[tokio::test]
-async fn giving_up_the_end_kills_at_once() {
-    let trial = Trial::new();
-    let (process, _, _stdout) = trial.settle("deaf heir stray name=server echo", 3).await;
-    assert!(tokio::time::timeout(SOON, process.end(PATIENT)).await.is_err());
-    trial.is_gone().await;
+async fn cancelling_a_graceful_end_kills_at_once() {
+    let tree = TestTree::new();
+    let (process, _, _stdout) = tree.start_and_wait("deaf heir stray name=server echo", 3).await;
+    assert!(tokio::time::timeout(SHORT, process.end(LONG_GRACE)).await.is_err());
+    tree.wait_until_gone().await;
 }
 
 #[test]
 fn a_process_may_be_dropped_after_its_runtime() {
-    let trial = Trial::new();
+    let tree = TestTree::new();
     let build = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let runtime = build();
-    let family = runtime.block_on(trial.settle("deaf heir stray name=server sleep", 3));
+    let started = runtime.block_on(tree.start_and_wait("deaf heir stray name=server sleep", 3));
     drop(runtime);
-    assert_eq!(trial.alive().len(), 3);
-    let pid = family.0.id();
-    drop(family);
+    assert_eq!(tree.alive().len(), 3);
+    let pid = started.0.id();
+    drop(started);
     build().block_on(async {
-        trial.is_gone().await;
-        until(|| is_collected(pid), || "a zombie is left".into()).await;
+        tree.wait_until_gone().await;
+        until(|| is_reaped(pid), || "a zombie is left".into()).await;
     });
 }
 
@@ -207,10 +207,10 @@ async fn a_daemon_without_group_and_environment_ends_where_orphans_are_adopted()
         // Nobody may ask for orphans by itself, so this one stays.
         ("own daemon name=server echo", false),
     ] {
-        let trial = Trial::new();
+        let tree = TestTree::new();
         let members = words.split(' ').filter(|word| !matches!(*word, "adopt" | "echo" | "sleep"));
         let count = members.collect::<std::collections::BTreeSet<_>>().len();
-        let (mut owner, members, _stdout) = trial.settle(words, count).await;
+        let (mut owner, members, _stdout) = tree.start_and_wait(words, count).await;
         drop(owner.take_stdin());
         tokio::time::timeout(DEADLINE, owner.exited()).await.unwrap();
         let daemon = members["daemon"];
@@ -219,21 +219,21 @@ async fn a_daemon_without_group_and_environment_ends_where_orphans_are_adopted()
             kill_process(Pid::from_raw(daemon.cast_signed()).unwrap(), Signal::KILL).unwrap();
         }
         assert_eq!(still_runs, !is_ended, "{words}");
-        assert!(trial.alive().is_empty(), "{words}");
+        assert!(tree.alive().is_empty(), "{words}");
     }
 }
 
 #[tokio::test]
-async fn the_library_adopts_no_orphans_unless_it_is_told_to() {
-    let trial = Trial::new();
-    let (process, ..) = trial.settle("name=server echo", 1).await;
-    process.end(PATIENT).await;
+async fn the_library_is_not_a_subreaper_by_default() {
+    let tree = TestTree::new();
+    let (process, ..) = tree.start_and_wait("name=server echo", 1).await;
+    process.end(LONG_GRACE).await;
     assert_eq!(rustix::process::child_subreaper().unwrap(), None);
 }
 
 /// Waits until no other test leaves processes running on purpose: the sweep of one would end them, also
 /// those of tests in other processes. It is free again when the file is closed.
-fn one_at_a_time() -> std::fs::File {
+fn lock_sweeping_tests() -> std::fs::File {
     let path = std::env::temp_dir().join("wharf-tests-that-sweep.lock");
     let lock = std::fs::File::create(path).unwrap();
     lock.lock().unwrap();
@@ -241,20 +241,20 @@ fn one_at_a_time() -> std::fs::File {
 }
 
 /// Kills an owner, and shows what of its servers goes when.
-async fn owner_is_killed(collected: bool) {
-    let _turn = one_at_a_time();
-    let (lost, kept) = (Trial::new(), Trial::new());
+async fn owner_is_killed(reaped: bool) {
+    let _turn = lock_sweeping_tests();
+    let (lost, kept) = (TestTree::new(), TestTree::new());
     let words = "own deaf heir stray name=server sleep";
-    let (owner, members, _stdout) = lost.settle(words, 4).await;
-    let (living, _, _stdout) = kept.settle(words, 4).await;
+    let (owner, members, _stdout) = lost.start_and_wait(words, 4).await;
+    let (living, _, _stdout) = kept.start_and_wait(words, 4).await;
     assert_eq!((lost.alive().len(), kept.alive().len()), (4, 4));
 
     kill_process(Pid::from_raw(owner.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
     until(|| !runs(members["server"]), || "the direct child lives on".into()).await;
     assert!(runs(members["heir"]) && runs(members["stray"]), "{members:?}");
     // An owner that nobody has collected yet is as dead as one that is gone.
-    let owner = if collected {
-        owner.end(PATIENT).await;
+    let owner = if reaped {
+        owner.end(LONG_GRACE).await;
         None
     } else {
         Some(owner)
@@ -265,25 +265,25 @@ async fn owner_is_killed(collected: bool) {
     assert_eq!(kept.alive().len(), 4, "the owner of these lives");
 
     drop(owner);
-    assert_eq!(living.end(PATIENT).await.by, StopMethod::EndOfInput);
+    assert_eq!(living.end(LONG_GRACE).await.by, StopMethod::EndOfInput);
     assert_eq!(kept.alive(), [0_u32; 0]);
 }
 
 #[tokio::test]
-async fn what_a_killed_owner_leaves_is_swept() {
+async fn the_processes_of_a_killed_owner_are_swept() {
     owner_is_killed(true).await;
 }
 
 #[tokio::test]
-async fn what_an_owner_leaves_as_a_zombie_is_swept() {
+async fn the_processes_of_a_zombie_owner_are_swept() {
     owner_is_killed(false).await;
 }
 
 #[tokio::test]
-async fn a_flood_on_stderr_is_read_without_growing_or_delaying_others() {
+async fn a_flood_on_stderr_is_read_without_memory_growth_or_delay() {
     const MEGABYTES: usize = 200;
-    let trial = Trial::new();
-    let (mut echo, _, mut stdout) = trial.settle("name=server echo", 1).await;
+    let tree = TestTree::new();
+    let (mut echo, _, mut stdout) = tree.start_and_wait("name=server echo", 1).await;
     let mut stdin = echo.take_stdin().unwrap();
     let before = peak_memory();
     let read = Arc::new(AtomicUsize::new(0));
@@ -294,7 +294,7 @@ async fn a_flood_on_stderr_is_read_without_growing_or_delaying_others() {
         })
     };
     let began = Instant::now();
-    let mut flood = trial.start_logged(&format!("flood={MEGABYTES} exit=0"), Some(log)).await;
+    let mut flood = tree.start_logged(&format!("flood={MEGABYTES} exit=0"), Some(log)).await;
     until(|| read.load(Ordering::Relaxed) > 0, || "no flood".into()).await;
     stdin.write_all(b"ping").await.unwrap();
     let mut answer = [0; 4];
@@ -309,7 +309,7 @@ async fn a_flood_on_stderr_is_read_without_growing_or_delaying_others() {
     let grown = peak_memory().saturating_sub(before);
     assert!(grown < 64 * 1024, "grown by {grown} KiB");
     println!("{MEGABYTES} MB in {:?}, memory grown by {grown} KiB", began.elapsed());
-    tokio::join!(flood.end(PATIENT), echo.end(IMPATIENT));
+    tokio::join!(flood.end(LONG_GRACE), echo.end(NO_GRACE));
 }
 
 /// Returns the most memory that this process ever had, in KiB.
@@ -320,13 +320,12 @@ fn peak_memory() -> usize {
 }
 
 #[tokio::test]
-async fn a_server_gets_the_given_environment_the_marker_and_usual_signals() {
-    let trial = Trial::new();
+async fn a_server_gets_its_environment_the_marker_and_default_signals() {
+    let tree = TestTree::new();
     // A shell, because a Rust program changes what happens on a broken pipe when it starts.
-    let launch =
-        ProcessLaunch { arguments: vec!["-c".into(), "read x".into()], ..trial.launch("") };
+    let launch = ProcessLaunch { arguments: vec!["-c".into(), "read x".into()], ..tree.launch("") };
     let launch = ProcessLaunch { program: "/bin/sh".into(), ..launch };
-    let process = Process::start(launch, &trial.tracker, None).await.unwrap();
+    let process = Process::start(launch, &tree.tracker, None).await.unwrap();
     // While a program is taking the place of its starter, it has no environment for a moment.
     let path = format!("/proc/{}/environ", process.id());
     let until = Instant::now() + Duration::from_secs(10);
@@ -344,7 +343,7 @@ async fn a_server_gets_the_given_environment_the_marker_and_usual_signals() {
     assert!(environment.starts_with(&owner), "{environment}");
     assert!(!is_ignored(process.id(), Signal::PIPE));
     assert!(is_ignored(std::process::id(), Signal::PIPE), "the test would show nothing");
-    process.end(IMPATIENT).await;
+    process.end(NO_GRACE).await;
 }
 
 fn is_ignored(pid: u32, signal: Signal) -> bool {
@@ -355,25 +354,26 @@ fn is_ignored(pid: u32, signal: Signal) -> bool {
 
 #[tokio::test]
 async fn a_large_message_fits_into_the_output_pipe() {
-    let trial = Trial::new();
-    let mut process = trial.start("sleep").await;
+    let tree = TestTree::new();
+    let mut process = tree.start("sleep").await;
     let stdout = process.take_stdout().unwrap();
     assert_eq!(rustix::pipe::fcntl_getpipe_size(&stdout).unwrap(), 256 * 1024);
-    process.end(IMPATIENT).await;
+    process.end(NO_GRACE).await;
 }
 
 async fn fails(launch: ProcessLaunch) -> String {
     let secret = [("TOKEN".into(), "hunter2".into())];
     let environment = launch.environment.iter().cloned().chain(secret).collect();
     let launch = ProcessLaunch { arguments: vec!["hunter3".into()], environment, ..launch };
-    let error: StartError = Process::start(launch, &Trial::new().tracker, None).await.unwrap_err();
+    let error: StartError =
+        Process::start(launch, &TestTree::new().tracker, None).await.unwrap_err();
     let hint = error.hint().unwrap_or_default();
     assert!(!format!("{error:?} {hint}").contains("hunter"));
     format!("{error}; {hint}")
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_start_says_why() {
+async fn a_program_that_cannot_start_is_reported_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     let path = vec![("PATH".into(), folder.path().into())];

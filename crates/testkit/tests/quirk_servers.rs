@@ -85,7 +85,7 @@ fn assert_well_described(modes: &[Mode], at_least: usize) {
 }
 
 #[test]
-fn every_mode_has_a_name_of_its_own_and_a_sentence() {
+fn every_mode_has_a_unique_name_and_a_description() {
     assert_well_described(stdio_modes(), 200);
     assert_well_described(http_modes(), 100);
 }
@@ -101,7 +101,7 @@ fn every_stdio_mode_ends_by_itself_in_every_era() {
 }
 
 #[test]
-fn a_mode_that_behaves_answers_in_both_eras() {
+fn the_well_behaved_mode_answers_in_both_eras() {
     for era in [Era::Legacy, Era::Modern] {
         let (output, _) = run("well-behaved", era, &conversation(era));
         let stdout = String::from_utf8(output.stdout).unwrap();
@@ -116,7 +116,7 @@ fn a_mode_that_behaves_answers_in_both_eras() {
 }
 
 #[test]
-fn replies_are_as_odd_as_their_mode_says() {
+fn replies_deviate_as_their_mode_describes() {
     check("banner", Era::Legacy, &["Starting the harbour server", "\"text\":\"ahoy\""]);
     check("id-as-text", Era::Modern, &["\"id\":\"3\",\"result\""]);
     check("id-as-float", Era::Legacy, &["\"id\":3.0,"]);
@@ -142,7 +142,7 @@ fn replies_are_as_odd_as_their_mode_says() {
 }
 
 #[test]
-fn a_state_that_comes_back_otherwise_is_noticed() {
+fn a_changed_request_state_is_rejected() {
     let call = |id: u32, state: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"ahoy"}},{state}{META}}}}}"#
@@ -160,7 +160,7 @@ fn a_state_that_comes_back_otherwise_is_noticed() {
 }
 
 #[test]
-fn a_reply_to_a_question_lets_the_call_go_on() {
+fn a_response_to_a_server_request_completes_the_call() {
     let reply = r#"{"jsonrpc":"2.0","id":9007199254740993,"result":{}}"#;
     let input = format!("{}{reply}\n", conversation(Era::Legacy));
     let (output, _) = run("asks-with-big-id", Era::Legacy, &input);
@@ -168,7 +168,7 @@ fn a_reply_to_a_question_lets_the_call_go_on() {
 }
 
 #[test]
-fn processes_end_as_their_mode_says() {
+fn processes_end_as_their_mode_describes() {
     let ended = |mode: &str| {
         let (output, took) = run(mode, Era::Legacy, &conversation(Era::Legacy));
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), took)
@@ -269,7 +269,7 @@ fn every_http_mode_starts_takes_a_request_and_stops() {
 }
 
 #[test]
-fn responses_are_as_odd_as_their_mode_says() {
+fn responses_deviate_as_their_mode_describes() {
     assert!(call("json").ends_with(r#""text":"ahoy"}]}}"#));
     assert!(call("stream").contains("event: message\ndata: {\"jsonrpc\""));
     assert!(call("event-cr").contains("event: message\rdata: {"));
@@ -299,7 +299,7 @@ fn a_closed_stream_can_be_resumed() {
 }
 
 #[test]
-fn a_modern_server_looks_at_the_headers() {
+fn a_modern_server_checks_the_headers() {
     let server =
         HttpQuirk::start_with("json", Settings { era: Some(Era::Modern), ..Settings::default() })
             .unwrap();
@@ -312,7 +312,7 @@ fn a_modern_server_looks_at_the_headers() {
 }
 
 #[test]
-fn the_oldest_transport_answers_on_its_stream() {
+fn the_http_sse_transport_answers_on_its_stream() {
     let server = HttpQuirk::start("sse").unwrap();
     assert!(post(&server, "", CALL).starts_with("HTTP/1.1 405 "));
     let mut stream = TcpStream::connect(server.address()).unwrap();
@@ -337,7 +337,7 @@ fn the_oldest_transport_answers_on_its_stream() {
 }
 
 #[test]
-fn modes_that_need_care_say_so() {
+fn heavy_and_lingering_modes_have_their_tag() {
     let has =
         |name: &str, tag| stdio_modes().iter().find(|mode| mode.name == name).unwrap().has(tag);
     assert!(has("ignores-end", Tag::Lingers));

@@ -4,14 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 #![expect(clippy::print_stdout, reason = "it says how long each run takes")]
 
-#[path = "quirks/experience.rs"]
-mod experience;
+#[path = "quirks/handler.rs"]
+mod handler;
 #[path = "quirks/heavy.rs"]
 mod heavy;
-#[path = "quirks/patience.rs"]
-mod patience;
-#[path = "quirks/person.rs"]
-mod person;
+#[path = "quirks/limits.rs"]
+mod limits;
+#[path = "quirks/report.rs"]
+mod report;
 #[path = "quirks/run.rs"]
 mod run;
 
@@ -45,7 +45,7 @@ async fn check<Run: Future<Output = Option<String>>>(
     assert!(deviations.is_empty(), "{}:\n{}", deviations.len(), deviations.join("\n"));
 }
 
-fn light(modes: Vec<Mode>) -> Vec<Mode> {
+fn light_modes(modes: Vec<Mode>) -> Vec<Mode> {
     modes.into_iter().filter(|mode| !mode.has(Tag::Heavy) && runs_here(mode)).collect()
 }
 
@@ -55,7 +55,7 @@ fn runs_here(mode: &Mode) -> bool {
 
 async fn check_stdio(theme: &str) {
     let tag = format!("{}-{theme}", std::process::id());
-    let modes = light(stdio_modes_of(theme));
+    let modes = light_modes(stdio_modes_of(theme));
     check(modes, AT_ONCE, |mode, era| {
         let tag = format!("{tag}-{}-{}", mode.name, era.word());
         async move { run::stdio(&mode, era, &tag).await }
@@ -65,11 +65,9 @@ async fn check_stdio(theme: &str) {
 }
 
 async fn check_http(theme: &str) {
-    check(
-        light(http_modes_of(theme)),
-        AT_ONCE,
-        |mode, era| async move { run::http(&mode, era).await },
-    )
+    check(light_modes(http_modes_of(theme)), AT_ONCE, |mode, era| async move {
+        run::http(&mode, era).await
+    })
     .await;
 }
 
@@ -105,7 +103,7 @@ macro_rules! themes {
             )+
 
             #[test]
-            fn no_theme_is_forgotten() {
+            fn every_theme_is_covered() {
                 let all: Vec<_> = $all().collect();
                 assert_eq!(all, [$(stringify!($theme)),+]);
             }

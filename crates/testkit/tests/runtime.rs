@@ -7,17 +7,17 @@ mod runtime {
     mod approvals;
     mod calls;
     mod changes;
+    mod elicitation;
     mod exactly_once;
-    mod extras;
+    mod fixture;
     mod host;
-    mod levels;
     mod lifecycle;
-    mod listening;
+    mod log_levels;
     mod panics;
-    mod questions;
     mod recorder;
     mod remote;
+    mod resources_and_prompts;
     mod secrets;
     mod spans;
-    mod world;
+    mod subscriptions;
 }

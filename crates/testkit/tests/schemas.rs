@@ -14,10 +14,10 @@ use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::view::send::{self, Object, RequestMeta};
 use wharf_testkit::schema::{Schema, Sender};
 
-use messages::{Sample, capabilities, client_info, notifications, requests, results};
+use messages::{MessageSample, capabilities, client_info, notifications, requests, results};
 
 /// Writes a request the way the peer does.
-fn request_text(sample: &Sample, revision: Revision) -> Value {
+fn request_text(sample: &MessageSample, revision: Revision) -> Value {
     let params = match revision.era() {
         Era::Legacy => sample.params.clone(),
         Era::Modern => {
@@ -108,7 +108,7 @@ fn answers_inside_a_request_pass() {
         ("resources/read", send::resource("file:///a")),
     ] {
         let params = Some(send::with_responses(&params, &answers, Some(&state)));
-        let message = request_text(&Sample { method, params }, revision);
+        let message = request_text(&MessageSample { method, params }, revision);
         assert_eq!(schema.check_request(Sender::Client, &message), Ok(()), "{message}");
         assert_eq!(message["params"]["requestState"], json!("{\"n\":1}"));
     }

@@ -3,17 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
-#[path = "peers/person.rs"]
-mod person;
-#[path = "traffic/voyage.rs"]
-mod voyage;
+#[path = "peers/handler.rs"]
+mod handler;
+#[path = "traffic/session.rs"]
+mod session;
 
 use serde_json::Value;
 use wharf_protocol::era::Revision;
 use wharf_testkit::schema::{Schema, Sender, Traffic};
 
 /// What a session has no occasion for: tasks, and pages to be opened.
-const UNHEARD: &[&str] = &[
+const UNUSED: &[&str] = &[
     "tasks/get",
     "tasks/result",
     "tasks/cancel",
@@ -23,8 +23,8 @@ const UNHEARD: &[&str] = &[
 ];
 
 /// Both sides may, but here only one has a reason: the server reports, the client withdraws.
-const UNHEARD_OF_CLIENTS: &[&str] = &["notifications/progress"];
-const UNHEARD_OF_SERVERS: &[&str] = &["notifications/cancelled", "ping"];
+const UNUSED_BY_CLIENTS: &[&str] = &["notifications/progress"];
+const UNUSED_BY_SERVERS: &[&str] = &["notifications/cancelled", "ping"];
 
 /// Returns what is wrong with a conversation; a method that no schema knows is wrong, too.
 fn violations(revision: Revision, lines: &[(Sender, String)]) -> Vec<String> {
@@ -57,21 +57,21 @@ fn unused(revision: Revision, sender: Sender, lines: &[(Sender, String)]) -> Vec
         })
         .collect();
     let excused = match sender {
-        Sender::Client => UNHEARD_OF_CLIENTS,
-        Sender::Server => UNHEARD_OF_SERVERS,
+        Sender::Client => UNUSED_BY_CLIENTS,
+        Sender::Server => UNUSED_BY_SERVERS,
     };
     let schema = Schema::of(revision);
     let kinds = ["Request", "Notification"];
     let known = kinds.iter().flat_map(|kind| schema.methods(sender, kind));
     known
-        .filter(|method| !UNHEARD.contains(method) && !excused.contains(method))
+        .filter(|method| !UNUSED.contains(method) && !excused.contains(method))
         .filter(|method| !used.iter().any(|used| used == method))
         .map(ToOwned::to_owned)
         .collect()
 }
 
 async fn check(revision: Revision) {
-    let lines = voyage::recorded(revision).await;
+    let lines = session::recorded(revision).await;
     let found = violations(revision, &lines);
     assert!(found.is_empty(), "{revision}:\n{}", found.join("\n"));
     for sender in [Sender::Client, Sender::Server] {

@@ -18,7 +18,7 @@ use rig_agent::AgentBuilder;
 use rig_core::message::{EmptyToolName, ToolName};
 use rig_core::providers::openai::{GPT_5_2, OpenAI};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
-use wharf::call::{Answer, ApprovalRequest, Approver, Outcome, Reason};
+use wharf::call::{ApprovalAnswer, ApprovalRequest, Approver, Outcome, Reason};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;
@@ -31,7 +31,7 @@ const MOST_TURNS: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let env = surroundings()?;
+    let env = environment()?;
     let has_key = env.nonempty_variable("OPENAI_API_KEY").is_some();
     let folder = env.cwd.clone();
     let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
@@ -66,13 +66,13 @@ fn for_rig(runtime: &Runtime, tool: &Tool) -> Result<DynamicTool, EmptyToolName>
         let (runtime, called) = (runtime.clone(), called.clone());
         Box::pin(async move {
             let arguments = Json::encode(&arguments).map_err(ToolExecutionError::from_error)?;
-            told(runtime.call(&called, &arguments, &CallOptions::default()).await)
+            tool_result(runtime.call(&called, &arguments, &CallOptions::default()).await)
         })
     }))
 }
 
 /// Tells rig what came of a call. The words of a failure are for the model: they say what to do.
-fn told(outcome: Outcome) -> Result<ToolOutput, ToolExecutionError> {
+fn tool_result(outcome: Outcome) -> Result<ToolOutput, ToolExecutionError> {
     let Some(error) = &outcome.error else {
         return match outcome.is_error {
             false => Ok(ToolOutput::text(outcome.text)),
@@ -116,7 +116,7 @@ fn list(tools: &[DynamicTool]) {
 }
 
 /// Looks at this process. The library itself never does, so a program decides what it gets to see.
-fn surroundings() -> io::Result<Env> {
+fn environment() -> io::Result<Env> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
@@ -131,23 +131,23 @@ fn surroundings() -> io::Result<Env> {
 struct Terminal;
 
 impl Approver for Terminal {
-    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         Box::pin(async move {
             // Reading a line blocks, so it gets a thread where that does no harm.
             let answer = tokio::task::spawn_blocking(move || ask(&request)).await;
-            answer.unwrap_or(Answer::No { reason: None })
+            answer.unwrap_or(ApprovalAnswer::No { reason: None })
         })
     }
 }
 
-fn ask(request: &ApprovalRequest) -> Answer {
+fn ask(request: &ApprovalRequest) -> ApprovalAnswer {
     let (server, tool) = (clean(&request.server), clean(&request.tool));
     let arguments = clean(request.arguments.as_str());
     eprint!("run \"{tool}\" of server \"{server}\" with {arguments}? [y/N] ");
     let _best_effort = io::stderr().flush();
     let mut line = String::new();
     match io::stdin().lock().read_line(&mut line).map(|_| line.trim()) {
-        Ok("y" | "yes") => Answer::Yes,
-        _ => Answer::No { reason: Some("the person said no".to_owned()) },
+        Ok("y" | "yes") => ApprovalAnswer::Yes,
+        _ => ApprovalAnswer::No { reason: Some("the person said no".to_owned()) },
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wharf::{Known, LastAttempt, Options};
+use wharf::{EarlierRun, LastAttempt, Options};
 use wharf_config::view::CatalogServerView;
 use wharf_config::{Catalog, DefinitionState, ServerName};
 
@@ -10,12 +10,12 @@ use super::Invocation;
 
 /// What is known of the servers of a catalog.
 #[derive(Debug)]
-pub(crate) struct KnownServers(BTreeMap<ServerName, Known>);
+pub(crate) struct KnownServers(BTreeMap<ServerName, EarlierRun>);
 
 impl KnownServers {
     /// Looks it up; nothing is connected.
     pub(crate) fn look_up(catalog: &Catalog, invocation: &Invocation) -> Self {
-        Self(wharf::known(catalog, &Options::new(invocation.env.clone())))
+        Self(wharf::earlier_runs(catalog, &Options::new(invocation.env.clone())))
     }
 
     /// Returns how many tools a server has. A hidden definition has none, whoever has its name.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use wharf::{FailureKind, Runtime, ServerView, Unavailable};
+use wharf::{FailureKind, Runtime, ServerSnapshot, Unavailable};
 use wharf_config::manage::ChangeSummary;
 use wharf_config::text::clean;
 use wharf_config::{Catalog, DefinitionState, Server};
@@ -122,10 +122,10 @@ fn say_shadows(new: &Server, catalog: &Catalog, invocation: &Invocation) {
 }
 
 impl Probe {
-    fn of(name: &str, result: Result<Arc<ServerView>, Unavailable>) -> Self {
+    fn of(name: &str, result: Result<Arc<ServerSnapshot>, Unavailable>) -> Self {
         match result {
             Ok(server) => {
-                let about = server.about.as_ref();
+                let about = server.info.as_ref();
                 let itself = about.map(|about| format!("{} {}", about.name, about.version));
                 let itself = itself.map(|itself| itself.trim().to_owned());
                 let server_name = itself.filter(|itself| !itself.is_empty());

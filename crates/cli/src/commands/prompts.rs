@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use wharf::protocol::view::{Prompt, PromptArgument};
-use wharf::{Offered, Runtime};
+use wharf::{CollectedList, Runtime};
 use wharf_config::text::clean;
 use wharf_config::{Problem, ServerName};
 
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &PromptsArgs, invocation: &Invocation) -> Result<Exit, F
 
 fn show(
     listed: &Listed,
-    prompts: &Offered<Prompt>,
+    prompts: &CollectedList<Prompt>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
-use wharf::{Runtime, ServerView, Unavailable};
+use wharf::{Runtime, ServerSnapshot, Unavailable};
 use wharf_config::Problem;
 use wharf_config::text::clean;
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ReconnectArgs, invocation: &Invocation) -> Result<Exit,
 
 fn show(
     name: &str,
-    result: Result<Arc<ServerView>, Unavailable>,
+    result: Result<Arc<ServerSnapshot>, Unavailable>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     match result {
@@ -91,10 +91,10 @@ fn failed(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit,
     Err(failure)
 }
 
-fn message(server: &ServerView) -> String {
+fn message(server: &ServerSnapshot) -> String {
     let name = phrase::quoted(server.name.as_str());
     let tools = phrase::count(server.tools(), "tool");
-    match &server.about {
+    match &server.info {
         Some(about) => {
             let itself = format!("{} {}", about.name, about.version);
             format!("Connected to {name}: {}, {tools}", itself.trim())

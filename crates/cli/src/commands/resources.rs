@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use wharf::protocol::view::{Resource, ResourceTemplate};
-use wharf::{Offered, Runtime};
+use wharf::{CollectedList, Runtime};
 use wharf_config::text::clean;
 use wharf_config::{Problem, ServerName};
 
@@ -83,8 +83,8 @@ pub(crate) fn run(args: &ResourcesArgs, invocation: &Invocation) -> Result<Exit,
 
 fn show(
     listed: &Listed,
-    resources: &Offered<Resource>,
-    templates: &Offered<ResourceTemplate>,
+    resources: &CollectedList<Resource>,
+    templates: &CollectedList<ResourceTemplate>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 use wharf::protocol::era::Era;
-use wharf::{About, Runtime, ServerView, Unavailable};
+use wharf::{ConnectionInfo, Runtime, ServerSnapshot, Unavailable};
 use wharf_config::Problem;
 use wharf_config::text::clean;
 
@@ -112,7 +112,7 @@ fn say_trace(invocation: &Invocation) {
 fn show(
     name: &str,
     transport: &'static str,
-    result: Result<Arc<ServerView>, Unavailable>,
+    result: Result<Arc<ServerSnapshot>, Unavailable>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
@@ -121,7 +121,7 @@ fn show(
     answer.trace = invocation.trace.get().map(Trace::lines);
     match result {
         Ok(server) => {
-            if let Some(about) = &server.about {
+            if let Some(about) = &server.info {
                 answer.introduce(about, server.tools());
                 answer.cut = server.cut.map(|cut| cut.to_string());
             }
@@ -179,7 +179,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn introduce(&mut self, about: &'a About, tools: usize) {
+    fn introduce(&mut self, about: &'a ConnectionInfo, tools: usize) {
         let milliseconds = |time: std::time::Duration| u64::try_from(time.as_millis()).ok();
         self.server = Some(Introduction { name: &about.name, version: &about.version });
         self.transport = about.transport;
@@ -218,7 +218,7 @@ fn describe(answer: &Answer<'_>) -> String {
 }
 
 /// Tells what is not as it should be with a server that works.
-pub(super) fn warn(server: &ServerView, invocation: &Invocation) {
+pub(super) fn warn(server: &ServerSnapshot, invocation: &Invocation) {
     // What was left out is said behind the answer of every verb.
     let left_out = server.left_out();
     let problems = server.problems();

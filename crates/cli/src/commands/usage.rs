@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 use wharf::arguments::{Argument, Signature, from_pairs};
 use wharf::protocol::Json;
-use wharf::tools::{Found, Registry, Tool};
+use wharf::tools::{Registry, Tool, ToolMatch};
 use wharf_config::text::{clean, clip};
 
 use crate::ui::{Lines, phrase, style};
@@ -107,7 +107,7 @@ fn spoken(tool: &Tool, registry: &Registry) -> String {
     let short = format!("{}/{}", tool.server(), tool.tool());
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     let means = |name: &str| match registry.find(name) {
-        Found::Tool(found) | Found::Hidden(found) => found.name() == tool.name(),
+        ToolMatch::Tool(found) | ToolMatch::Hidden(found) => found.name() == tool.name(),
         _ => false,
     };
     if short.chars().all(is_plain) && means(&short) { short } else { tool.name().to_owned() }

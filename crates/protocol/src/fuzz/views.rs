@@ -11,7 +11,7 @@ use crate::view::{
     Cancelled, ChangeNotification, Completion, ContentBlock, DiscoverResult, Elicitation, Icon,
     InitializeResult, InputRequired, ListEntry, ListPage, LogMessage, Progress, Prompt,
     PromptResult, ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling,
-    SubscriptionAcknowledged, Task, Tool, ToolResult, UrlElicitationRequired, with_meta,
+    SubscriptionAcknowledged, Task, ToolDefinition, ToolResult, UrlElicitationRequired, with_meta,
 };
 
 /// Inputs worth mutating.
@@ -52,7 +52,7 @@ fn lists(json: &Json) {
         drop(black_box((it.name(), it.description(), it.files())));
     });
     list::<Task>(json, read_task);
-    list::<Tool>(json, |it| {
+    list::<ToolDefinition>(json, |it| {
         drop(black_box((it.title(), it.description(), it.hints(), it.meta())));
         let schema = it.input_schema();
         assert!(schema.is_none_or(|schema| schema.is_object()), "a schema is an object");

@@ -10,7 +10,7 @@ use crate::transport::ClientTransport;
 use crate::view::send::{self, CompletionRequest, Object};
 use crate::view::{
     Completion, DiscoverResult, LogLevel, Prompt, PromptResult, ProtocolViolation, ReadResult,
-    RejectedEntry, Resource, ResourceTemplate, Tool, ToolResult, ViolationKind,
+    RejectedEntry, Resource, ResourceTemplate, ToolDefinition, ToolResult, ViolationKind,
 };
 
 impl Peer {
@@ -18,8 +18,8 @@ impl Peer {
     pub async fn list_tools(
         &self,
         options: &RequestOptions,
-    ) -> Result<ListResult<Tool>, RequestError> {
-        let mut listing: ListResult<Tool> = self.list("tools/list", options).await?;
+    ) -> Result<ListResult<ToolDefinition>, RequestError> {
+        let mut listing: ListResult<ToolDefinition> = self.list("tools/list", options).await?;
         if self.era() == Era::Modern
             && matches!(self.0.connection.transport, ClientTransport::StreamableHttp(_))
         {
@@ -197,7 +197,7 @@ impl Peer {
     }
 
     /// Remembers which parameters are repeated in headers, and drops tools that get it wrong.
-    fn learn_header_parameters(&self, listing: &mut ListResult<Tool>) {
+    fn learn_header_parameters(&self, listing: &mut ListResult<ToolDefinition>) {
         let mut header_parameters = std::collections::HashMap::new();
         let (items, rejected) = (&mut listing.items, &mut listing.rejected);
         items.retain(|tool| {

@@ -5,7 +5,7 @@
 //! for as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write what the revision in use knows.
 //!
 //! ```text
-//! page           lists, entry by entry: Tool, Resource, Prompt, Skill, Task, Root
+//! page           lists, entry by entry: ToolDefinition, Resource, Prompt, Skill, Task, Root
 //! hello, server  the first answer of a server
 //! result         answers, made of content
 //! ask, sampling  questions of a server
@@ -52,6 +52,6 @@ pub use server_capabilities::{Feature, Implementation, ServerCapabilities, TaskF
 pub use skill::{Skill, SkillFile, SkillFiles};
 pub use subscription_filter::{SubscriptionAcknowledged, SubscriptionFilter};
 pub use task::{Task, TaskStatus};
-pub use tool::{Tool, ToolHints};
+pub use tool::{ToolDefinition, ToolHints};
 pub use tool_result::{Completion, ResultType, ToolResult};
 pub use violation::{JsonType, ProtocolViolation, ViolationKind};

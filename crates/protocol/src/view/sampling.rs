@@ -5,7 +5,7 @@ use bytestring::ByteString;
 use super::fields::{JsonFields, view};
 use super::list_page::ListEntry;
 use super::prompt::PromptMessage;
-use super::tool::Tool;
+use super::tool::ToolDefinition;
 use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
@@ -86,8 +86,12 @@ impl Sampling {
     }
 
     /// Returns the tools that the model may want to be called; unusable ones are left out.
-    pub fn tools(&self) -> Vec<Tool> {
-        self.raw.items_at("tools").into_iter().filter_map(|raw| Tool::read(raw).ok()).collect()
+    pub fn tools(&self) -> Vec<ToolDefinition> {
+        self.raw
+            .items_at("tools")
+            .into_iter()
+            .filter_map(|raw| ToolDefinition::read(raw).ok())
+            .collect()
     }
 
     /// Returns whether the model may, must or must not use them.

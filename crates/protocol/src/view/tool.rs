@@ -48,10 +48,10 @@ const TOOL: ObjectRules = &[
 
 entry! {
     /// Something that a server can do.
-    Tool, "tools", "name" as name, TOOL, spans: ["inputSchema", "description"]
+    ToolDefinition, "tools", "name" as name, TOOL, spans: ["inputSchema", "description"]
 }
 
-impl Tool {
+impl ToolDefinition {
     /// Returns the name for people; older servers put it among the annotations.
     pub fn title(&self) -> Option<ByteString> {
         let title = |raw: &Json| raw.text_at("title").filter(|title| !title.is_empty());
@@ -121,8 +121,8 @@ mod tests {
     use super::super::ListEntry;
     use super::*;
 
-    fn tool(rest: &str) -> Tool {
-        Tool::read(format!(r#"{{"name":"t"{rest}}}"#).parse().unwrap()).unwrap()
+    fn tool(rest: &str) -> ToolDefinition {
+        ToolDefinition::read(format!(r#"{{"name":"t"{rest}}}"#).parse().unwrap()).unwrap()
     }
 
     fn check(rest: &str, schema: Option<&str>, violations: &str) {

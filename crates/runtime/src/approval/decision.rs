@@ -14,14 +14,14 @@ use wharf_protocol::Json;
 use wharf_protocol::transport::BoxFuture;
 use wharf_protocol::view::ToolHints;
 
-use super::remembered::Remembered;
-use crate::call::bounded;
+use super::approval_store::ApprovalStore;
+use crate::call::clip_message;
 use crate::call::{CallError, Reason};
 
 /// Asks a person, or whoever decides for them.
 pub trait Approver: Send + Sync + 'static {
     /// Returns the answer to one request. The future is dropped when the caller gives up.
-    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer>;
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer>;
 }
 
 /// A call that needs somebody's yes.
@@ -44,7 +44,7 @@ pub struct ApprovalRequest {
 
 /// What somebody said to an [`ApprovalRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum ApprovalAnswer {
     /// This once.
     Yes,
     /// No; the reason is for the model to see.
@@ -53,23 +53,23 @@ pub enum Answer {
         reason: Option<String>,
     },
     /// Always for this tool.
-    AlwaysTool(Lasting),
+    AlwaysTool(ApprovalLifetime),
     /// Always for every tool of this server.
-    AlwaysServer(Lasting),
+    AlwaysServer(ApprovalLifetime),
 }
 
 /// How long an answer counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lasting {
+pub enum ApprovalLifetime {
     /// Until this session ends.
     Session,
     /// Until the definition or the tool changes.
-    ForGood,
+    Permanent,
 }
 
 /// Who wants to call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Caller {
+pub enum CallOrigin {
     /// A person who typed the call.
     Person,
     /// A model, or a program on its behalf.
@@ -79,7 +79,7 @@ pub enum Caller {
 
 /// A call before it may run, with everything that decides about it.
 #[derive(Debug, Clone)]
-pub(crate) struct Proposal {
+pub(crate) struct ProposedCall {
     /// What would be asked.
     pub(crate) request: ApprovalRequest,
     /// What the settings say about this tool.
@@ -95,40 +95,47 @@ pub(crate) struct Proposal {
 /// Decides about calls.
 pub(crate) struct Approvals {
     approver: Option<Arc<dyn Approver>>,
-    remembered: Arc<Remembered>,
+    store: Arc<ApprovalStore>,
     /// How the host can be started so that it does not ask, for example ``the flag `--yes` ``.
-    way_out: Option<String>,
+    bypass_hint: Option<String>,
 }
 
 impl Approvals {
     /// Makes decisions with these answers and, if there is one, this approver.
-    pub(crate) fn new(remembered: Remembered, approver: Option<Arc<dyn Approver>>) -> Self {
-        Self { approver, remembered: Arc::new(remembered), way_out: None }
+    pub(crate) fn new(store: ApprovalStore, approver: Option<Arc<dyn Approver>>) -> Self {
+        Self { approver, store: Arc::new(store), bypass_hint: None }
     }
 
     /// Returns the answers that count for more than one call.
-    pub(crate) fn remembered(&self) -> &Arc<Remembered> {
-        &self.remembered
+    pub(crate) fn store(&self) -> &Arc<ApprovalStore> {
+        &self.store
     }
 
     /// Names what the person can do at the host to allow calls without being asked.
     #[must_use]
-    pub(crate) fn with_way_out(mut self, way_out: impl Into<String>) -> Self {
-        self.way_out = Some(way_out.into());
+    pub(crate) fn with_bypass_hint(mut self, bypass_hint: impl Into<String>) -> Self {
+        self.bypass_hint = Some(bypass_hint.into());
         self
     }
 
     /// Says whether a call may run; an error says why not.
     ///
     /// Waits for the approver. Dropping the future takes the question back.
-    pub(crate) async fn decide(&self, caller: Caller, call: Proposal) -> Result<(), CallError> {
-        if let Some(no) = settled_no(&call) {
+    pub(crate) async fn decide(
+        &self,
+        caller: CallOrigin,
+        call: ProposedCall,
+    ) -> Result<(), CallError> {
+        if let Some(no) = denied_by_settings(&call) {
             return Err(no);
         }
-        if caller == Caller::Person || runs_unasked(&call) || self.is_remembered(&call).await {
+        if caller == CallOrigin::Person
+            || is_allowed_by_policy(&call)
+            || self.is_approved_earlier(&call).await
+        {
             return Ok(());
         }
-        let Some(approver) = &self.approver else { return Err(self.nobody_to_ask(&call)) };
+        let Some(approver) = &self.approver else { return Err(self.no_approver(&call)) };
         let asking = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
         // An approver that panics has not said yes; that costs this call and nothing else.
         let Ok(answer) = asking.catch_unwind().await else {
@@ -136,29 +143,29 @@ impl Approvals {
             return Err(CallError::not_run(Reason::Denied, message));
         };
         match answer {
-            Answer::Yes => Ok(()),
-            Answer::No { reason } => Err(refused(reason.as_deref())),
-            Answer::AlwaysTool(lasting) => {
-                self.remember(call, Scope::Tool, lasting).await;
+            ApprovalAnswer::Yes => Ok(()),
+            ApprovalAnswer::No { reason } => Err(denied(reason.as_deref())),
+            ApprovalAnswer::AlwaysTool(lifetime) => {
+                self.remember(call, GrantScope::Tool, lifetime).await;
                 Ok(())
             }
-            Answer::AlwaysServer(lasting) => {
-                self.remember(call, Scope::Server, lasting).await;
+            ApprovalAnswer::AlwaysServer(lifetime) => {
+                self.remember(call, GrantScope::Server, lifetime).await;
                 Ok(())
             }
         }
     }
 
-    async fn is_remembered(&self, call: &Proposal) -> bool {
-        let (remembered, call) = (Arc::clone(&self.remembered), call.clone());
+    async fn is_approved_earlier(&self, call: &ProposedCall) -> bool {
+        let (store, call) = (Arc::clone(&self.store), call.clone());
         // A search that broke off found nothing, so the approver is asked.
-        tokio::task::spawn_blocking(move || remembered.allow(&call)).await.unwrap_or(false)
+        tokio::task::spawn_blocking(move || store.allow(&call)).await.unwrap_or(false)
     }
 
-    async fn remember(&self, call: Proposal, scope: Scope, lasting: Lasting) {
-        let remembered = Arc::clone(&self.remembered);
+    async fn remember(&self, call: ProposedCall, scope: GrantScope, lifetime: ApprovalLifetime) {
+        let store = Arc::clone(&self.store);
         // Another process may hold the lock for a while.
-        let kept = tokio::task::spawn_blocking(move || remembered.add(&call, scope, lasting)).await;
+        let kept = tokio::task::spawn_blocking(move || store.add(&call, scope, lifetime)).await;
         match kept {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "an answer counts for this session only"),
@@ -166,15 +173,15 @@ impl Approvals {
         }
     }
 
-    fn nobody_to_ask(&self, call: &Proposal) -> CallError {
+    fn no_approver(&self, call: &ProposedCall) -> CallError {
         let ApprovalRequest { server, tool, .. } = &call.request;
         let (server, tool) = (clip(server, 100), clip(tool, 100));
         let mut hint = format!(
             "to allow it, write \"approval\": \"never\" into the entry of \"{server}\", or \
              \"toolApproval\": {{\"{tool}\": \"never\"}} for this tool alone"
         );
-        if let Some(way_out) = &self.way_out {
-            hint = format!("{hint}, or use {way_out}");
+        if let Some(bypass_hint) = &self.bypass_hint {
+            hint = format!("{hint}, or use {bypass_hint}");
         }
         let message = "the call needs approval, and there is nobody to ask";
         CallError::not_run(Reason::Denied, message).with_hint(hint)
@@ -183,12 +190,12 @@ impl Approvals {
 
 /// How far an answer goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum GrantScope {
     Tool,
     Server,
 }
 
-fn settled_no(call: &Proposal) -> Option<CallError> {
+fn denied_by_settings(call: &ProposedCall) -> Option<CallError> {
     let server = clip(&call.request.server, 100);
     if call.policy == Approval::Deny {
         let error = CallError::not_run(Reason::Denied, "the settings deny this tool");
@@ -203,7 +210,7 @@ fn settled_no(call: &Proposal) -> Option<CallError> {
     })
 }
 
-fn runs_unasked(call: &Proposal) -> bool {
+fn is_allowed_by_policy(call: &ProposedCall) -> bool {
     match call.policy {
         Approval::Never => true,
         Approval::Writes => call.pin.is_some() && call.request.hints.read_only == Some(true),
@@ -211,8 +218,8 @@ fn runs_unasked(call: &Proposal) -> bool {
     }
 }
 
-fn refused(reason: Option<&str>) -> CallError {
-    let message = match reason.map(bounded).filter(|reason| !reason.is_empty()) {
+fn denied(reason: Option<&str>) -> CallError {
+    let message = match reason.map(clip_message).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("the call was not approved: {reason}"),
         None => "the call was not approved".to_owned(),
     };
@@ -227,28 +234,31 @@ mod tests {
     use super::*;
 
     /// Gives its answers one after the other, and fails the test when asked too often.
-    struct Script(Mutex<Vec<Answer>>);
+    struct ScriptedApprover(Mutex<Vec<ApprovalAnswer>>);
 
-    impl Approver for Script {
-        fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
+    impl Approver for ScriptedApprover {
+        fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
             assert_eq!(request.arguments.as_str(), r#"{"path":"/"}"#, "shown in full");
             let answer = self.0.lock().unwrap().remove(0);
             Box::pin(async move { answer })
         }
     }
 
-    fn asking(answers: Vec<Answer>, home: Option<&Path>) -> (Approvals, Arc<Script>) {
-        let script = Arc::new(Script(Mutex::new(answers)));
+    fn with_answers(
+        answers: Vec<ApprovalAnswer>,
+        home: Option<&Path>,
+    ) -> (Approvals, Arc<ScriptedApprover>) {
+        let script = Arc::new(ScriptedApprover(Mutex::new(answers)));
         let approver: Arc<dyn Approver> = Arc::clone(&script) as _;
-        (Approvals::new(Remembered::new(home), Some(approver)), script)
+        (Approvals::new(ApprovalStore::new(home), Some(approver)), script)
     }
 
-    fn silent() -> Approvals {
-        Approvals::new(Remembered::new(None), None).with_way_out("the flag `--yes`")
+    fn without_approver() -> Approvals {
+        Approvals::new(ApprovalStore::new(None), None).with_bypass_hint("the flag `--yes`")
     }
 
-    fn call(policy: Approval) -> Proposal {
-        Proposal {
+    fn call(policy: Approval) -> ProposedCall {
+        ProposedCall {
             request: ApprovalRequest {
                 server: "fs".into(),
                 tool: "read".into(),
@@ -264,12 +274,12 @@ mod tests {
         }
     }
 
-    fn other_tool(mut call: Proposal, tool: &str) -> Proposal {
+    fn other_tool(mut call: ProposedCall, tool: &str) -> ProposedCall {
         call.request.tool = tool.into();
         call
     }
 
-    async fn told(approvals: &Approvals, caller: Caller, call: Proposal) -> String {
+    async fn outcome(approvals: &Approvals, caller: CallOrigin, call: ProposedCall) -> String {
         match approvals.decide(caller, call).await {
             Ok(()) => "runs".to_owned(),
             Err(error) => {
@@ -281,16 +291,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn settings_decide_first() {
+    async fn settings_are_checked_first() {
         use Approval::{Ask, Deny, Never, Writes};
         let mut rows = Vec::new();
-        for caller in [Caller::Person, Caller::Agent] {
+        for caller in [CallOrigin::Person, CallOrigin::Agent] {
             for policy in [Ask, Writes, Never, Deny] {
-                let text = told(&silent(), caller, call(policy)).await;
+                let text = outcome(&without_approver(), caller, call(policy)).await;
                 rows.push(format!("{caller:?} {policy:?} {text}"));
             }
-            let withheld = Proposal { is_withheld: true, ..call(Never) };
-            rows.push(format!("{caller:?} withheld {}", told(&silent(), caller, withheld).await));
+            let withheld = ProposedCall { is_withheld: true, ..call(Never) };
+            rows.push(format!(
+                "{caller:?} withheld {}",
+                outcome(&without_approver(), caller, withheld).await
+            ));
         }
         insta::assert_snapshot!(rows.join("\n"), @r#"
         Person Ask runs
@@ -307,23 +320,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_claim_to_read_only_counts_live_and_pinned() {
+    async fn a_read_only_hint_counts_only_if_live_and_pinned() {
         let mut loud = call(Approval::Writes);
         loud.request.hints.read_only = None;
-        let cached = Proposal { pin: None, ..call(Approval::Writes) };
+        let cached = ProposedCall { pin: None, ..call(Approval::Writes) };
         for asked in [loud, cached] {
-            assert!(told(&silent(), Caller::Agent, asked).await.starts_with("Denied"));
+            assert!(
+                outcome(&without_approver(), CallOrigin::Agent, asked).await.starts_with("Denied")
+            );
         }
     }
 
     #[tokio::test]
-    async fn a_no_reaches_the_model_with_its_reason() {
-        let no = |reason: Option<&str>| Answer::No { reason: reason.map(Into::into) };
-        let (approvals, _) =
-            asking(vec![no(Some("use the other\nfolder")), no(None), Answer::Yes], None);
+    async fn a_denial_reaches_the_model_with_its_reason() {
+        let no = |reason: Option<&str>| ApprovalAnswer::No { reason: reason.map(Into::into) };
+        let (approvals, _) = with_answers(
+            vec![no(Some("use the other\nfolder")), no(None), ApprovalAnswer::Yes],
+            None,
+        );
         let mut rows = Vec::new();
         for _ in 0..3 {
-            rows.push(told(&approvals, Caller::Agent, call(Approval::Ask)).await);
+            rows.push(outcome(&approvals, CallOrigin::Agent, call(Approval::Ask)).await);
         }
         insta::assert_snapshot!(rows.join("\n"), @r"
         Denied: the call was not approved: use the other\nfolder | -
@@ -333,47 +350,54 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn always_counts_until_something_changes() {
+    async fn an_always_answer_counts_until_the_definition_or_the_tool_changes() {
         let home = tempfile::tempdir().unwrap();
-        for lasting in [Lasting::Session, Lasting::ForGood] {
-            let (approvals, script) = asking(
-                vec![Answer::AlwaysTool(lasting), Answer::Yes, Answer::Yes, Answer::Yes],
+        for lifetime in [ApprovalLifetime::Session, ApprovalLifetime::Permanent] {
+            let (approvals, script) = with_answers(
+                vec![
+                    ApprovalAnswer::AlwaysTool(lifetime),
+                    ApprovalAnswer::Yes,
+                    ApprovalAnswer::Yes,
+                    ApprovalAnswer::Yes,
+                ],
                 Some(home.path()),
             );
-            let ask = |call| told(&approvals, Caller::Agent, call);
+            let ask = |call| outcome(&approvals, CallOrigin::Agent, call);
             ask(call(Approval::Ask)).await;
             for _ in 0..5 {
                 assert_eq!(ask(call(Approval::Ask)).await, "runs");
             }
             // Each of these is asked for, and uses up one answer.
-            ask(Proposal { definition: "d2".into(), ..call(Approval::Ask) }).await;
-            ask(Proposal { pin: Some("p2".into()), ..call(Approval::Ask) }).await;
+            ask(ProposedCall { definition: "d2".into(), ..call(Approval::Ask) }).await;
+            ask(ProposedCall { pin: Some("p2".into()), ..call(Approval::Ask) }).await;
             ask(other_tool(call(Approval::Ask), "write")).await;
             assert!(script.0.lock().unwrap().is_empty());
         }
-        let later = Approvals::new(Remembered::new(Some(home.path())), None);
-        assert_eq!(told(&later, Caller::Agent, call(Approval::Ask)).await, "runs");
-        let changed = Proposal { pin: Some("p2".into()), ..call(Approval::Ask) };
-        assert!(told(&later, Caller::Agent, changed).await.starts_with("Denied"));
-        let cached = Proposal { pin: None, ..call(Approval::Ask) };
-        assert!(told(&later, Caller::Agent, cached).await.starts_with("Denied"));
+        let later = Approvals::new(ApprovalStore::new(Some(home.path())), None);
+        assert_eq!(outcome(&later, CallOrigin::Agent, call(Approval::Ask)).await, "runs");
+        let changed = ProposedCall { pin: Some("p2".into()), ..call(Approval::Ask) };
+        assert!(outcome(&later, CallOrigin::Agent, changed).await.starts_with("Denied"));
+        let cached = ProposedCall { pin: None, ..call(Approval::Ask) };
+        assert!(outcome(&later, CallOrigin::Agent, cached).await.starts_with("Denied"));
     }
 
     #[tokio::test]
-    async fn always_for_a_server_covers_its_tools_as_they_are() {
+    async fn an_always_answer_for_a_server_covers_its_unchanged_tools() {
         let home = tempfile::tempdir().unwrap();
-        let (approvals, _) =
-            asking(vec![Answer::AlwaysServer(Lasting::ForGood)], Some(home.path()));
-        told(&approvals, Caller::Agent, call(Approval::Ask)).await;
+        let (approvals, _) = with_answers(
+            vec![ApprovalAnswer::AlwaysServer(ApprovalLifetime::Permanent)],
+            Some(home.path()),
+        );
+        outcome(&approvals, CallOrigin::Agent, call(Approval::Ask)).await;
         let write = other_tool(call(Approval::Ask), "write");
-        assert_eq!(told(&approvals, Caller::Agent, write.clone()).await, "runs");
+        assert_eq!(outcome(&approvals, CallOrigin::Agent, write.clone()).await, "runs");
         for _ in 0..2 {
-            let later = Approvals::new(Remembered::new(Some(home.path())), None);
-            assert_eq!(told(&later, Caller::Agent, write.clone()).await, "runs");
-            let changed = Proposal { pin: Some("p2".into()), ..write.clone() };
-            assert!(told(&later, Caller::Agent, changed).await.starts_with("Denied"));
-            let denied = Proposal { policy: Approval::Deny, ..write.clone() };
-            assert!(told(&later, Caller::Agent, denied).await.starts_with("Denied"));
+            let later = Approvals::new(ApprovalStore::new(Some(home.path())), None);
+            assert_eq!(outcome(&later, CallOrigin::Agent, write.clone()).await, "runs");
+            let changed = ProposedCall { pin: Some("p2".into()), ..write.clone() };
+            assert!(outcome(&later, CallOrigin::Agent, changed).await.starts_with("Denied"));
+            let denied = ProposedCall { policy: Approval::Deny, ..write.clone() };
+            assert!(outcome(&later, CallOrigin::Agent, denied).await.starts_with("Denied"));
         }
     }
 }

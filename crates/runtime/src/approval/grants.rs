@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::decision::{Lasting, Proposal, Scope};
+use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
 use super::revoke::RememberedApproval;
 
 /// All answers of a session, or of a file.
@@ -33,18 +33,18 @@ pub(super) struct Grant {
 
 /// What remembered answers say about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Say {
-    Nothing,
+pub(super) enum GrantCheck {
+    NotCovered,
     /// It was covered, but has changed since.
     Lapsed,
-    Yes,
+    Covered,
     /// Yes, as a tool that has not been used since; from now on it counts as it is.
-    YesAndPin,
+    CoveredUnpinned,
 }
 
-impl Say {
-    pub(super) fn is_yes(self) -> bool {
-        matches!(self, Self::Yes | Self::YesAndPin)
+impl GrantCheck {
+    pub(super) fn is_covered(self) -> bool {
+        matches!(self, Self::Covered | Self::CoveredUnpinned)
     }
 }
 
@@ -55,7 +55,7 @@ impl Grants {
     }
 
     /// Takes back answers, and returns them.
-    pub(super) fn forget(&mut self, server: &str, tool: Option<&str>) -> Self {
+    pub(super) fn revoke(&mut self, server: &str, tool: Option<&str>) -> Self {
         let (taken, mut kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.grants)
             .into_iter()
             .partition(|grant| grant.server == server && grant.covers(tool));
@@ -79,56 +79,58 @@ impl Grants {
     }
 
     /// Tells of the answers without what they are bound to.
-    pub(super) fn told(&self, lasting: Lasting) -> Vec<RememberedApproval> {
-        let told = self.grants.iter().map(|grant| RememberedApproval {
+    pub(super) fn to_remembered(&self, lifetime: ApprovalLifetime) -> Vec<RememberedApproval> {
+        let remembered = self.grants.iter().map(|grant| RememberedApproval {
             server: grant.server.clone(),
             everything: grant.everything,
             tools: grant.tools.keys().cloned().collect(),
-            lasting,
+            lifetime,
         });
         // One that covers nothing any more is only a note about an older answer.
-        told.filter(|told| told.everything || !told.tools.is_empty()).collect()
+        remembered
+            .filter(|remembered| remembered.everything || !remembered.tools.is_empty())
+            .collect()
     }
 
-    pub(super) fn say(&self, call: &Proposal) -> Say {
-        let Some(pin) = &call.pin else { return Say::Nothing };
+    pub(super) fn check(&self, call: &ProposedCall) -> GrantCheck {
+        let Some(pin) = &call.pin else { return GrantCheck::NotCovered };
         let grant = self.grants.iter().find(|grant| grant.is_for(call));
         match grant.map(|grant| (grant.everything, grant.tools.get(&call.request.tool))) {
-            Some((_, Some(known))) if known == pin => Say::Yes,
-            Some((_, Some(_))) => Say::Lapsed,
-            Some((true, None)) => Say::YesAndPin,
-            _ => Say::Nothing,
+            Some((_, Some(known))) if known == pin => GrantCheck::Covered,
+            Some((_, Some(_))) => GrantCheck::Lapsed,
+            Some((true, None)) => GrantCheck::CoveredUnpinned,
+            _ => GrantCheck::NotCovered,
         }
     }
 
-    /// Like [`Grants::say`], and from now on the tool counts as it is.
-    pub(super) fn claim(&mut self, call: &Proposal) -> Say {
-        let say = self.say(call);
-        if say == Say::YesAndPin {
+    /// Like [`Grants::check`], and from now on the tool counts as it is.
+    pub(super) fn check_and_pin(&mut self, call: &ProposedCall) -> GrantCheck {
+        let check = self.check(call);
+        if check == GrantCheck::CoveredUnpinned {
             self.pin(call);
         }
-        say
+        check
     }
 
-    pub(super) fn add(&mut self, call: &Proposal, scope: Scope) {
+    pub(super) fn add(&mut self, call: &ProposedCall, scope: GrantScope) {
         if !self.grants.iter().any(|grant| grant.is_for(call)) {
             self.grants.push(Grant::of(call));
         }
         for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
-            grant.everything |= scope == Scope::Server;
+            grant.everything |= scope == GrantScope::Server;
             grant.given = now();
         }
         self.pin(call);
     }
 
     /// Forgets how a tool was, because a newer answer is elsewhere.
-    pub(super) fn unpin(&mut self, call: &Proposal) {
+    pub(super) fn unpin(&mut self, call: &ProposedCall) {
         for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
             grant.tools.remove(&call.request.tool);
         }
     }
 
-    fn pin(&mut self, call: &Proposal) {
+    fn pin(&mut self, call: &ProposedCall) {
         let Some(pin) = &call.pin else { return };
         if let Some(grant) = self.grants.iter_mut().find(|grant| grant.is_for(call)) {
             grant.tools.insert(call.request.tool.clone(), pin.clone());
@@ -137,7 +139,7 @@ impl Grants {
 }
 
 impl Grant {
-    pub(super) fn of(call: &Proposal) -> Self {
+    pub(super) fn of(call: &ProposedCall) -> Self {
         Self {
             server: call.request.server.clone(),
             definition: call.definition.clone(),
@@ -155,7 +157,7 @@ impl Grant {
         }
     }
 
-    fn is_for(&self, call: &Proposal) -> bool {
+    fn is_for(&self, call: &ProposedCall) -> bool {
         self.server == call.request.server && self.definition == call.definition
     }
 }

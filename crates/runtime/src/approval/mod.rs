@@ -1,16 +1,16 @@
 //! Approval of calls: who decides, what was answered earlier, and taking an answer back.
 //!
-//! `decision` asks settings, remembered answers and the host's approver, in this order. `remembered`
+//! `decision` asks settings, remembered answers and the host's approver, in this order. `approval_store`
 //! keeps answers for the session or in `approvals.json`, `grants` says what they cover, and `revoke` is
 //! the interface for seeing them and taking them back.
 
+mod approval_store;
 mod decision;
 mod grants;
-mod remembered;
 mod revoke;
 
-pub use decision::{Answer, ApprovalRequest, Approver, Caller, Lasting};
-pub use revoke::{ApprovalsError, RememberedApproval, forget_approvals};
+pub use decision::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver, CallOrigin};
+pub use revoke::{ApprovalsError, RememberedApproval, revoke_approvals};
 
-pub(crate) use decision::{Approvals, Proposal};
-pub(crate) use remembered::Remembered;
+pub(crate) use approval_store::ApprovalStore;
+pub(crate) use decision::{Approvals, ProposedCall};

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::decision::{Approvals, Lasting};
-use super::remembered::{KeepError, Remembered};
+use super::approval_store::{ApprovalStore, ApprovalStoreError};
+use super::decision::{ApprovalLifetime, Approvals};
 
 /// Calls of one server that run without asking, by an earlier answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,23 +20,23 @@ pub struct RememberedApproval {
     /// The tools that are covered as they are now, as the server calls them: foreign text.
     pub tools: Vec<String>,
     /// How long it counts.
-    pub lasting: Lasting,
+    pub lifetime: ApprovalLifetime,
 }
 
 /// Why remembered answers could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct ApprovalsError(#[from] KeepError);
+pub struct ApprovalsError(#[from] ApprovalStoreError);
 
 impl ApprovalsError {
     /// Says what to do about it.
     pub fn hint(&self) -> String {
         match &self.0 {
-            KeepError::Store(error) => error.hint(),
-            KeepError::Damaged { .. } => {
+            ApprovalStoreError::Store(error) => error.hint(),
+            ApprovalStoreError::Malformed { .. } => {
                 "correct the file, or delete it; until then nothing in it counts".to_owned()
             }
-            KeepError::NoHome | KeepError::NotPinned => {
+            ApprovalStoreError::NoHome | ApprovalStoreError::NotPinned => {
                 "set HOME, or WHARF_HOME to a folder of yours".to_owned()
             }
         }
@@ -46,26 +46,28 @@ impl ApprovalsError {
 impl Approvals {
     /// Returns the answers that count for more than one call, those for good first.
     pub(crate) async fn all(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        self.with_remembered(Remembered::all).await
+        self.with_store(ApprovalStore::all).await
     }
 
     /// Removes what was answered about a server, or about one tool of it.
-    pub(crate) async fn forget(
+    pub(crate) async fn revoke(
         &self,
         server: &str,
         tool: Option<&str>,
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
         let (server, tool) = (server.to_owned(), tool.map(str::to_owned));
-        self.with_remembered(move |remembered| remembered.forget(&server, tool.as_deref())).await
+        self.with_store(move |store| store.revoke(&server, tool.as_deref())).await
     }
 
     /// Works on the answers on a thread that may wait for another process.
-    async fn with_remembered(
+    async fn with_store(
         &self,
-        work: impl FnOnce(&Remembered) -> Result<Vec<RememberedApproval>, KeepError> + Send + 'static,
+        work: impl FnOnce(&ApprovalStore) -> Result<Vec<RememberedApproval>, ApprovalStoreError>
+        + Send
+        + 'static,
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        let remembered = Arc::clone(self.remembered());
-        let working = tokio::task::spawn_blocking(move || work(&remembered));
+        let store = Arc::clone(self.store());
+        let working = tokio::task::spawn_blocking(move || work(&store));
         // Nobody aborts it: without an answer the program is ending.
         Ok(working.await.unwrap_or_else(|_| Ok(Vec::new()))?)
     }
@@ -75,10 +77,10 @@ impl Approvals {
 /// that was. `home` is `WHARF_HOME`. Runtimes of other processes know it with their next call.
 ///
 /// Blocks the thread while another process changes files.
-pub fn forget_approvals(
+pub fn revoke_approvals(
     home: &Path,
     server: &str,
     tool: Option<&str>,
 ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-    Ok(Remembered::new(Some(home)).forget(server, tool)?)
+    Ok(ApprovalStore::new(Some(home)).revoke(server, tool)?)
 }

@@ -11,9 +11,9 @@ use serde_json::Value;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
-use super::cost::Shape;
-use super::plain;
-use super::words::{Misuse, Words};
+use super::fast_check;
+use super::misuse::{Misuse, MisuseWriter};
+use super::schema_cost::SchemaGraph;
 
 /// How long a schema may be, as text.
 const LONGEST_SCHEMA: usize = 256 * 1024;
@@ -22,13 +22,13 @@ const LONGEST_SCHEMA: usize = 256 * 1024;
 const LONGEST_ARGUMENTS: usize = 4 * 1024 * 1024;
 
 /// How often a pattern may change its mind.
-const MOST_BACKTRACKING: usize = 100_000;
+const MAX_BACKTRACKING: usize = 100_000;
 
 /// How large a compiled pattern may be.
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
 /// How many problems are looked at; more are not counted.
-const MOST_PROBLEMS: usize = 50;
+const MAX_PROBLEMS: usize = 50;
 
 /// The schema of one tool; read once, on its first call, and compiled when that is not enough.
 pub(crate) struct ArgumentCheck {
@@ -38,7 +38,7 @@ pub(crate) struct ArgumentCheck {
 
 struct Compiled {
     validator: Validator,
-    shape: Shape,
+    graph: SchemaGraph,
     /// The names of the tool's arguments, to guess what was meant.
     known: Vec<String>,
 }
@@ -65,17 +65,17 @@ impl ArgumentCheck {
         }
         // A number that no machine can hold, or half a character: the server may know better.
         let Some(value) = arguments.to::<Value>() else { return Ok(()) };
-        if plain::fits(schema, &value) {
+        if fast_check::fits(schema, &value) {
             return Ok(());
         }
         let Ok(compiled) = self.compiled() else { return Ok(()) };
-        if !compiled.shape.is_cheap_for(&value) || compiled.validator.is_valid(&value) {
+        if !compiled.graph.is_cheap_for(&value) || compiled.validator.is_valid(&value) {
             return Ok(());
         }
         let errors = compiled.validator.iter_errors(&value).filter(blames_arguments);
         let allows_no_others = schema.get("additionalProperties") == Some(&Value::Bool(false));
-        let words = Words { known: &compiled.known, allows_no_others };
-        words.misuse(errors.take(MOST_PROBLEMS)).map_or(Ok(()), Err)
+        let writer = MisuseWriter { known: &compiled.known, allows_no_others };
+        writer.misuse(errors.take(MAX_PROBLEMS)).map_or(Ok(()), Err)
     }
 }
 
@@ -97,9 +97,9 @@ fn unusable(why: &str) -> String {
 }
 
 fn compile(value: &Value) -> Result<Compiled, String> {
-    let shape = Shape::of(value).map_err(unusable)?;
+    let graph = SchemaGraph::of(value).map_err(unusable)?;
     let patterns = PatternOptions::fancy_regex()
-        .backtrack_limit(MOST_BACKTRACKING)
+        .backtrack_limit(MAX_BACKTRACKING)
         .size_limit(LARGEST_PATTERN)
         .dfa_size_limit(LARGEST_PATTERN);
     let validator = jsonschema::options()
@@ -111,7 +111,7 @@ fn compile(value: &Value) -> Result<Compiled, String> {
         .map_err(|error| unusable(&error.to_string()))?;
     let properties = value.get("properties").and_then(Value::as_object);
     let known = properties.map(|them| them.keys().cloned().collect()).unwrap_or_default();
-    Ok(Compiled { validator, shape, known })
+    Ok(Compiled { validator, graph, known })
 }
 
 /// Tells whether a failure is about the arguments and not about the schema.
@@ -157,7 +157,7 @@ mod tests {
         "many":{"type":["string","integer"]}}}"#;
 
     #[test]
-    fn what_fits_passes() {
+    fn valid_arguments_pass() {
         check(FILE, r#"{"path":"a","count":3,"mode":3,"tags":[{}],"either":null}"#, "");
         check(r#"{"type":"object"}"#, r#"{"anything":[1]}"#, "");
         check(
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_what_is_expected() {
+    fn an_invalid_argument_is_reported_with_what_is_expected() {
         let wrong = [
             "{}",
             r#"{"pth":"a"}"#,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn many_problems_are_bounded_and_no_value_is_repeated() {
+    fn the_number_of_problems_is_limited_and_no_value_is_repeated() {
         let names: Vec<String> = (0..60).map(|it| format!("\"f{it}\"")).collect();
         let schema = format!(
             r#"{{"required":[{}],"properties":{{"x":{{"type":"integer"}}}}}}"#,
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_used_checks_nothing() {
+    fn an_unusable_schema_checks_nothing() {
         let unusable = [
             r#"{"type":"objekt"}"#.to_owned(),
             r#"{"properties":7}"#.to_owned(),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_doubles_at_every_step_costs_nothing() {
+    fn a_schema_of_exponential_cost_is_not_checked() {
         let steps: Vec<String> = (0..30)
             .map(|it| format!(r##""d{it}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##, it + 1))
             .collect();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_goes_on_forever_is_no_misuse() {
+    fn a_pattern_that_backtracks_too_long_is_not_a_misuse() {
         let schema = r#"{"properties":{"a":{"pattern":"^(?=x)(x+x+)+y\\1$"}}}"#;
         check(schema, &format!(r#"{{"a":"{}"}}"#, "x".repeat(40)), "");
     }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Number, Value, json};
 use wharf_config::text::is_unsafe;
 
-use super::declared::{Declared, branches};
+use super::argument_schemas::{ArgumentSchemas, branches};
 use super::signature::required;
 
 /// How deep objects and lists are filled in.
@@ -16,7 +16,7 @@ const DEEPEST: usize = 5;
 const LONGEST: usize = 60;
 
 /// How many characters or items are made up because a schema demands that many.
-const MOST: u64 = 64;
+const MAX_REPEATS: u64 = 64;
 
 /// Which arguments an example has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub(crate) enum Extent {
 
 /// Makes up arguments for a schema; nothing if it cannot be guessed what would be accepted.
 pub(crate) fn example(schema: &Value, extent: Extent) -> Option<Value> {
-    let declared = Declared::new(schema);
-    object(declared.root(), declared, (extent, 0))
+    let schemas = ArgumentSchemas::new(schema);
+    object(schemas.root(), schemas, (extent, 0))
 }
 
 fn object(
     schema: &Value,
-    declared: Declared<'_>,
+    schemas: ArgumentSchemas<'_>,
     (extent, depth): (Extent, usize),
 ) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -43,12 +43,12 @@ fn object(
     let mut members = Map::new();
     for name in &needed {
         let own = properties.and_then(|them| them.get(*name)).unwrap_or(&Value::Null);
-        members.insert((*name).to_owned(), sample(name, own, declared, depth + 1)?);
+        members.insert((*name).to_owned(), sample(name, own, schemas, depth + 1)?);
     }
     if extent == Extent::All {
         for (name, own) in properties.into_iter().flatten() {
             if !members.contains_key(name) {
-                members.insert(name.clone(), sample(name, own, declared, depth + 1)?);
+                members.insert(name.clone(), sample(name, own, schemas, depth + 1)?);
             }
         }
     }
@@ -56,11 +56,11 @@ fn object(
 }
 
 /// Makes up a value for one place.
-fn sample(name: &str, schema: &Value, declared: Declared<'_>, depth: usize) -> Option<Value> {
+fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize) -> Option<Value> {
     if depth > DEEPEST {
         return None;
     }
-    let schema = declared.follow(schema);
+    let schema = schemas.follow(schema);
     if let Some(value) = suggested(schema) {
         return Some(value.clone());
     }
@@ -79,15 +79,15 @@ fn sample(name: &str, schema: &Value, declared: Declared<'_>, depth: usize) -> O
         Some("array") => {
             let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).max(1);
             let items = schema.get("items").unwrap_or(&Value::Null);
-            let item = sample(name, items, declared, depth + 1)?;
-            Some(vec![item; usize::try_from(count.min(MOST)).ok()?].into())
+            let item = sample(name, items, schemas, depth + 1)?;
+            Some(vec![item; usize::try_from(count.min(MAX_REPEATS)).ok()?].into())
         }
-        Some("object") => object(schema, declared, (Extent::Required, depth)),
+        Some("object") => object(schema, schemas, (Extent::Required, depth)),
         Some(_) => None,
         None => {
-            let is_null = |it: &&Value| declared.types_of(it) == ["null"];
+            let is_null = |it: &&Value| schemas.types_of(it) == ["null"];
             match branches(schema).find(|it| !is_null(it)) {
-                Some(branch) => sample(name, branch, declared, depth + 1),
+                Some(branch) => sample(name, branch, schemas, depth + 1),
                 None => Some(text(name, schema).into()),
             }
         }
@@ -126,7 +126,7 @@ fn text(name: &str, schema: &Value) -> String {
     };
     let count = |key: &str| schema.get(key).and_then(Value::as_u64);
     let mut text = text.to_owned();
-    while count("minLength").is_some_and(|least| (text.len() as u64) < least.min(MOST)) {
+    while count("minLength").is_some_and(|least| (text.len() as u64) < least.min(MAX_REPEATS)) {
         text.push('x');
     }
     if let Some(most) = count("maxLength").and_then(|most| usize::try_from(most).ok()) {
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::arguments::check::ArgumentCheck;
 
-    fn shown(schema: &str) -> String {
+    fn rendered(schema: &str) -> String {
         let value: Value = serde_json::from_str(schema).unwrap();
         let example = example(&value, Extent::Required);
         let Some(example) = example else { return "nothing".to_owned() };
@@ -183,20 +183,20 @@ mod tests {
             "short":{"type":"string","maxLength":2},"long":{"type":"string","minLength":6},
             "step":{"type":"number","exclusiveMinimum":2,"multipleOf":0.5},"any":{},"optional":{"type":"string"}},
             "$defs":{"id":{"type":"integer","default":7}}}"##;
-        insta::assert_snapshot!(shown(schema), @r#"{"path":"notes.txt","count":5,"at":"2026-01-31T12:00:00Z","mode":"fast","deep":{"url":"https://example.com"},"tags":["bug","bug"],"maybe":true,"id":7,"short":"te","long":"textxx","step":3,"any":"text"}"#);
-        assert_eq!(shown(r#"{"type":"object"}"#), "{}");
+        insta::assert_snapshot!(rendered(schema), @r#"{"path":"notes.txt","count":5,"at":"2026-01-31T12:00:00Z","mode":"fast","deep":{"url":"https://example.com"},"tags":["bug","bug"],"maybe":true,"id":7,"short":"te","long":"textxx","step":3,"any":"text"}"#);
+        assert_eq!(rendered(r#"{"type":"object"}"#), "{}");
     }
 
     #[test]
     fn a_text_that_cannot_be_typed_is_no_example() {
         let schema = r#"{"required":["a","b"],"properties":{"a":{"type":"string","default":"x\u001b[2J\ny"},"b":{"type":"string","examples":["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]}}}"#;
-        assert_eq!(shown(schema), r#"{"a":"text","b":"text"}"#);
+        assert_eq!(rendered(schema), r#"{"a":"text","b":"text"}"#);
     }
 
     #[test]
     fn a_schema_without_end_has_no_example() {
         let schema =
             r##"{"type":"object","required":["next"],"properties":{"next":{"$ref":"#"}}}"##;
-        assert_eq!(shown(schema), "nothing");
+        assert_eq!(rendered(schema), "nothing");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use wharf_config::text::{clip, nearest};
 use wharf_protocol::Json;
 
-use super::declared::Declared;
+use super::argument_schemas::ArgumentSchemas;
 
 /// How many characters of a name are shown.
 const LONGEST: usize = 120;
@@ -87,8 +87,8 @@ impl PairError {
 pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, PairError> {
     // A schema that makes no sense says nothing about types.
     let schema = schema.to::<Value>().unwrap_or_default();
-    let writer = Writer { declared: Declared::new(&schema) };
-    let mut given: Vec<(&str, Vec<Word<'_>>)> = Vec::new();
+    let writer = PairWriter { schemas: ArgumentSchemas::new(&schema) };
+    let mut given: Vec<(&str, Vec<PairValue<'_>>)> = Vec::new();
     for word in words {
         let (key, word) = split(word.as_ref())?;
         match given.iter_mut().find(|(known, _)| *known == key) {
@@ -114,17 +114,17 @@ pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, Pai
 }
 
 #[derive(Clone, Copy)]
-enum Word<'a> {
+enum PairValue<'a> {
     Plain(&'a str),
     Json(&'a str),
 }
 
-fn split(word: &str) -> Result<(&str, Word<'_>), PairError> {
+fn split(word: &str) -> Result<(&str, PairValue<'_>), PairError> {
     let not_a_pair = || PairError::NotAPair { word: clip(word, 40) };
     let (key, value) = word.split_once('=').ok_or_else(not_a_pair)?;
     let (key, value) = match key.strip_suffix(':') {
-        Some(key) => (key, Word::Json(value)),
-        None => (key, Word::Plain(value)),
+        Some(key) => (key, PairValue::Json(value)),
+        None => (key, PairValue::Plain(value)),
     };
     if key.is_empty() { Err(not_a_pair()) } else { Ok((key, value)) }
 }
@@ -134,21 +134,21 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes the words for one tool's arguments.
-struct Writer<'a> {
-    declared: Declared<'a>,
+struct PairWriter<'a> {
+    schemas: ArgumentSchemas<'a>,
 }
 
-impl<'a> Writer<'a> {
-    fn value(&self, key: &str, words: &[Word<'_>]) -> Result<String, PairError> {
+impl<'a> PairWriter<'a> {
+    fn value(&self, key: &str, words: &[PairValue<'_>]) -> Result<String, PairError> {
         let schema = self.schema_of(key)?;
-        let types = schema.map(|schema| self.declared.types_of(schema)).unwrap_or_default();
+        let types = schema.map(|schema| self.schemas.types_of(schema)).unwrap_or_default();
         let is_list = types.contains(&"array");
         match words {
             [word] => {
                 let whole = typed(key, *word, &types);
                 match (word, whole) {
                     // One item of a list may stand for the list.
-                    (Word::Plain(_), Err(_)) if is_list => self.list(key, schema, words),
+                    (PairValue::Plain(_), Err(_)) if is_list => self.list(key, schema, words),
                     (_, whole) => whole,
                 }
             }
@@ -161,10 +161,10 @@ impl<'a> Writer<'a> {
         &self,
         key: &str,
         schema: Option<&'a Value>,
-        words: &[Word<'_>],
+        words: &[PairValue<'_>],
     ) -> Result<String, PairError> {
-        let items = schema.and_then(|schema| self.declared.follow(schema).get("items"));
-        let types = items.map(|items| self.declared.types_of(items)).unwrap_or_default();
+        let items = schema.and_then(|schema| self.schemas.follow(schema).get("items"));
+        let types = items.map(|items| self.schemas.types_of(items)).unwrap_or_default();
         // What the schema wants is a list; what is wrong is one of its items.
         let of_list = |error: PairError| match error {
             PairError::WrongType { field, expected } => {
@@ -178,8 +178,8 @@ impl<'a> Writer<'a> {
     }
 
     fn schema_of(&self, key: &str) -> Result<Option<&'a Value>, PairError> {
-        let schema = self.declared.root();
-        let properties = self.declared.properties();
+        let schema = self.schemas.root();
+        let properties = self.schemas.properties();
         if let Some(found) = properties.and_then(|properties| properties.get(key)) {
             return Ok(Some(found));
         }
@@ -203,10 +203,10 @@ impl<'a> Writer<'a> {
 }
 
 /// Writes a word as a value of one of these types; the first that it can be, a string last.
-fn typed(key: &str, word: Word<'_>, types: &[&str]) -> Result<String, PairError> {
+fn typed(key: &str, word: PairValue<'_>, types: &[&str]) -> Result<String, PairError> {
     let text = match word {
-        Word::Plain(text) => text,
-        Word::Json(text) => {
+        PairValue::Plain(text) => text,
+        PairValue::Json(text) => {
             let json = Json::parse(text.to_owned());
             return json.map(|json| json.as_str().to_owned()).map_err(|error| PairError::NotJson {
                 field: clip(key, LONGEST),
@@ -275,7 +275,7 @@ mod tests {
         "optional":{"anyOf":[{"type":"integer"},{"type":"null"}]}},
         "$defs":{"id":{"type":"integer"}}}"##;
 
-    fn told(words: &[&str]) -> String {
+    fn outcome(words: &[&str]) -> String {
         match from_pairs(words, &SCHEMA.parse().unwrap()) {
             Ok(json) => json.as_str().to_owned(),
             Err(error) => match error.hint() {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn words_get_the_types_of_the_schema() {
+    fn pairs_get_the_types_of_the_schema() {
         let rows: Vec<String> = [
             vec![
                 "text=7",
@@ -308,7 +308,7 @@ mod tests {
             vec![],
         ]
         .iter()
-        .map(|words| told(words))
+        .map(|words| outcome(words))
         .collect();
         insta::assert_snapshot!(rows.join("\n"), @r#"
         {"text":"7","count":98765432109876543210,"ratio":-1.50e3,"flag":true,"nothing":null}
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn an_invalid_pair_is_reported_by_name() {
         let rows: Vec<String> = [
             vec!["count=seven"],
             vec!["flag=yes"],
@@ -343,7 +343,7 @@ mod tests {
             vec!["any:={oops"],
         ]
         .iter()
-        .map(|words| told(words))
+        .map(|words| outcome(words))
         .collect();
         insta::assert_snapshot!(rows.join("\n"), @r#"
         "count" must be an integer
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_leads_in_circles_ends() {
+    fn a_schema_with_circular_references_is_handled() {
         let circle: Json = r##"{"properties":{"a":{"$ref":"#/properties/a"},"b":{"anyOf":[{"$ref":"#/properties/b"},{"$ref":"#/properties/b"}]}}}"##.parse().unwrap();
         assert_eq!(from_pairs(&["a=1", "b=2"], &circle).unwrap().as_str(), r#"{"a":"1","b":"2"}"#);
         for schema in ["null", "7", r#"{"properties":7}"#, r#"{"properties":{"a":true}}"#] {
@@ -393,7 +393,7 @@ mod tests {
         }
 
         #[test]
-        fn no_words_panic(words in prop::collection::vec("[a-z:=\\[{\"1 ]{0,12}", 0..5)) {
+        fn no_input_panics(words in prop::collection::vec("[a-z:=\\[{\"1 ]{0,12}", 0..5)) {
             drop(from_pairs(&words, &SCHEMA.parse().unwrap()));
         }
     }

@@ -7,13 +7,13 @@ use serde_json::Value;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
-use super::declared::{Declared, branches};
+use super::argument_schemas::{ArgumentSchemas, branches};
 
 /// How many arguments are listed; a schema may have thousands.
-const MOST_ARGUMENTS: usize = 500;
+const MAX_ARGUMENTS: usize = 500;
 
 /// How many choices of one argument are kept.
-const MOST_CHOICES: usize = 50;
+const MAX_CHOICES: usize = 50;
 
 /// How many characters of a type, a default or a choice are kept.
 const LONGEST: usize = 120;
@@ -65,14 +65,14 @@ impl Signature {
     /// Reads the arguments of a schema; none if it has no properties.
     pub fn of(schema: &Json) -> Self {
         let schema = schema.to::<Value>().unwrap_or_default();
-        let declared = Declared::new(&schema);
-        let properties: Vec<(&str, &Value)> = declared
+        let schemas = ArgumentSchemas::new(&schema);
+        let properties: Vec<(&str, &Value)> = schemas
             .properties()
             .into_iter()
             .flatten()
             .map(|(name, schema)| (name.as_str(), schema))
             .collect();
-        let required = required(declared.root());
+        let required = required(schemas.root());
         // An argument may be required and not described.
         let is_described = |name: &str| properties.iter().any(|(known, _)| *known == name);
         let bare =
@@ -80,8 +80,8 @@ impl Signature {
         let all: Vec<(&str, &Value)> = properties.iter().copied().chain(bare).collect();
         let mut arguments: Vec<Argument> = all
             .iter()
-            .take(MOST_ARGUMENTS)
-            .map(|(name, schema)| argument(name, schema, declared, required.contains(name)))
+            .take(MAX_ARGUMENTS)
+            .map(|(name, schema)| argument(name, schema, schemas, required.contains(name)))
             .collect();
         arguments.sort_by_key(|argument| !argument.is_required);
         let more = all.len() - arguments.len();
@@ -95,30 +95,35 @@ pub(super) fn required(schema: &Value) -> Vec<&str> {
     names.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn argument(name: &str, schema: &Value, declared: Declared<'_>, is_required: bool) -> Argument {
+fn argument(
+    name: &str,
+    schema: &Value,
+    schemas: ArgumentSchemas<'_>,
+    is_required: bool,
+) -> Argument {
     // Beside a reference there may be words that are meant for this place.
-    let target = declared.follow(schema);
+    let target = schemas.follow(schema);
     let find = |key: &str| schema.get(key).or_else(|| target.get(key));
     let description = find("description").or_else(|| find("title")).and_then(Value::as_str);
-    let types = declared.types_of(target);
+    let types = schemas.types_of(target);
     Argument {
         name: name.to_owned(),
-        kind: kind(&types, target, declared),
+        kind: kind(&types, target, schemas),
         is_list: types.contains(&"array"),
         is_required,
         default: find("default").map(|value| clip(&value.to_string(), LONGEST)),
-        choices: choices(target, declared),
+        choices: choices(target, schemas),
         description: description.map(|text| text.trim().to_owned()).filter(|it| !it.is_empty()),
     }
 }
 
 /// Names the types that a schema allows.
-fn kind(types: &[&str], schema: &Value, declared: Declared<'_>) -> String {
+fn kind(types: &[&str], schema: &Value, schemas: ArgumentSchemas<'_>) -> String {
     let mut words: Vec<String> = Vec::new();
     for name in types {
         let word = match *name {
             "array" => {
-                let items = list_items(schema, declared).map(|items| declared.types_of(items));
+                let items = list_items(schema, schemas).map(|items| schemas.types_of(items));
                 let items = items.unwrap_or_default();
                 match items.as_slice() {
                     [one] => format!("list of {}", plural(one)),
@@ -143,28 +148,28 @@ fn plural(kind: &str) -> String {
 }
 
 /// Finds the schema of the items of a list, also in an alternative.
-fn list_items<'a>(schema: &'a Value, declared: Declared<'a>) -> Option<&'a Value> {
+fn list_items<'a>(schema: &'a Value, schemas: ArgumentSchemas<'a>) -> Option<&'a Value> {
     let own = schema.get("items");
-    own.or_else(|| branches(schema).find_map(|it| declared.follow(it).get("items")))
+    own.or_else(|| branches(schema).find_map(|it| schemas.follow(it).get("items")))
 }
 
 /// Returns the only values that a schema accepts; none if there are others.
-fn choices(schema: &Value, declared: Declared<'_>) -> Vec<String> {
+fn choices(schema: &Value, schemas: ArgumentSchemas<'_>) -> Vec<String> {
     let own = schema.get("enum").and_then(Value::as_array);
     let constant = |schema: &Value| schema.get("const").cloned();
     let values: Vec<Value> = match (own, constant(schema)) {
-        (Some(values), _) => values.iter().take(MOST_CHOICES).cloned().collect(),
+        (Some(values), _) => values.iter().take(MAX_CHOICES).cloned().collect(),
         (None, Some(value)) => vec![value],
         (None, None) => {
             // Some schemas write a choice as alternatives of one value each.
-            let branches = branches(schema).map(|it| constant(declared.follow(it)));
+            let branches = branches(schema).map(|it| constant(schemas.follow(it)));
             branches.collect::<Option<Vec<Value>>>().unwrap_or_default()
         }
     };
-    values.iter().map(shown).collect()
+    values.iter().map(choice_text).collect()
 }
 
-fn shown(value: &Value) -> String {
+fn choice_text(value: &Value) -> String {
     match value {
         Value::String(text) => clip(text, LONGEST),
         other => clip(&other.to_string(), LONGEST),
@@ -175,7 +180,7 @@ fn shown(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn shown(schema: &str) -> String {
+    fn rendered(schema: &str) -> String {
         let signature = Signature::of(&schema.parse().unwrap());
         let line = |it: &Argument| {
             let required = if it.is_required { "!" } else { "" };
@@ -206,7 +211,7 @@ mod tests {
             "id":{"$ref":"#/$defs/id","description":"Which one"},
             "any":{},"yes":true,"filter":{"type":"object"}},
             "$defs":{"id":{"type":"integer","description":"An id"}}}"##;
-        insta::assert_snapshot!(shown(schema), @"
+        insta::assert_snapshot!(rendered(schema), @"
         path!: string (Where)
         mode!: string or number of fast|slow|3
         bare!: any
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_has_no_arguments() {
+    fn a_schema_without_properties_has_no_arguments() {
         for schema in ["null", "7", "{}", r#"{"properties":7}"#, r##"{"$ref":"#"}"##] {
             assert_eq!(Signature::of(&schema.parse().unwrap()), Signature::default(), "{schema}");
         }
@@ -236,6 +241,6 @@ mod tests {
         let names: Vec<String> = (0..2000).map(|it| format!("\"a{it}\":{{}}")).collect();
         let schema = format!(r#"{{"properties":{{{}}}}}"#, names.join(","));
         let signature = Signature::of(&schema.parse().unwrap());
-        assert_eq!((signature.arguments.len(), signature.more), (MOST_ARGUMENTS, 1500));
+        assert_eq!((signature.arguments.len(), signature.more), (MAX_ARGUMENTS, 1500));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Two questions are kept apart: may it be tried again (`kind`), and is it known whether the tool ran
 //! (`outcome_known`). The rule that ties them: what may have run is never `TRANSIENT`. Where the
-//! answers come from is in `explain`; who decides by an error decides by [`Reason`], not by its text.
+//! answers come from is in `request_errors`; who decides by an error decides by [`Reason`], not by its text.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::arguments::Misuse;
 use crate::status::one_line;
 
 /// How much of one foreign text is worth repeating.
-const LONGEST_WORDS: usize = 1000;
+const MAX_MESSAGE_CHARS: usize = 1000;
 
 /// How many lines of a server's error output are shown.
 const STDERR_LINES: usize = 12;
@@ -30,7 +30,7 @@ pub struct CallError {
     /// What an agent can do about it.
     pub kind: ErrorKind,
     /// How far the call had come.
-    pub phase: Phase,
+    pub phase: CallPhase,
     /// What happened, on one line; may contain words of the server.
     pub message: String,
     /// Whether the same call, sent again, can help and cannot do harm.
@@ -74,7 +74,7 @@ impl ErrorKind {
 /// How far a call had come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum CallPhase {
     /// There was no connection yet.
     Connect,
     /// The call was not on its way yet.
@@ -87,7 +87,7 @@ pub enum Phase {
     Protocol,
 }
 
-impl Phase {
+impl CallPhase {
     /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
@@ -183,13 +183,13 @@ impl CallError {
             | Reason::Disabled
             | Reason::NotUsed
             | Reason::NeedsAuth
-            | Reason::Connect => Phase::Connect,
-            _ => Phase::Send,
+            | Reason::Connect => CallPhase::Connect,
+            _ => CallPhase::Send,
         };
         Self {
             kind,
             phase,
-            message: bounded(&message.into()),
+            message: clip_message(&message.into()),
             retryable: false,
             outcome_known: true,
             stderr: None,
@@ -222,34 +222,38 @@ impl CallError {
     pub fn not_connected_in_time(limit: Duration) -> Self {
         let message = format!("the server was not connected within {limit:?}");
         let error = Self::not_run(Reason::TimedOut, message);
-        Self { phase: Phase::Connect, ..error }.that_may_pass()
+        Self { phase: CallPhase::Connect, ..error }.into_transient()
     }
 
     /// Makes the error for a call that its caller gave up: dropping the future has told the server,
     /// and this is what to put in the place of its outcome.
     pub fn cancelled() -> Self {
-        Self::cancelled_in(Phase::Receive)
+        Self::cancelled_in(CallPhase::Receive)
     }
 
-    /// Makes the error for a call that its caller gave up in this phase ([`CallStage`] says which one
+    /// Makes the error for a call that its caller gave up in this phase ([`PhaseTracker`] says which one
     /// it was): a call that was not sent yet did not run.
     ///
-    /// [`CallStage`]: super::CallStage
-    pub fn cancelled_in(phase: Phase) -> Self {
+    /// [`PhaseTracker`]: super::PhaseTracker
+    pub fn cancelled_in(phase: CallPhase) -> Self {
         let error = Self::not_run(Reason::Cancelled, "the call was cancelled");
-        Self { phase, outcome_known: matches!(phase, Phase::Connect | Phase::Send), ..error }
+        Self {
+            phase,
+            outcome_known: matches!(phase, CallPhase::Connect | CallPhase::Send),
+            ..error
+        }
     }
 
     /// Makes the error for a call during which something panicked; it may have been sent by then.
     pub(crate) fn panicked() -> Self {
         let error = Self::not_run(Reason::Lost, "the call failed inside Wharf or its host");
-        Self { phase: Phase::Receive, outcome_known: false, ..error }
+        Self { phase: CallPhase::Receive, outcome_known: false, ..error }
             .with_hint("this is a bug, please report it")
     }
 
     /// Says that the cause may pass, which only what has not run can say.
     #[must_use]
-    pub(crate) fn that_may_pass(mut self) -> Self {
+    pub(crate) fn into_transient(mut self) -> Self {
         if self.outcome_known && self.kind != ErrorKind::Misuse {
             self.kind = ErrorKind::Transient;
             self.retryable = true;
@@ -260,7 +264,7 @@ impl CallError {
     /// Adds what a person can do about it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(bounded(&hint.into()));
+        self.hint = Some(clip_message(&hint.into()));
         self
     }
 
@@ -306,8 +310,8 @@ impl CallError {
 }
 
 /// Puts foreign words on one line of bearable length.
-pub(crate) fn bounded(words: &str) -> String {
-    clip(words.trim(), LONGEST_WORDS)
+pub(crate) fn clip_message(words: &str) -> String {
+    clip(words.trim(), MAX_MESSAGE_CHARS)
 }
 
 /// Returns the last lines of a text; nothing if it is blank.
@@ -343,17 +347,17 @@ mod tests {
     }
 
     #[test]
-    fn only_what_did_not_run_may_be_tried_again() {
-        let late = CallError::cancelled().that_may_pass();
+    fn only_a_call_that_did_not_run_may_be_retried() {
+        let late = CallError::cancelled().into_transient();
         assert_eq!((late.kind, late.retryable), (ErrorKind::Terminal, false));
         let early = CallError::not_connected_in_time(Duration::from_secs(1));
         assert_eq!((early.kind, early.retryable), (ErrorKind::Transient, true));
-        let wrong = CallError::unknown_tool("x", None).that_may_pass();
+        let wrong = CallError::unknown_tool("x", None).into_transient();
         assert_eq!((wrong.kind, wrong.retryable), (ErrorKind::Misuse, false));
     }
 
     #[test]
-    fn an_unknown_tool_is_named_with_its_nearest() {
+    fn an_unknown_tool_is_reported_with_the_nearest_name() {
         let error = CallError::unknown_tool("mcp_fs_raed\n", Some("mcp_fs_read"));
         insta::assert_snapshot!(format!("{error} | {}", error.hint.as_ref().unwrap()), @r#"there is no tool "mcp_fs_raed\n" | did you mean "mcp_fs_read"?"#);
     }

@@ -6,19 +6,19 @@
 //! ```
 //!
 //! Nothing here talks to a server: `execute` does, and `arguments` are checked before. `outcome` and
-//! `text` say what the answer says, `error` and `explain` what went wrong and whether the call may be
+//! `result_text` say what the answer says, `error` and `request_errors` what went wrong and whether the call may be
 //! repeated, `spill` stores what is too long.
 
 mod error;
-pub(crate) mod explain;
 mod outcome;
+mod phase_tracker;
+pub(crate) mod request_errors;
+mod result_text;
 mod spill;
-mod stage;
-mod text;
 
-pub use error::{CallError, ErrorKind, Phase, Reason};
-pub use outcome::{Details, Outcome};
+pub use error::{CallError, CallPhase, ErrorKind, Reason};
+pub use outcome::{CallDetails, Outcome};
+pub use phase_tracker::PhaseTracker;
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};
-pub use stage::CallStage;
 
-pub(crate) use error::bounded;
+pub(crate) use error::clip_message;

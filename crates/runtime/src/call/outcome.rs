@@ -13,8 +13,8 @@ use wharf_config::{ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{ContentBlock, ToolResult};
 
-use super::error::{CallError, ErrorKind, Phase, Reason};
-use super::text::text_of;
+use super::error::{CallError, CallPhase, ErrorKind, Reason};
+use super::result_text::text_of;
 
 /// What a call came to.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct Outcome {
     /// The structured content, with all its digits.
     pub structured: Option<Json>,
     /// Whose result it is.
-    pub details: Details,
+    pub details: CallDetails,
     /// Why there is no result.
     pub error: Option<CallError>,
     /// The file that holds the whole text, if it was too long for its reader.
@@ -38,7 +38,7 @@ pub struct Outcome {
 
 /// Whose result it is, and how long it took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Details {
+pub struct CallDetails {
     /// The server.
     pub server_name: String,
     /// The tool, as the server calls it.
@@ -53,9 +53,9 @@ pub struct Details {
     pub left_out: Vec<String>,
 }
 
-impl Details {
+impl CallDetails {
     /// Names a tool of a server.
-    pub(crate) fn of(server: &ServerName, tool: &str, source: &Source) -> Self {
+    pub(crate) fn new(server: &ServerName, tool: &str, source: &Source) -> Self {
         Self {
             server_name: server.as_str().to_owned(),
             mcp_tool_name: tool.to_owned(),
@@ -66,14 +66,14 @@ impl Details {
     }
 
     /// Names a tool that belongs to nobody.
-    pub(crate) fn of_nobody(tool: &str) -> Self {
+    pub(crate) fn without_server(tool: &str) -> Self {
         Self { mcp_tool_name: tool.to_owned(), ..Self::default() }
     }
 }
 
 impl Outcome {
     /// Makes the outcome of a call that was answered.
-    pub(crate) fn of_result(result: &ToolResult, details: Details) -> Self {
+    pub(crate) fn from_result(result: &ToolResult, details: CallDetails) -> Self {
         let (content, structured) = (result.content(), result.structured());
         let is_error = result.is_error();
         let mut text = text_of(&content, structured.as_ref());
@@ -87,9 +87,9 @@ impl Outcome {
     }
 
     /// Makes the outcome of a call that has no result; hosts use it for calls that never began.
-    pub fn of_error(error: CallError, details: Details) -> Self {
+    pub fn from_error(error: CallError, details: CallDetails) -> Self {
         Self {
-            text: words(&error, &details, error.stderr_tail()),
+            text: error_text(&error, &details, error.stderr_tail()),
             is_error: true,
             content: Vec::new(),
             structured: None,
@@ -103,7 +103,7 @@ impl Outcome {
     /// its last lines.
     pub fn failure_text(&self) -> Option<String> {
         let error = self.error.as_ref()?;
-        Some(words(error, &self.details, error.stderr.as_deref()))
+        Some(error_text(error, &self.details, error.stderr.as_deref()))
     }
 
     /// Tells whether the tool did what was asked.
@@ -113,16 +113,16 @@ impl Outcome {
 
     /// Returns what programs get to read (`call --json`).
     pub fn to_json(&self) -> Json {
-        let Details { server_name, mcp_tool_name, provider, provider_name, duration, left_out } =
+        let CallDetails { server_name, mcp_tool_name, provider, provider_name, duration, left_out } =
             &self.details;
-        let shown = Shown {
+        let json = OutcomeJson {
             ok: self.ok(),
             is_error: self.is_error,
             text: &self.text,
             content: self.content.iter().map(ContentBlock::raw).collect(),
             structured_content: self.structured.as_ref(),
             spilled_to: self.spilled_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            details: ShownDetails {
+            details: DetailsJson {
                 server_name,
                 mcp_tool_name,
                 provider,
@@ -130,16 +130,16 @@ impl Outcome {
                 duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
                 left_out,
             },
-            error: self.error.as_ref().map(ShownError::of),
+            error: self.error.as_ref().map(ErrorJson::of),
         };
         // Every `Json` in it is valid and all keys are text, so there is nothing to fail.
-        Json::encode(&shown).unwrap_or_else(|_| Json::object())
+        Json::encode(&json).unwrap_or_else(|_| Json::object())
     }
 }
 
 /// Says what went wrong, where, whether trying again can help, and what the server wrote to its error
 /// output.
-fn words(error: &CallError, details: &Details, stderr: Option<&str>) -> String {
+fn error_text(error: &CallError, details: &CallDetails, stderr: Option<&str>) -> String {
     let what = if error.reason == Reason::Cancelled { "Cancelled" } else { "MCP error" };
     let mut text = format!("{what}: {} (", error.message);
     for (label, name) in [("server", &details.server_name), ("tool", &details.mcp_tool_name)] {
@@ -162,7 +162,7 @@ fn words(error: &CallError, details: &Details, stderr: Option<&str>) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct OutcomeJson<'a> {
     ok: bool,
     is_error: bool,
     text: &'a str,
@@ -171,14 +171,14 @@ struct Shown<'a> {
     structured_content: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spilled_to: Option<String>,
-    details: ShownDetails<'a>,
+    details: DetailsJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ShownError<'a>>,
+    error: Option<ErrorJson<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownDetails<'a> {
+struct DetailsJson<'a> {
     server_name: &'a str,
     mcp_tool_name: &'a str,
     provider: &'a str,
@@ -190,10 +190,10 @@ struct ShownDetails<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownError<'a> {
+struct ErrorJson<'a> {
     code: &'static str,
     kind: ErrorKind,
-    phase: Phase,
+    phase: CallPhase,
     message: &'a str,
     retryable: bool,
     outcome_known: bool,
@@ -205,7 +205,7 @@ struct ShownError<'a> {
     data: Option<&'a Json>,
 }
 
-impl<'a> ShownError<'a> {
+impl<'a> ErrorJson<'a> {
     fn of(error: &'a CallError) -> Self {
         Self {
             code: error.reason.word(),
@@ -225,8 +225,8 @@ impl<'a> ShownError<'a> {
 mod tests {
     use super::*;
 
-    fn details() -> Details {
-        Details {
+    fn details() -> CallDetails {
+        CallDetails {
             server_name: "fs".into(),
             mcp_tool_name: "read".into(),
             provider: "claude".into(),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn of(result: &str) -> Outcome {
-        Outcome::of_result(&ToolResult::read(result.parse().unwrap()), details())
+        Outcome::from_result(&ToolResult::read(result.parse().unwrap()), details())
     }
 
     fn check(result: &str, expected: &str) {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_vanishes() {
+    fn every_block_appears_in_the_text() {
         let data = "A".repeat(16_400);
         let result = format!(
             r#"{{"content":[
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_failed_says_error() {
+    fn the_text_of_a_failed_tool_starts_with_error() {
         check(r#"{"isError":true,"content":"no such file"}"#, "Error: no such file");
         check(r#"{"isError":true,"content":"Error: no such file"}"#, "Error: no such file");
         check(r#"{"isError":true,"content":[]}"#, "Error: the tool failed and did not say why");
@@ -317,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_call_says_where_and_what_to_do() {
+    fn the_text_of_a_failed_call_names_the_server_and_the_remedy() {
         let lost = CallError {
-            phase: Phase::Receive,
+            phase: CallPhase::Receive,
             outcome_known: false,
             ..CallError::not_run(Reason::Lost, "the server's process ended")
         };
         let lost = lost.with_stderr("thinking\npanic\n").with_hint("look at its log");
-        insta::assert_snapshot!(Outcome::of_error(lost, details()).text, @r#"
+        insta::assert_snapshot!(Outcome::from_error(lost, details()).text, @r#"
         MCP error: the server's process ended (server "fs", tool "read", phase receive)
         The outcome is unknown: the tool may have run. Check before calling it again.
         hint: look at its log
@@ -333,20 +333,20 @@ mod tests {
           panic
         "#);
         let unknown = CallError::unknown_tool("raed", Some("read"));
-        insta::assert_snapshot!(Outcome::of_error(unknown, Details::default()).text, @r#"
+        insta::assert_snapshot!(Outcome::from_error(unknown, CallDetails::default()).text, @r#"
         MCP error: there is no tool "raed" (phase send)
         Correct the call before trying again.
         hint: did you mean "read"?
         "#);
         let cancelled = CallError::cancelled();
-        insta::assert_snapshot!(Outcome::of_error(cancelled, details()).text, @r#"
+        insta::assert_snapshot!(Outcome::from_error(cancelled, details()).text, @r#"
         Cancelled: the call was cancelled (server "fs", tool "read", phase receive)
         The outcome is unknown: the tool may have run. Check before calling it again.
         "#);
     }
 
     #[test]
-    fn programs_get_the_blocks_as_they_came() {
+    fn the_json_has_the_blocks_unchanged() {
         let result = r#"{"content":[{"z":1.0,"type":"text","text":"\u0061\ud800","n":12345678901234567890}],"structuredContent":{"b":1e400,"a":-0}}"#;
         let mut outcome = of(result);
         outcome.spilled_to = Some("/r/1.txt".into());
@@ -354,9 +354,9 @@ mod tests {
     }
 
     #[test]
-    fn programs_get_the_error_with_all_its_fields() {
+    fn the_json_has_all_fields_of_the_error() {
         let error = CallError::not_connected_in_time(Duration::from_secs(5)).with_stderr("x");
-        let json = Outcome::of_error(error, details()).to_json();
+        let json = Outcome::from_error(error, details()).to_json();
         insta::assert_snapshot!(json.as_str(), @r#"{"ok":false,"isError":true,"text":"MCP error: the server was not connected within 5s (server \"fs\", tool \"read\", phase connect)\nThe tool did not run; trying again can help.\nthe server's last error output:\n  x","content":[],"details":{"serverName":"fs","mcpToolName":"read","provider":"claude","providerName":"Claude Code","durationMs":12},"error":{"code":"timeout","kind":"TRANSIENT","phase":"connect","message":"the server was not connected within 5s","retryable":true,"outcomeKnown":true,"stderr":"x"}}"#);
     }
 }

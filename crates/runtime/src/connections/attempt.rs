@@ -18,62 +18,62 @@ use wharf_protocol::{
     ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view,
 };
 
-use super::hearing::{self, Hearing};
-use super::inbox::{Changes, Inbox};
-use super::shared::{Shared, Terms, connect_limit, is_local};
-use super::snapshot::About;
+use super::server_messages::{ChangeFlags, ServerMessageHandler};
+use super::shared::{ConnectionConfig, Shared, connect_timeout, is_local};
+use super::snapshot::ConnectionInfo;
+use super::subscriptions::{self, SubscriptionLoop};
 use crate::logs;
 use crate::resolve::{ResolvedTransport, Secrets};
 use crate::spans;
-use crate::status::Failure;
+use crate::status::ServerFailure;
 use crate::store::tool_cache::CachedServer;
-use crate::tools::offer::{Listed, Offer, OfferedBy};
+use crate::tools::server_tools::{ServerTools, ToolList, ToolServer};
 use crate::tools::{Freshness, ToolChange};
-use crate::trace::Redacted;
+use crate::trace::RedactingTracer;
 
 /// How many characters of a server's name and version are kept.
-const MOST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// How many characters of a server's instructions are kept.
-const MOST_INSTRUCTIONS: usize = 64 * 1024;
+const MAX_INSTRUCTIONS: usize = 64 * 1024;
 
 /// What it takes to connect to one server.
 pub(super) struct Attempt<'a> {
     pub(super) shared: &'a Shared,
-    pub(super) terms: &'a Arc<Terms>,
+    pub(super) config: &'a Arc<ConnectionConfig>,
     pub(super) remembered: Option<Revision>,
 }
 
 /// A server that is there, with its tools.
-pub(crate) struct Live {
+pub(crate) struct ConnectedServer {
     pub(crate) peer: Peer,
-    pub(crate) about: Arc<About>,
-    pub(crate) tools: Tools,
+    pub(crate) info: Arc<ConnectionInfo>,
+    pub(crate) tools: ListedTools,
     /// What must not be seen in what it says.
     pub(crate) secrets: Arc<Secrets>,
     /// The span of its connection.
-    pub(super) life: Option<Id>,
+    pub(super) span_id: Option<Id>,
 }
 
 /// What a server says on its own, for the one who looks after it.
-pub(super) struct Ears {
+pub(super) struct ServerNotifications {
     /// What has changed since somebody looked.
-    pub(super) changes: Arc<Changes>,
+    pub(super) changes: Arc<ChangeFlags>,
     /// What keeps it telling.
-    pub(super) hearing: Hearing,
+    pub(super) subscriptions: SubscriptionLoop,
 }
 
 /// A server's tools as they were listed just now.
-pub(crate) struct Tools {
-    pub(crate) offer: Arc<Offer>,
+pub(crate) struct ListedTools {
+    pub(crate) server_tools: Arc<ServerTools>,
     /// By what they were prepared; others may hold by now.
-    pub(super) terms: Arc<Terms>,
+    pub(super) config: Arc<ConnectionConfig>,
     /// Why there are not all of them.
     pub(super) cut: Option<ListCut>,
     /// What is not as it was when it was first seen.
     pub(crate) differences: Arc<[ToolChange]>,
     /// How long the list holds by the server's own word.
-    pub(super) holds: Duration,
+    pub(super) ttl: Duration,
 }
 
 impl Attempt<'_> {
@@ -86,19 +86,19 @@ impl Attempt<'_> {
         number: u32,
         tasks: &TaskTracker,
         left_out: impl FnOnce(Vec<Problem>),
-    ) -> Result<(Live, Ears), Failure> {
-        let server = &self.terms.server.spec.name;
-        let span = spans::connect(server, number);
-        let mut told = Vec::new();
-        let tell = |problems: Vec<Problem>| {
-            told = problems.iter().map(|problem| problem.message.clone()).collect();
+    ) -> Result<(ConnectedServer, ServerNotifications), ServerFailure> {
+        let server = &self.config.server.spec.name;
+        let span = spans::connect_span(server, number);
+        let mut omitted = Vec::new();
+        let report_omissions = |problems: Vec<Problem>| {
+            omitted = problems.iter().map(|problem| problem.message.clone()).collect();
             left_out(problems);
         };
-        let outcome = self.connect(tasks, tell).instrument(span.clone()).await;
-        let outcome = outcome.map_err(|failure| failure.after_leaving_out(&told));
-        let error = outcome.as_ref().err().map(Failure::in_one_line);
-        self.shared.history.note_attempt(&self.terms.server, error.as_deref());
-        spans::connected(&span, outcome.as_ref().map(|(live, _)| &live.peer));
+        let outcome = self.connect(tasks, report_omissions).instrument(span.clone()).await;
+        let outcome = outcome.map_err(|failure| failure.with_omissions(&omitted));
+        let error = outcome.as_ref().err().map(ServerFailure::in_one_line);
+        self.shared.history.note_attempt(&self.config.server, error.as_deref());
+        spans::record_connect(&span, outcome.as_ref().map(|(live, _)| &live.peer));
         outcome
     }
 
@@ -106,16 +106,16 @@ impl Attempt<'_> {
         &self,
         tasks: &TaskTracker,
         left_out: impl FnOnce(Vec<Problem>),
-    ) -> Result<(Live, Ears), Failure> {
+    ) -> Result<(ConnectedServer, ServerNotifications), ServerFailure> {
         let began = Instant::now();
-        let server = &self.terms.server;
+        let server = &self.config.server;
         let resolved = self.shared.resolver.resolve(server).await;
-        let resolved = resolved.map_err(|error| Failure::of_resolving(&error))?;
+        let resolved = resolved.map_err(|error| ServerFailure::from_resolve_error(&error))?;
         if !resolved.omissions.is_empty() {
             left_out(resolved.omissions);
         }
         let (spec, secrets) = (&server.spec, resolved.secrets);
-        let (inbox, changes) = Inbox::new(&spec.name, &secrets, self.shared);
+        let (handler, changes) = ServerMessageHandler::new(&spec.name, &secrets, self.shared);
         let options = self.options(&secrets, tasks);
         let peer = match resolved.transport {
             ResolvedTransport::Stdio(launch) => {
@@ -126,31 +126,36 @@ impl Attempt<'_> {
                 // that it costs no time.
                 let making = async {
                     tokio::task::yield_now().await;
-                    self.shared.presence.begin();
+                    self.shared.lockfile.create();
                     self.shared.history.prepare(server);
                 };
-                tokio::join!(connect_stdio(&stdio, &options, inbox.clone()), making).0
+                tokio::join!(connect_stdio(&stdio, &options, handler.clone()), making).0
             }
             ResolvedTransport::Http { target, authorizer, http_transport } => {
                 let client = self.shared.http.clone();
                 let http = HttpSpec { target, client, authorizer, http_transport };
                 // Boxed, so that servers on stdio do not carry the room for it.
-                Box::pin(connect_http(&http, &options, inbox.clone())).await
+                Box::pin(connect_http(&http, &options, handler.clone())).await
             }
         };
         let peer = peer.map_err(|error| {
-            let failure = Failure::of_connecting(&error, &server.place, &secrets);
-            failure.of_pinned(spec.policy.protocol_version.as_deref())
+            let failure = ServerFailure::from_connect_error(&error, &server.written, &secrets);
+            failure.with_pinned_version_hint(spec.policy.protocol_version.as_deref())
         })?;
-        changes.settle(peer.revision());
+        changes.set_revision(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
-        let levels = self.shared.levels.clone();
-        let mut hearing = hearing::listen(peer.clone(), inbox, levels, connect_limit(spec));
+        let log_levels = self.shared.log_levels.clone();
+        let mut subscriptions = subscriptions::keep_subscribed(
+            peer.clone(),
+            handler,
+            log_levels,
+            connect_timeout(spec),
+        );
         let listed = if is_local(spec) {
             tokio::select! {
                 biased;
-                never = &mut hearing => match never {},
+                never = &mut subscriptions => match never {},
                 listed = self.list(&peer, &secrets) => listed,
             }
         } else {
@@ -163,17 +168,21 @@ impl Attempt<'_> {
                 return Err(failure);
             }
         };
-        changes.listed();
-        let about = about(&peer, &secrets, connect_time, listing.elapsed());
-        Ok((Live { peer, about, tools, secrets, life: None }, Ears { changes, hearing }))
+        changes.mark_listed();
+        let info = connection_info(&peer, &secrets, connect_time, listing.elapsed());
+        Ok((
+            ConnectedServer { peer, info, tools, secrets, span_id: None },
+            ServerNotifications { changes, subscriptions },
+        ))
     }
 
     /// Says how to connect.
     fn options(&self, secrets: &Arc<Secrets>, tasks: &TaskTracker) -> ConnectOptions {
-        let spec = &self.terms.server.spec;
+        let spec = &self.config.server.spec;
         let sink = self.shared.options.trace.as_ref();
-        let tracer =
-            sink.map(|sink| Arc::new(Redacted::new(&spec.name, secrets, sink)) as Arc<dyn Tracer>);
+        let tracer = sink.map(|sink| {
+            Arc::new(RedactingTracer::new(&spec.name, secrets, sink)) as Arc<dyn Tracer>
+        });
         ConnectOptions {
             remembered: self.remembered,
             tasks: tasks.clone(),
@@ -183,8 +192,12 @@ impl Attempt<'_> {
     }
 
     /// Lists the tools of a server that is there.
-    pub(super) async fn list(&self, peer: &Peer, secrets: &Secrets) -> Result<Tools, Failure> {
-        let limit = connect_limit(&self.terms.server.spec);
+    pub(super) async fn list(
+        &self,
+        peer: &Peer,
+        secrets: &Secrets,
+    ) -> Result<ListedTools, ServerFailure> {
+        let limit = connect_timeout(&self.config.server.spec);
         let mut listing = if has_tools(peer) {
             let options = RequestOptions::within(limit);
             // A server may answer each page in time and never come to an end.
@@ -192,39 +205,45 @@ impl Attempt<'_> {
             let late = wharf_protocol::peer::RequestError::TimedOut { limit, never_sent: false };
             listing
                 .unwrap_or(Err(late))
-                .map_err(|error| Failure::of_listing(&error, peer.stderr(), secrets))?
+                .map_err(|error| ServerFailure::from_list_error(&error, peer.stderr(), secrets))?
         } else {
             nothing()
         };
-        secrets.hide_in_entries(&mut listing.items);
+        secrets.redact_entries(&mut listing.items);
         Ok(self.prepare(peer, listing, secrets))
     }
 
-    fn prepare(&self, peer: &Peer, listing: ListResult<view::Tool>, secrets: &Secrets) -> Tools {
-        let (shared, terms) = (self.shared, self.terms);
-        let spec = &terms.server.spec;
+    fn prepare(
+        &self,
+        peer: &Peer,
+        listing: ListResult<view::ToolDefinition>,
+        secrets: &Secrets,
+    ) -> ListedTools {
+        let (shared, config) = (self.shared, self.config);
+        let spec = &config.server.spec;
         // Cache, pins and offer share one list: it may be long.
-        let tools: Arc<[view::Tool]> = listing.items.into();
-        let pins = shared.history.check_pins(&terms.server, &tools, terms.rules.pinning);
+        let tools: Arc<[view::ToolDefinition]> = listing.items.into();
+        let pins = shared.history.check_pins(&config.server, &tools, config.settings.pinning);
         let profile = peer.profile();
         let cached = CachedServer {
             revision: Some(peer.revision()),
             tools: Arc::clone(&tools),
             cut: listing.cut,
-            instructions: profile.instructions.as_deref().map(|text| secrets.hide(text)),
+            instructions: profile.instructions.as_deref().map(|text| secrets.redact(text)),
             saved: std::time::SystemTime::now(),
         };
-        shared.history.cache(&terms.server, cached);
-        let by = OfferedBy { name: &spec.name, source: &terms.source, policy: &spec.policy };
+        shared.history.cache(&config.server, cached);
+        let by = ToolServer { name: &spec.name, source: &config.source, policy: &spec.policy };
         let differences = pins.changes().into();
-        let listed = Listed { tools, rejected: listing.rejected, pins: Some(pins) };
-        let offer = Offer::prepare(&by, listed, Freshness::Live, terms.rules.tools);
-        Tools {
-            offer: Arc::new(offer),
-            terms: Arc::clone(terms),
+        let listed = ToolList { tools, rejected: listing.rejected, pins: Some(pins) };
+        let server_tools =
+            ServerTools::prepare(&by, listed, Freshness::Live, config.settings.tools);
+        ListedTools {
+            server_tools: Arc::new(server_tools),
+            config: Arc::clone(config),
             differences,
             cut: listing.cut,
-            holds: listing.cache.ttl,
+            ttl: listing.cache.ttl,
         }
     }
 }
@@ -232,11 +251,12 @@ impl Attempt<'_> {
 /// A server that names other things it can do, but no tools, is not asked for any: some never
 /// answer what they did not offer.
 fn has_tools(peer: &Peer) -> bool {
-    let can = &peer.profile().capabilities;
-    can.tools().is_some() || (can.resources().is_none() && can.prompts().is_none())
+    let capabilities = &peer.profile().capabilities;
+    capabilities.tools().is_some()
+        || (capabilities.resources().is_none() && capabilities.prompts().is_none())
 }
 
-fn nothing() -> ListResult<view::Tool> {
+fn nothing() -> ListResult<view::ToolDefinition> {
     ListResult {
         items: Vec::new(),
         rejected: Vec::new(),
@@ -245,19 +265,19 @@ fn nothing() -> ListResult<view::Tool> {
     }
 }
 
-fn about(
+fn connection_info(
     peer: &Peer,
     secrets: &Secrets,
     connect_time: Duration,
     list_time: Duration,
-) -> Arc<About> {
+) -> Arc<ConnectionInfo> {
     let profile = peer.profile();
     let text = |text: Option<bytestring::ByteString>| {
-        secrets.hide_in_start(&text.unwrap_or_default(), MOST_NAME)
+        secrets.redact_start(&text.unwrap_or_default(), MAX_NAME)
     };
     let instructions = profile.instructions.as_ref();
-    let instructions = instructions.map(|text| secrets.hide_in_start(text, MOST_INSTRUCTIONS));
-    Arc::new(About {
+    let instructions = instructions.map(|text| secrets.redact_start(text, MAX_INSTRUCTIONS));
+    Arc::new(ConnectionInfo {
         name: text(profile.server.name()),
         version: text(profile.server.version()),
         revision: profile.revision,

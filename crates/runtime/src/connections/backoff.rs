@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The first waits after a connection was lost.
-const FIRST: [Duration; 4] = [
+const SHORT_WAITS: [Duration; 4] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
     Duration::from_secs(2),
@@ -16,23 +16,23 @@ const FIRST: [Duration; 4] = [
 ];
 
 /// The first of the long waits for a remote server.
-const LONG: Duration = Duration::from_secs(15);
+const FIRST_LONG_WAIT: Duration = Duration::from_secs(15);
 
 /// The longest wait for a remote server.
-const LONGEST: Duration = Duration::from_secs(5 * 60);
+const MAX_WAIT: Duration = Duration::from_secs(5 * 60);
 
 /// How long a connection must have held for its server to count as well again.
-pub(super) const STABLE: Duration = Duration::from_secs(30);
+pub(super) const STABLE_AFTER: Duration = Duration::from_secs(30);
 
-/// How often a local server may be started within [`START_SPAN`].
-pub(super) const MOST_STARTS: usize = 5;
+/// How often a local server may be started within [`START_WINDOW`].
+pub(super) const MAX_STARTS: usize = 5;
 
 /// In which time starts are counted.
-pub(super) const START_SPAN: Duration = Duration::from_secs(30);
+pub(super) const START_WINDOW: Duration = Duration::from_secs(30);
 
 /// Where a server is, which decides how long it is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ServerKind {
     /// A process of ours: if it fails four times, a fifth start will not help either.
     Local,
     /// Somewhere else: networks and servers come back by themselves.
@@ -41,14 +41,14 @@ pub(super) enum Place {
 
 /// The waits between the attempts to bring a server back.
 #[derive(Debug)]
-pub(super) struct Ladder {
-    place: Place,
+pub(super) struct Backoff {
+    kind: ServerKind,
     step: u32,
 }
 
-impl Ladder {
-    pub(super) fn new(place: Place) -> Self {
-        Self { place, step: 0 }
+impl Backoff {
+    pub(super) fn new(kind: ServerKind) -> Self {
+        Self { kind, step: 0 }
     }
 
     /// Forgets all failures.
@@ -57,40 +57,41 @@ impl Ladder {
     }
 
     /// A server that never was there is not lost: the short waits are passed over.
-    pub(super) fn skip_first(&mut self) {
-        self.step = self.step.max(u32::try_from(FIRST.len()).unwrap_or(u32::MAX));
+    pub(super) fn skip_short_waits(&mut self) {
+        self.step = self.step.max(u32::try_from(SHORT_WAITS.len()).unwrap_or(u32::MAX));
     }
 
     /// Returns how long to wait before the next attempt; `None` if there should be none.
     ///
-    /// `chance` between 0 and 1 spreads the attempts of many servers that were lost at once: the
+    /// `jitter` between 0 and 1 spreads the attempts of many servers that were lost at once: the
     /// wait is between three quarters and five quarters of the step.
-    pub(super) fn next(&mut self, chance: f64) -> Option<Duration> {
+    pub(super) fn next(&mut self, jitter: f64) -> Option<Duration> {
         let step = self.step;
         self.step = step.saturating_add(1);
-        let wait = match FIRST.get(step as usize) {
+        let wait = match SHORT_WAITS.get(step as usize) {
             Some(wait) => *wait,
-            None if self.place == Place::Local => return None,
+            None if self.kind == ServerKind::Local => return None,
             None => {
-                let doubled = LONG.saturating_mul(1 << (step as usize - FIRST.len()).min(10));
-                doubled.min(LONGEST)
+                let doubled = FIRST_LONG_WAIT
+                    .saturating_mul(1 << (step as usize - SHORT_WAITS.len()).min(10));
+                doubled.min(MAX_WAIT)
             }
         };
-        Some(wait.mul_f64(0.75 + chance.clamp(0.0, 1.0) / 2.0))
+        Some(wait.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0))
     }
 }
 
 /// Counts the starts of a local server and stops it when there are too many.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(VecDeque<Instant>);
+pub(super) struct StartLimiter(VecDeque<Instant>);
 
-impl Breaker {
+impl StartLimiter {
     /// Notes a start; `false` if it is one too many and must not happen.
-    pub(super) fn admits(&mut self, now: Instant) -> bool {
-        while self.0.front().is_some_and(|start| now.duration_since(*start) >= START_SPAN) {
+    pub(super) fn allow_start(&mut self, now: Instant) -> bool {
+        while self.0.front().is_some_and(|start| now.duration_since(*start) >= START_WINDOW) {
             self.0.pop_front();
         }
-        if self.0.len() >= MOST_STARTS {
+        if self.0.len() >= MAX_STARTS {
             return false;
         }
         self.0.push_back(now);
@@ -107,54 +108,57 @@ impl Breaker {
 mod tests {
     use super::*;
 
-    fn waits(place: Place, chance: f64, many: usize) -> Vec<Option<u128>> {
-        let mut ladder = Ladder::new(place);
-        (0..many).map(|_| ladder.next(chance).map(|wait| wait.as_millis())).collect()
+    fn waits(kind: ServerKind, jitter: f64, many: usize) -> Vec<Option<u128>> {
+        let mut backoff = Backoff::new(kind);
+        (0..many).map(|_| backoff.next(jitter).map(|wait| wait.as_millis())).collect()
     }
 
     #[test]
     fn a_local_server_is_given_up_after_four_attempts() {
         assert_eq!(
-            waits(Place::Local, 0.5, 6),
+            waits(ServerKind::Local, 0.5, 6),
             [Some(500), Some(1000), Some(2000), Some(4000), None, None]
         );
     }
 
     #[test]
-    fn a_remote_server_is_tried_for_ever_but_ever_less() {
-        let seconds: Vec<_> =
-            waits(Place::Remote, 0.5, 12).into_iter().map(|wait| wait.unwrap() / 1000).collect();
+    fn a_remote_server_is_retried_forever_at_growing_intervals() {
+        let seconds: Vec<_> = waits(ServerKind::Remote, 0.5, 12)
+            .into_iter()
+            .map(|wait| wait.unwrap() / 1000)
+            .collect();
         assert_eq!(seconds, [0, 1, 2, 4, 15, 30, 60, 120, 240, 300, 300, 300]);
-        let mut ladder = Ladder { place: Place::Remote, step: u32::MAX };
-        assert_eq!(ladder.next(0.5), Some(LONGEST));
+        let mut backoff = Backoff { kind: ServerKind::Remote, step: u32::MAX };
+        assert_eq!(backoff.next(0.5), Some(MAX_WAIT));
     }
 
     #[test]
-    fn chance_spreads_the_attempts_by_a_quarter_each_way() {
-        assert_eq!(waits(Place::Local, 0.0, 1), [Some(375)]);
-        assert_eq!(waits(Place::Local, 1.0, 1), [Some(625)]);
-        assert_eq!(waits(Place::Local, 7.0, 1), [Some(625)]);
+    fn jitter_spreads_the_attempts_by_a_quarter_each_way() {
+        assert_eq!(waits(ServerKind::Local, 0.0, 1), [Some(375)]);
+        assert_eq!(waits(ServerKind::Local, 1.0, 1), [Some(625)]);
+        assert_eq!(waits(ServerKind::Local, 7.0, 1), [Some(625)]);
     }
 
     #[test]
-    fn a_server_that_never_was_there_waits_long_at_once() {
-        let mut ladder = Ladder::new(Place::Remote);
-        ladder.skip_first();
-        assert_eq!(ladder.next(0.5), Some(LONG));
-        ladder.reset();
-        assert_eq!(ladder.next(0.5), Some(FIRST[0]));
+    fn a_server_that_never_connected_starts_with_the_long_waits() {
+        let mut backoff = Backoff::new(ServerKind::Remote);
+        backoff.skip_short_waits();
+        assert_eq!(backoff.next(0.5), Some(FIRST_LONG_WAIT));
+        backoff.reset();
+        assert_eq!(backoff.next(0.5), Some(SHORT_WAITS[0]));
     }
 
     #[test]
-    fn the_sixth_start_within_half_a_minute_does_not_happen() {
-        let mut breaker = Breaker::default();
+    fn the_sixth_start_within_thirty_seconds_is_refused() {
+        let mut start_limiter = StartLimiter::default();
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        let admitted: Vec<bool> = (0..6).map(|second| breaker.admits(at(second))).collect();
+        let admitted: Vec<bool> =
+            (0..6).map(|second| start_limiter.allow_start(at(second))).collect();
         assert_eq!(admitted, [true, true, true, true, true, false]);
-        assert!(!breaker.admits(at(29)), "still five starts in the last half minute");
-        assert!(breaker.admits(at(31)), "the first of them is long ago");
-        breaker.reset();
-        assert!(breaker.admits(at(31)));
+        assert!(!start_limiter.allow_start(at(29)), "still five starts in the last half minute");
+        assert!(start_limiter.allow_start(at(31)), "the first of them is long ago");
+        start_limiter.reset();
+        assert!(start_limiter.allow_start(at(31)));
     }
 }

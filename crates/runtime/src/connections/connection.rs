@@ -16,56 +16,56 @@ use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{RequestError, SessionEnd};
 use wharf_protocol::transport::process::TaskTracker;
 
-use super::attempt::{Attempt, Ears, Live, Tools};
-use super::backoff::{Breaker, Ladder, MOST_STARTS, Place, STABLE, START_SPAN};
-use super::inbox::Changes;
-use super::pace::Pace;
-use super::shared::{Shared, Terms};
+use super::attempt::{Attempt, ConnectedServer, ListedTools, ServerNotifications};
+use super::backoff::{Backoff, MAX_STARTS, STABLE_AFTER, START_WINDOW, ServerKind, StartLimiter};
+use super::debounce::ListDebounce;
+use super::server_messages::ChangeFlags;
+use super::shared::{ConnectionConfig, Shared};
 use crate::resolve::Secrets;
-use crate::spans::{End, Life};
-use crate::status::{Failure, FailureKind};
+use crate::spans::{ConnectionEnd, ConnectionSpan};
+use crate::status::{FailureKind, ServerFailure};
 
 /// How long a server that is suspected to be gone may take to prove that it is not.
-const PROOF: Duration = Duration::from_secs(5);
+const PING_LIMIT: Duration = Duration::from_secs(5);
 
 /// What somebody wants of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ConnectionCommand {
     /// A call needs it: try now, if nothing is under way.
     Wake,
     /// A person wants it anew: forget all failures, end what is there, connect. The number tells
     /// what happened before the order from what happened because of it.
     Reconnect(u64),
     /// A request went wrong in a way that a server which is gone would explain.
-    Check,
+    CheckAlive,
     /// The rules for its tools are others now: list them again.
     Relist,
 }
 
 /// What happened to a server.
-pub(super) struct Report {
+pub(super) struct ConnectionReport {
     pub(super) server: ServerName,
     /// Which connection says so; reports of a replaced one are ignored.
     pub(super) generation: u64,
     /// The last order to reconnect that it has followed.
     pub(super) epoch: u64,
-    pub(super) news: News,
+    pub(super) event: ConnectionEvent,
 }
 
 /// What happened.
-pub(super) enum News {
+pub(super) enum ConnectionEvent {
     /// An attempt began.
     Connecting,
     /// Something had to be left out of the attempt.
     LeftOut(Vec<Problem>),
     /// It is there.
-    Connected(Box<Live>),
+    Connected(Box<ConnectedServer>),
     /// Its tools were listed again.
-    Listed(Tools),
+    Listed(ListedTools),
     /// It was there and is gone; it will be tried again.
-    Lost(Failure),
+    Lost(ServerFailure),
     /// It is not there.
-    Failed(Failure),
+    Failed(ServerFailure),
 }
 
 /// One server and what it takes to keep it connected.
@@ -73,14 +73,14 @@ pub(super) struct Connection {
     pub(super) shared: Arc<Shared>,
     pub(super) server: ServerName,
     /// What its definition and the settings say; a reload may bring others.
-    pub(super) terms: watch::Receiver<Arc<Terms>>,
-    pub(super) place: Place,
+    pub(super) config: watch::Receiver<Arc<ConnectionConfig>>,
+    pub(super) server_kind: ServerKind,
     pub(super) generation: u64,
     pub(super) epoch: u64,
-    pub(super) start: Start,
+    pub(super) start: FirstAttempt,
     pub(super) remembered: Option<Revision>,
-    pub(super) reports: mpsc::UnboundedSender<Report>,
-    pub(super) orders: mpsc::UnboundedReceiver<Order>,
+    pub(super) reports: mpsc::UnboundedSender<ConnectionReport>,
+    pub(super) commands: mpsc::UnboundedReceiver<ConnectionCommand>,
     pub(super) stop: CancellationToken,
     /// The connection that this one replaces: two of one server must not run at a time.
     pub(super) after: Option<CancellationToken>,
@@ -90,35 +90,35 @@ pub(super) struct Connection {
 
 /// When a connection makes its first attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum FirstAttempt {
     Now,
-    WhenNeeded,
+    OnDemand,
 }
 
 /// Why something was left off.
-enum Left {
+enum DisconnectReason {
     Stopped,
-    Asked,
+    ReconnectRequested,
     Ended(Arc<SessionEnd>, Arc<Secrets>),
-    Failed(Failure),
+    Failed(ServerFailure),
 }
 
-impl Left {
-    fn as_end(&self) -> End<'_> {
+impl DisconnectReason {
+    fn as_end(&self) -> ConnectionEnd<'_> {
         match self {
-            Self::Stopped => End::Stopped,
-            Self::Asked => End::Replaced,
-            Self::Ended(..) => End::Lost,
-            Self::Failed(failure) => End::Failed(failure),
+            Self::Stopped => ConnectionEnd::Stopped,
+            Self::ReconnectRequested => ConnectionEnd::Replaced,
+            Self::Ended(..) => ConnectionEnd::Lost,
+            Self::Failed(failure) => ConnectionEnd::Failed(failure),
         }
     }
 }
 
 /// Why a wait is over.
-enum Woken {
+enum WakeReason {
     Stopped,
-    ByOrder(Order),
-    ByTime,
+    ByCommand(ConnectionCommand),
+    ByTimer,
 }
 
 impl Connection {
@@ -129,215 +129,229 @@ impl Connection {
         {
             return;
         }
-        if self.start == Start::WhenNeeded && matches!(self.wait(None).await, Woken::Stopped) {
+        if self.start == FirstAttempt::OnDemand
+            && matches!(self.wait(None).await, WakeReason::Stopped)
+        {
             return;
         }
-        let mut ladder = Ladder::new(self.place);
-        let mut breaker = Breaker::default();
-        let mut was_there = false;
-        let mut is_asked = true;
+        let mut backoff = Backoff::new(self.server_kind);
+        let mut start_limiter = StartLimiter::default();
+        let mut was_connected = false;
+        let mut is_requested = true;
         let mut attempts = 0;
         loop {
-            let left = if self.place == Place::Local && !breaker.admits(Instant::now()) {
-                Left::Failed(stopped())
+            let reason = if self.server_kind == ServerKind::Local
+                && !start_limiter.allow_start(Instant::now())
+            {
+                DisconnectReason::Failed(started_too_often())
             } else {
-                if is_asked {
-                    self.report(News::Connecting);
+                if is_requested {
+                    self.report(ConnectionEvent::Connecting);
                 }
                 attempts += 1;
-                let (left, stayed) = self.connect(attempts).await;
-                if let Some(stayed) = stayed {
-                    was_there = true;
+                let (reason, connected_for) = self.connect(attempts).await;
+                if let Some(connected_for) = connected_for {
+                    was_connected = true;
                     attempts = 0;
-                    if stayed >= STABLE {
-                        ladder.reset();
+                    if connected_for >= STABLE_AFTER {
+                        backoff.reset();
                     }
                 }
-                left
+                reason
             };
-            let failure = match left {
-                Left::Stopped => return,
-                Left::Asked => {
-                    (was_there, is_asked) = (false, true);
-                    ladder.reset();
-                    breaker.reset();
+            let failure = match reason {
+                DisconnectReason::Stopped => return,
+                DisconnectReason::ReconnectRequested => {
+                    (was_connected, is_requested) = (false, true);
+                    backoff.reset();
+                    start_limiter.reset();
                     continue;
                 }
-                Left::Ended(ended, secrets) => Failure::of_end(&ended, &secrets),
-                Left::Failed(failure) => failure,
-            };
-            match self.recover(failure, was_there, &mut ladder).await {
-                Woken::Stopped => return,
-                Woken::ByOrder(Order::Reconnect(_)) => {
-                    (was_there, is_asked) = (false, true);
-                    ladder.reset();
-                    breaker.reset();
+                DisconnectReason::Ended(ended, secrets) => {
+                    ServerFailure::from_session_end(&ended, &secrets)
                 }
-                Woken::ByOrder(_) => is_asked = true,
+                DisconnectReason::Failed(failure) => failure,
+            };
+            match self.recover(failure, was_connected, &mut backoff).await {
+                WakeReason::Stopped => return,
+                WakeReason::ByCommand(ConnectionCommand::Reconnect(_)) => {
+                    (was_connected, is_requested) = (false, true);
+                    backoff.reset();
+                    start_limiter.reset();
+                }
+                WakeReason::ByCommand(_) => is_requested = true,
                 // Nobody waits for an attempt that is made by itself.
-                Woken::ByTime => is_asked = false,
+                WakeReason::ByTimer => is_requested = false,
             }
         }
     }
 
     /// Makes one attempt and stays with the server if it comes; says how long that was.
-    async fn connect(&mut self, number: u32) -> (Left, Option<Duration>) {
-        let life = Life::begin(&self.server, number, &self.shared.origin);
+    async fn connect(&mut self, number: u32) -> (DisconnectReason, Option<Duration>) {
+        let span = ConnectionSpan::begin(&self.server, number, &self.shared.parent_span);
         let lived = async {
             // Much larger than the rest of a connection's task, and over when the server is there.
             match Box::pin(self.attempt(number)).await {
-                Ok((there, ears)) => {
-                    life.established(&there.peer);
+                Ok((there, notifications)) => {
+                    span.established(&there.peer);
                     let began = Instant::now();
-                    let there = Live { life: life.id(), ..there };
-                    let left = self.attend((there, ears)).await;
-                    (left, Some(began.elapsed()))
+                    let there = ConnectedServer { span_id: span.id(), ..there };
+                    let reason = self.run_connected((there, notifications)).await;
+                    (reason, Some(began.elapsed()))
                 }
-                Err(left) => (left, None),
+                Err(reason) => (reason, None),
             }
         };
-        let lived = lived.instrument(life.span()).await;
-        life.end(&lived.0.as_end());
+        let lived = lived.instrument(span.span()).await;
+        span.end(&lived.0.as_end());
         lived
     }
 
     /// Makes one attempt. Whatever ends it, nothing of a failed one is left running.
-    async fn attempt(&mut self, number: u32) -> Result<(Live, Ears), Left> {
-        let terms = Arc::clone(&self.terms.borrow_and_update());
+    async fn attempt(
+        &mut self,
+        number: u32,
+    ) -> Result<(ConnectedServer, ServerNotifications), DisconnectReason> {
+        let config = Arc::clone(&self.config.borrow_and_update());
         let tasks = TaskTracker::new();
-        let attempt = Attempt { shared: &self.shared, terms: &terms, remembered: self.remembered };
+        let attempt =
+            Attempt { shared: &self.shared, config: &config, remembered: self.remembered };
         let reporter = self.reporter();
         let outcome = {
-            let running = attempt.run(number, &tasks, |problems| reporter(News::LeftOut(problems)));
+            let running = attempt
+                .run(number, &tasks, |problems| reporter(ConnectionEvent::LeftOut(problems)));
             let mut running = std::pin::pin!(running);
             loop {
                 tokio::select! {
                     biased;
                     () = self.stop.cancelled() => {
                         // The list that is on its way is kept for the next run.
-                        let late = tokio::time::timeout(self.shared.last_moment(), running).await;
+                        let late = tokio::time::timeout(self.shared.shutdown_list_limit(), running).await;
                         if let Ok(Ok((live, _))) = late {
                             live.peer.close().await;
                         }
-                        break Err(Left::Stopped);
+                        break Err(DisconnectReason::Stopped);
                     }
-                    order = self.orders.recv() => match order {
-                        None => break Err(Left::Stopped),
-                        Some(Order::Reconnect(epoch)) => {
+                    command = self.commands.recv() => match command {
+                        None => break Err(DisconnectReason::Stopped),
+                        Some(ConnectionCommand::Reconnect(epoch)) => {
                             self.epoch = epoch;
-                            break Err(Left::Asked);
+                            break Err(DisconnectReason::ReconnectRequested);
                         }
                         // The attempt is what they want.
-                        Some(Order::Wake | Order::Check | Order::Relist) => {}
+                        Some(ConnectionCommand::Wake | ConnectionCommand::CheckAlive | ConnectionCommand::Relist) => {}
                     },
-                    outcome = &mut running => break outcome.map_err(Left::Failed),
+                    outcome = &mut running => break outcome.map_err(DisconnectReason::Failed),
                 }
             }
         };
         if let Ok((live, _)) = &outcome {
-            self.remembered = Some(live.about.revision);
+            self.remembered = Some(live.info.revision);
         } else {
             tasks.close();
             tasks.wait().await;
         }
         // Whoever woke it meanwhile has the answer in this outcome.
-        while let Ok(order) = self.orders.try_recv() {
-            if let Order::Reconnect(epoch) = order {
+        while let Ok(command) = self.commands.try_recv() {
+            if let ConnectionCommand::Reconnect(epoch) = command {
                 self.epoch = epoch;
                 if let Ok((live, _)) = outcome {
                     live.peer.close().await;
                 }
-                return Err(Left::Asked);
+                return Err(DisconnectReason::ReconnectRequested);
             }
         }
         outcome
     }
 
     /// Looks after a server that is there, until it is not.
-    async fn attend(&mut self, (live, ears): (Live, Ears)) -> Left {
-        let Ears { changes, mut hearing } = ears;
+    async fn run_connected(
+        &mut self,
+        (live, notifications): (ConnectedServer, ServerNotifications),
+    ) -> DisconnectReason {
+        let ServerNotifications { changes, mut subscriptions } = notifications;
         let (peer, secrets) = (live.peer.clone(), Arc::clone(&live.secrets));
-        let mut pace = Pace::new(live.tools.holds);
-        self.report(News::Connected(Box::new(live)));
-        if self.terms.has_changed().unwrap_or_default() {
-            pace.hurry();
+        let mut debounce = ListDebounce::new(live.tools.ttl);
+        self.report(ConnectionEvent::Connected(Box::new(live)));
+        if self.config.has_changed().unwrap_or_default() {
+            debounce.list_now();
         }
-        let left = loop {
+        let reason = loop {
             tokio::select! {
                 biased;
-                () = self.stop.cancelled() => break Left::Stopped,
-                order = self.orders.recv() => match order {
-                    None => break Left::Stopped,
-                    Some(Order::Reconnect(epoch)) => {
+                () = self.stop.cancelled() => break DisconnectReason::Stopped,
+                command = self.commands.recv() => match command {
+                    None => break DisconnectReason::Stopped,
+                    Some(ConnectionCommand::Reconnect(epoch)) => {
                         self.epoch = epoch;
-                        break Left::Asked;
+                        break DisconnectReason::ReconnectRequested;
                     }
-                    Some(Order::Wake) => {}
-                    Some(Order::Relist) => pace.hurry(),
-                    Some(Order::Check) => if let Some(left) = self.check(&peer, &secrets).await {
-                        break left;
+                    Some(ConnectionCommand::Wake) => {}
+                    Some(ConnectionCommand::Relist) => debounce.list_now(),
+                    Some(ConnectionCommand::CheckAlive) => if let Some(reason) = self.check_alive(&peer, &secrets).await {
+                        break reason;
                     },
                 },
-                ended = peer.ended() => break Left::Ended(ended, secrets),
-                () = changes.tools(), if pace.is_calm() => pace.changed(),
-                () = pace.due() => if let Some(left) = self.list_again((&peer, &secrets), &changes, &mut pace).await {
-                    break left;
+                ended = peer.ended() => break DisconnectReason::Ended(ended, secrets),
+                () = changes.wait_for_tools(), if debounce.is_idle() => debounce.note_change(),
+                () = debounce.wait_until_due() => if let Some(reason) = self.list_tools_again((&peer, &secrets), &changes, &mut debounce).await {
+                    break reason;
                 },
-                never = &mut hearing => match never {},
+                never = &mut subscriptions => match never {},
             }
         };
-        drop(hearing);
-        if let Left::Ended(ended, secrets) = &left {
+        drop(subscriptions);
+        if let DisconnectReason::Ended(ended, secrets) = &reason {
             tracing::warn!(server = %self.server, "server lost");
-            self.report(News::Lost(Failure::of_end(ended, secrets)));
+            self.report(ConnectionEvent::Lost(ServerFailure::from_session_end(ended, secrets)));
         }
         peer.close().await;
-        if !matches!(left, Left::Ended(..)) {
+        if !matches!(reason, DisconnectReason::Ended(..)) {
             tracing::info!(server = %self.server, "server stopped");
         }
-        left
+        reason
     }
 
     /// Lists the tools again; tells if the server has to be left.
-    async fn list_again(
+    async fn list_tools_again(
         &mut self,
         (peer, secrets): (&Peer, &Arc<Secrets>),
-        changes: &Changes,
-        pace: &mut Pace,
-    ) -> Option<Left> {
-        changes.seen();
-        let terms = Arc::clone(&self.terms.borrow_and_update());
-        let attempt = Attempt { shared: &self.shared, terms: &terms, remembered: None };
+        changes: &ChangeFlags,
+        debounce: &mut ListDebounce,
+    ) -> Option<DisconnectReason> {
+        changes.clear();
+        let config = Arc::clone(&self.config.borrow_and_update());
+        let attempt = Attempt { shared: &self.shared, config: &config, remembered: None };
         let listed = tokio::select! {
             biased;
-            () = self.stop.cancelled() => return Some(Left::Stopped),
-            ended = peer.ended() => return Some(Left::Ended(ended, Arc::clone(secrets))),
+            () = self.stop.cancelled() => return Some(DisconnectReason::Stopped),
+            ended = peer.ended() => return Some(DisconnectReason::Ended(ended, Arc::clone(secrets))),
             listed = attempt.list(peer, secrets) => listed,
         };
         match listed {
             Ok(tools) => {
-                pace.listed(tools.holds);
-                self.report(News::Listed(tools));
+                debounce.note_list(tools.ttl);
+                self.report(ConnectionEvent::Listed(tools));
             }
             Err(failure) if failure.kind == FailureKind::NeedsAuth => {
-                return Some(Left::Failed(failure));
+                return Some(DisconnectReason::Failed(failure));
             }
             // The old tools are better than none.
             Err(failure) => {
                 tracing::warn!(server = %self.server, kind = ?failure.kind,
                     "could not list the changed tools");
-                pace.failed();
+                debounce.note_failure();
             }
         }
         None
     }
 
     /// Asks a server that is suspected to be gone whether it is; tells if it has to be left.
-    async fn check(&self, peer: &Peer, secrets: &Secrets) -> Option<Left> {
-        let options = wharf_protocol::peer::RequestOptions::within(PROOF);
+    async fn check_alive(&self, peer: &Peer, secrets: &Secrets) -> Option<DisconnectReason> {
+        let options = wharf_protocol::peer::RequestOptions::within(PING_LIMIT);
         let asked = self.stop.run_until_cancelled(peer.ping(&options)).await;
         match asked {
-            None => Some(Left::Stopped),
+            None => Some(DisconnectReason::Stopped),
             // Any answer is a sign of life.
             Some(
                 Ok(())
@@ -347,40 +361,55 @@ impl Connection {
                     | RequestError::Inconclusive { status: None, .. },
                 ),
             ) => None,
-            Some(Err(error)) => {
-                Some(Left::Failed(Failure::of_request(&error, peer.stderr(), secrets)))
-            }
+            Some(Err(error)) => Some(DisconnectReason::Failed(ServerFailure::from_request_error(
+                &error,
+                peer.stderr(),
+                secrets,
+            ))),
         }
     }
 
     /// Says what went wrong and waits until it is worth trying again.
-    async fn recover(&mut self, failure: Failure, was_there: bool, ladder: &mut Ladder) -> Woken {
+    async fn recover(
+        &mut self,
+        failure: ServerFailure,
+        was_connected: bool,
+        backoff: &mut Backoff,
+    ) -> WakeReason {
         // What is wrong with the entry does not pass by itself, but a program may be just being
         // replaced under a server that was there.
         let is_final = match failure.kind {
             FailureKind::NeedsAuth | FailureKind::Stopped => true,
-            FailureKind::Config | FailureKind::Start => !was_there,
+            FailureKind::Config | FailureKind::Start => !was_connected,
             _ => false,
         };
-        if !was_there {
-            ladder.skip_first();
+        if !was_connected {
+            backoff.skip_short_waits();
         }
-        let wait = if is_final { None } else { ladder.next(chance()) };
+        let wait = if is_final { None } else { backoff.next(random_jitter()) };
         let is_stopped = failure.kind == FailureKind::Stopped;
-        let news = if was_there && wait.is_some() { News::Lost } else { News::Failed };
-        self.report(news(failure));
+        let event = if was_connected && wait.is_some() {
+            ConnectionEvent::Lost
+        } else {
+            ConnectionEvent::Failed
+        };
+        self.report(event(failure));
         let until = wait.map(|wait| Instant::now() + wait);
         loop {
             match self.wait(until).await {
                 // Calls do not bring back what was stopped for coming back too often.
-                Woken::ByOrder(Order::Wake) if is_stopped => self.report(News::Failed(stopped())),
-                Woken::ByOrder(Order::Check | Order::Relist) => {}
+                WakeReason::ByCommand(ConnectionCommand::Wake) if is_stopped => {
+                    self.report(ConnectionEvent::Failed(started_too_often()))
+                }
+                WakeReason::ByCommand(
+                    ConnectionCommand::CheckAlive | ConnectionCommand::Relist,
+                ) => {}
                 woken => return woken,
             }
         }
     }
 
-    async fn wait(&mut self, until: Option<Instant>) -> Woken {
+    async fn wait(&mut self, until: Option<Instant>) -> WakeReason {
         let time = async {
             match until {
                 Some(until) => tokio::time::sleep_until(until).await,
@@ -389,40 +418,40 @@ impl Connection {
         };
         let woken = tokio::select! {
             biased;
-            () = self.stop.cancelled() => Woken::Stopped,
-            order = self.orders.recv() => order.map_or(Woken::Stopped, Woken::ByOrder),
-            () = time => Woken::ByTime,
+            () = self.stop.cancelled() => WakeReason::Stopped,
+            command = self.commands.recv() => command.map_or(WakeReason::Stopped, WakeReason::ByCommand),
+            () = time => WakeReason::ByTimer,
         };
-        if let Woken::ByOrder(Order::Reconnect(epoch)) = woken {
+        if let WakeReason::ByCommand(ConnectionCommand::Reconnect(epoch)) = woken {
             self.epoch = epoch;
         }
         woken
     }
 
-    fn report(&self, news: News) {
-        self.reporter()(news);
+    fn report(&self, event: ConnectionEvent) {
+        self.reporter()(event);
     }
 
     /// Returns a way to report while something else of this connection is in use.
-    fn reporter(&self) -> impl Fn(News) + use<> {
+    fn reporter(&self) -> impl Fn(ConnectionEvent) + use<> {
         let (server, generation, epoch) = (self.server.clone(), self.generation, self.epoch);
         let reports = self.reports.clone();
-        move |news| {
-            let report = Report { server: server.clone(), generation, epoch, news };
+        move |event| {
+            let report = ConnectionReport { server: server.clone(), generation, epoch, event };
             // Nobody listens any more only when everything ends.
             drop(reports.send(report));
         }
     }
 }
 
-fn stopped() -> Failure {
-    let span = START_SPAN.as_secs();
-    let message = format!("it was started {MOST_STARTS} times within {span} s");
-    Failure::new(FailureKind::Stopped, message).hint("look at its log, then reconnect it")
+fn started_too_often() -> ServerFailure {
+    let span = START_WINDOW.as_secs();
+    let message = format!("it was started {MAX_STARTS} times within {span} s");
+    ServerFailure::new(FailureKind::Stopped, message).hint("look at its log, then reconnect it")
 }
 
 /// A number between 0 and 1 that differs from server to server.
-fn chance() -> f64 {
+fn random_jitter() -> f64 {
     let mut byte = [0];
     // Without randomness the waits are as good, only not spread.
     match getrandom::fill(&mut byte) {

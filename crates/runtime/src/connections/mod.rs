@@ -18,19 +18,19 @@
 mod attempt;
 mod backoff;
 mod connection;
-mod hearing;
-mod inbox;
-mod levels;
-mod pace;
-mod presence;
+mod debounce;
+mod lockfile;
+mod log_levels;
+mod server_messages;
 mod shared;
 mod slot;
 mod snapshot;
+mod subscriptions;
 mod supervisor;
 
-pub use snapshot::{About, ServerView, Snapshot};
-pub use supervisor::Applied;
+pub use snapshot::{ConnectionInfo, ServerSnapshot, Snapshot};
+pub use supervisor::CatalogChanges;
 
-pub(crate) use shared::{Rules, Shared, call_limit};
+pub(crate) use shared::{RuntimeSettings, Shared, call_idle_timeout};
 pub(crate) use snapshot::cut_problem;
-pub(crate) use supervisor::{Channels, Command, Supervisor};
+pub(crate) use supervisor::{Supervisor, SupervisorChannels, SupervisorCommand};

@@ -15,30 +15,30 @@ use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::peer::ListCut;
 
-use super::shared::Rules;
-use crate::call::{CallError, Details, Reason};
-use crate::gate::Ready;
+use super::shared::RuntimeSettings;
+use crate::call::{CallDetails, CallError, Reason};
 use crate::resolve::Secrets;
-use crate::status::{Failure, Status};
+use crate::status::{ServerFailure, Status};
 use crate::tools::Registry;
-use crate::tools::left_out::{self, Why};
-use crate::tools::names::Names;
-use crate::tools::offer::Offer;
+use crate::tools::name_table::NameTable;
+use crate::tools::omitted_tools::{self, OmitReason};
+use crate::tools::server_tools::ServerTools;
+use crate::trust_gate::TrustedServer;
 
 /// The code of the problem that something was left out.
-pub(crate) const LEFT_OUT: &str = "left-out-value";
+pub(crate) const OMITTED_VALUE: &str = "left-out-value";
 
 /// All servers and their tools at one moment.
 pub struct Snapshot {
-    servers: BTreeMap<ServerName, Arc<ServerView>>,
-    pub(crate) rules: Rules,
+    servers: BTreeMap<ServerName, Arc<ServerSnapshot>>,
+    pub(crate) settings: RuntimeSettings,
     registry: OnceLock<Arc<Registry>>,
-    names: Arc<Mutex<Names>>,
+    names: Arc<Mutex<NameTable>>,
 }
 
 /// One server at one moment.
 #[derive(Clone)]
-pub struct ServerView {
+pub struct ServerSnapshot {
     /// Its name.
     pub name: ServerName,
     /// The file that defines it.
@@ -48,29 +48,29 @@ pub struct ServerView {
     /// How it stands.
     pub status: Status,
     /// Why it does not stand better.
-    pub failure: Option<Arc<Failure>>,
+    pub failure: Option<Arc<ServerFailure>>,
     /// What it said about itself when it was connected.
-    pub about: Option<Arc<About>>,
+    pub info: Option<Arc<ConnectionInfo>>,
     /// Headless runs fail without it.
     pub is_required: bool,
     /// Why not all of its tools are listed, if they are not.
     pub cut: Option<ListCut>,
     /// What its definition gets wrong.
-    pub(crate) defined: Arc<[Problem]>,
+    pub(crate) definition_problems: Arc<[Problem]>,
     /// What was left out when it was last connected.
     pub(crate) omissions: Arc<[Problem]>,
-    pub(crate) ready: Option<Arc<Ready>>,
+    pub(crate) trusted: Option<Arc<TrustedServer>>,
     pub(crate) peer: Option<Peer>,
     /// The span of the connection that `peer` belongs to.
-    pub(crate) life: Option<Id>,
-    pub(crate) offer: Option<Arc<Offer>>,
+    pub(crate) span_id: Option<Id>,
+    pub(crate) server_tools: Option<Arc<ServerTools>>,
     /// What must not be seen in what it says.
     pub(crate) secrets: Arc<Secrets>,
 }
 
 /// What is known of a server that has been connected.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct ConnectionInfo {
     /// What it calls itself: foreign text.
     pub name: String,
     /// Its version: foreign text.
@@ -87,7 +87,7 @@ pub struct About {
     pub list_time: Duration,
 }
 
-impl About {
+impl ConnectionInfo {
     /// Returns the era that its revision belongs to.
     pub fn era(&self) -> Era {
         self.revision.era()
@@ -96,88 +96,95 @@ impl About {
 
 impl Snapshot {
     pub(super) fn new(
-        servers: BTreeMap<ServerName, Arc<ServerView>>,
-        rules: Rules,
-        names: Arc<Mutex<Names>>,
+        servers: BTreeMap<ServerName, Arc<ServerSnapshot>>,
+        settings: RuntimeSettings,
+        names: Arc<Mutex<NameTable>>,
     ) -> Self {
-        Self { servers, rules, registry: OnceLock::new(), names }
+        Self { servers, settings, registry: OnceLock::new(), names }
     }
 
     /// Goes through all servers by name.
-    pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerView>> {
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerSnapshot>> {
         self.servers.values()
     }
 
     /// Returns a server by its name.
-    pub fn server(&self, name: &str) -> Option<&Arc<ServerView>> {
+    pub fn server(&self, name: &str) -> Option<&Arc<ServerSnapshot>> {
         self.servers.get(&ServerName::new(name))
     }
 
     /// Returns all tools under their names, live ones and cached ones.
     pub fn registry(&self) -> &Arc<Registry> {
         self.registry.get_or_init(|| {
-            let offers: Vec<_> =
-                self.servers.values().filter_map(|server| server.offer.clone()).collect();
+            let all_tools: Vec<_> =
+                self.servers.values().filter_map(|server| server.server_tools.clone()).collect();
             let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::new(Registry::build(&offers, &mut names))
+            Arc::new(Registry::build(&all_tools, &mut names))
         })
     }
 
     /// Says why a tool is not offered although a server lists it, if that is so.
-    pub fn left_out_tool(&self, text: &str) -> Option<(CallError, Details)> {
+    pub fn excluded_tool(&self, text: &str) -> Option<(CallError, CallDetails)> {
         self.servers.values().find_map(|server| {
-            let (offer, ready) = (server.offer.as_ref()?, server.ready.as_ref()?);
-            let found = left_out::find(offer, &ready.spec.policy, text)?;
+            let (server_tools, trusted) = (server.server_tools.as_ref()?, server.trusted.as_ref()?);
+            let found = omitted_tools::find(server_tools, &trusted.spec.policy, text)?;
             let (name, tool) = (clip(found.server.as_str(), 100), clip(&found.tool, 100));
             let (message, hint) = match found.why {
-                Why::Excluded => (
+                OmitReason::Excluded => (
                     format!("tool \"{tool}\" of \"{name}\" is excluded"),
                     format!("\"excludeTools\" in the entry of \"{name}\" leaves it out"),
                 ),
-                Why::NotIncluded => (
+                OmitReason::NotIncluded => (
                     format!("tool \"{tool}\" of \"{name}\" is excluded"),
                     format!("\"includeTools\" in the entry of \"{name}\" does not name it"),
                 ),
-                Why::Unusable(why) => (
+                OmitReason::Unusable(why) => (
                     format!("tool \"{tool}\" of \"{name}\" was set aside: {why}"),
                     "tell whoever makes the server".to_owned(),
                 ),
             };
             let error = CallError::not_run(Reason::LeftOut, message).with_hint(hint);
-            Some((error, Details::of(&found.server, &found.tool, &server.source)))
+            Some((error, CallDetails::new(&found.server, &found.tool, &server.source)))
         })
     }
 
     /// Goes through the servers whose first answer is still awaited.
-    pub fn pending(&self) -> impl Iterator<Item = &Arc<ServerView>> {
+    pub fn pending(&self) -> impl Iterator<Item = &Arc<ServerSnapshot>> {
         self.servers.values().filter(|server| server.status == Status::Connecting)
     }
 
     /// Goes through the servers that a headless run needs and that are not there.
-    pub fn missing(&self) -> impl Iterator<Item = &Arc<ServerView>> {
+    pub fn missing_required(&self) -> impl Iterator<Item = &Arc<ServerSnapshot>> {
         let servers = self.servers.values();
         servers.filter(|server| server.is_required && server.status != Status::Connected)
     }
 }
 
 /// Shows how it stands; what it was started with may be secret.
-impl fmt::Debug for ServerView {
+impl fmt::Debug for ServerSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ServerView({} {}, {} tools)", self.name, self.status, self.tools())
+        write!(f, "ServerSnapshot({} {}, {} tools)", self.name, self.status, self.tools())
     }
 }
 
-impl ServerView {
+impl ServerSnapshot {
     /// Returns how many tools of it are known.
     pub fn tools(&self) -> usize {
-        self.offer.as_ref().map_or(0, |offer| offer.len())
+        self.server_tools.as_ref().map_or(0, |server_tools| server_tools.len())
     }
 
     /// Returns what is not as it should be, whether or not it keeps the server from working.
     pub fn problems(&self) -> Vec<Problem> {
-        let told = self.offer.iter().flat_map(|offer| offer.problems());
+        let tool_problems =
+            self.server_tools.iter().flat_map(|server_tools| server_tools.problems());
         let cut = self.cut_problem();
-        self.defined.iter().chain(&*self.omissions).cloned().chain(told).chain(cut).collect()
+        self.definition_problems
+            .iter()
+            .chain(&*self.omissions)
+            .cloned()
+            .chain(tool_problems)
+            .chain(cut)
+            .collect()
     }
 
     /// Says that not all of its tools are listed, if they are not.
@@ -187,7 +194,7 @@ impl ServerView {
 
     /// Returns what kept it from being connected, in one line, with the last meaningful line of its
     /// error output.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn connection_problem(&self) -> Option<String> {
         match (self.status, &self.failure) {
             (Status::Untrusted, _) => Some("came with this project and is not trusted".to_owned()),
             (_, Some(failure)) if self.status != Status::Connected => Some(failure.in_one_line()),
@@ -198,22 +205,22 @@ impl ServerView {
     /// Returns what was left out when it was last connected: headers, variables or a credential that
     /// could not be resolved.
     pub fn left_out(&self) -> Vec<Problem> {
-        self.omissions.iter().filter(|problem| problem.code == LEFT_OUT).cloned().collect()
+        self.omissions.iter().filter(|problem| problem.code == OMITTED_VALUE).cloned().collect()
     }
 
     /// Tells whether it came with a project.
-    pub fn is_of_project(&self) -> bool {
+    pub fn is_from_project(&self) -> bool {
         self.source.level == Level::Project
     }
 
     /// Returns what replaces its name in the names of its tools.
     pub(crate) fn prefix(&self) -> Option<&str> {
-        self.ready.as_ref()?.spec.policy.prefix.as_deref()
+        self.trusted.as_ref()?.spec.policy.prefix.as_deref()
     }
 
     /// Tells whether its tools are known, if only from an earlier time.
-    pub(crate) fn has_offer(&self) -> bool {
-        self.offer.is_some()
+    pub(crate) fn has_known_tools(&self) -> bool {
+        self.server_tools.is_some()
     }
 }
 

@@ -16,38 +16,42 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_config::ServerName;
 use wharf_protocol::transport::process;
 
-use super::backoff::Place;
-use super::connection::{Connection, News, Report, Start};
-use super::presence::Mark;
-use super::shared::{Rules, Shared, is_local};
-use super::slot::{Doing, Slot, Taken};
+use super::backoff::ServerKind;
+use super::connection::{Connection, ConnectionEvent, ConnectionReport, FirstAttempt};
+use super::lockfile::HeldLockfile;
+use super::shared::{RuntimeSettings, Shared, is_local};
+use super::slot::{ActiveConnection, ReportEffect, ServerSlot};
 use super::snapshot::Snapshot;
 use crate::event::Event;
-use crate::gate::{Entry, Planned};
-use crate::status::{Failure, FailureKind, Status};
-use crate::store::folder_lock::LOCK_WAIT;
+use crate::status::{FailureKind, ServerFailure, Status};
+use crate::store::folder_lock::LOCK_TIMEOUT;
+use crate::trust_gate::{GateDecision, PlannedServer};
 
 /// How many reports are taken in before the snapshot is published.
-const BATCH: usize = 256;
+const MAX_BATCH: usize = 256;
 
 /// How long after it came up something is written to disk.
-const QUIET: Duration = Duration::from_millis(500);
+const WRITE_DELAY: Duration = Duration::from_millis(500);
 
 /// How long after the start, at the latest, it is looked for what a killed Wharf left behind: when
 /// nobody waits for a first answer any more.
-const LOOK: Duration = Duration::from_secs(1);
+const CLEANUP_DELAY: Duration = Duration::from_secs(1);
 
 /// How long a shutdown waits for the end of what was found. It has a second to end by itself.
-const LAST_MOMENT: Duration = Duration::from_secs(2);
+const CLEANUP_LIMIT: Duration = Duration::from_secs(2);
 
 /// What somebody asks of the supervisor.
-pub(crate) enum Command {
+pub(crate) enum SupervisorCommand {
     /// Take these servers instead of those before.
-    Apply { servers: Vec<Planned>, rules: Rules, done: oneshot::Sender<Applied> },
+    Apply {
+        servers: Vec<PlannedServer>,
+        settings: RuntimeSettings,
+        done: oneshot::Sender<CatalogChanges>,
+    },
     /// A call needs a server.
     Wake { server: ServerName, done: oneshot::Sender<()> },
     /// A request went wrong in a way that a server which is gone would explain.
-    Suspect { server: ServerName },
+    CheckAlive { server: ServerName },
     /// A person wants a server connected anew.
     Reconnect { server: ServerName, done: oneshot::Sender<()> },
     /// A server is to be closed, and its tools are to go.
@@ -58,7 +62,7 @@ pub(crate) enum Command {
 
 /// What a new catalog changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Applied {
+pub struct CatalogChanges {
     /// Servers that were not there before.
     pub added: Vec<ServerName>,
     /// Servers that are gone.
@@ -72,32 +76,32 @@ pub struct Applied {
 /// The owner of all servers.
 pub(crate) struct Supervisor {
     shared: Arc<Shared>,
-    rules: Rules,
-    slots: BTreeMap<ServerName, Slot>,
-    commands: mpsc::Receiver<Command>,
-    reports: mpsc::UnboundedReceiver<Report>,
-    reporter: mpsc::UnboundedSender<Report>,
+    settings: RuntimeSettings,
+    slots: BTreeMap<ServerName, ServerSlot>,
+    commands: mpsc::Receiver<SupervisorCommand>,
+    reports: mpsc::UnboundedReceiver<ConnectionReport>,
+    reporter: mpsc::UnboundedSender<ConnectionReport>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     tasks: JoinSet<()>,
     owners: BTreeMap<tokio::task::Id, (ServerName, u64)>,
     generations: u64,
     /// When things are written to disk; nobody can put that off.
-    keep_at: Option<Instant>,
+    write_at: Option<Instant>,
     /// When it is looked for what a killed Wharf left behind.
-    look_at: Option<Instant>,
+    clean_up_at: Option<Instant>,
     /// Ends what was found.
-    sweeping: JoinSet<()>,
+    cleanup: JoinSet<()>,
     /// Events that wait for the snapshot that shows what they tell.
     events: Vec<Event>,
     /// Who waits for connections to end.
-    leaving: Vec<(u64, oneshot::Sender<()>)>,
+    closing: Vec<(u64, oneshot::Sender<()>)>,
     /// Tells observers that nothing will happen any more, however this task ends.
     _over: DropGuard,
 }
 
 /// How the supervisor is reached.
-pub(crate) struct Channels {
-    pub(crate) commands: mpsc::Sender<Command>,
+pub(crate) struct SupervisorChannels {
+    pub(crate) commands: mpsc::Sender<SupervisorCommand>,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
 }
 
@@ -105,17 +109,17 @@ impl Supervisor {
     /// Takes the first servers and publishes the first snapshot; nothing runs before `run`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        rules: Rules,
-        servers: Vec<Planned>,
-    ) -> (Self, Channels) {
+        settings: RuntimeSettings,
+        servers: Vec<PlannedServer>,
+    ) -> (Self, SupervisorChannels) {
         let (command_sender, commands) = mpsc::channel(64);
         let (reporter, reports) = mpsc::unbounded_channel();
-        let empty = Snapshot::new(BTreeMap::new(), rules.clone(), shared.history.tool_names());
+        let empty = Snapshot::new(BTreeMap::new(), settings.clone(), shared.history.tool_names());
         let (snapshot, watcher) = watch::channel(Arc::new(empty));
         let over = shared.events.close_on_drop();
         let mut supervisor = Self {
             shared,
-            rules,
+            settings,
             slots: BTreeMap::new(),
             commands,
             reports,
@@ -124,18 +128,18 @@ impl Supervisor {
             tasks: JoinSet::new(),
             owners: BTreeMap::new(),
             generations: 0,
-            keep_at: None,
-            look_at: Some(Instant::now() + LOOK),
-            sweeping: JoinSet::new(),
+            write_at: None,
+            clean_up_at: Some(Instant::now() + CLEANUP_DELAY),
+            cleanup: JoinSet::new(),
             events: Vec::new(),
-            leaving: Vec::new(),
+            closing: Vec::new(),
             _over: over,
         };
         for planned in servers {
             supervisor.add(planned, None);
         }
         supervisor.publish();
-        (supervisor, Channels { commands: command_sender, snapshot: watcher })
+        (supervisor, SupervisorChannels { commands: command_sender, snapshot: watcher })
     }
 
     /// Works until it is told to end, or until nobody is left who could tell it anything.
@@ -145,258 +149,270 @@ impl Supervisor {
                 biased;
                 command = self.commands.recv() => match command {
                     None => break,
-                    Some(Command::Shutdown { done }) => {
+                    Some(SupervisorCommand::Shutdown { done }) => {
                         self.shut_down().await;
-                        answer(done, ());
+                        reply(done, ());
                         return;
                     }
-                    Some(command) => self.obey(command),
+                    Some(command) => self.handle_command(command),
                 },
-                Some(report) = self.reports.recv() => self.take_all(report),
-                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
-                () = at(self.keep_at) => self.keep(),
-                () = at(self.look_at) => self.look(),
+                Some(report) = self.reports.recv() => self.handle_reports(report),
+                Some(ended) = self.tasks.join_next_with_id() => self.handle_task_end(ended),
+                () = sleep_until(self.write_at) => self.write_history(),
+                () = sleep_until(self.clean_up_at) => self.clean_up_leftovers(),
             }
         }
         self.shut_down().await;
-        self.shared.history.write(LOCK_WAIT);
+        self.shared.history.write(LOCK_TIMEOUT);
     }
 
     /// Writes what is worth keeping, on a thread that may wait for the disk.
-    fn keep(&mut self) {
-        self.keep_at = None;
+    fn write_history(&mut self) {
+        self.write_at = None;
         let shared = Arc::clone(&self.shared);
-        self.tasks.spawn_blocking(move || shared.history.write(LOCK_WAIT));
+        self.tasks.spawn_blocking(move || shared.history.write(LOCK_TIMEOUT));
     }
 
     /// Looks for a mark of somebody who was killed, and ends what that one left running.
-    fn look(&mut self) {
-        if self.look_at.take().is_none() {
+    fn clean_up_leftovers(&mut self) {
+        if self.clean_up_at.take().is_none() {
             return;
         }
-        let left = self.shared.presence.left_over();
+        let left = self.shared.lockfile.take_stale();
         if left.is_empty() {
             return;
         }
-        self.sweeping.spawn(async move {
+        self.cleanup.spawn(async move {
             let ended = process::sweep().await;
             tracing::info!(ended, "ended what a killed process had left running");
             // Whoever gives up before leaves the marks to the next.
-            left.into_iter().for_each(Mark::remove);
+            left.into_iter().for_each(HeldLockfile::remove);
         });
     }
 
-    fn obey(&mut self, command: Command) {
+    fn handle_command(&mut self, command: SupervisorCommand) {
         match command {
-            Command::Apply { servers, rules, done } => {
-                let applied = self.apply(servers, rules);
+            SupervisorCommand::Apply { servers, settings, done } => {
+                let changes = self.apply(servers, settings);
                 self.publish();
-                answer(done, applied);
+                reply(done, changes);
             }
-            Command::Wake { server, done } => {
-                self.order(&server, Slot::wake);
+            SupervisorCommand::Wake { server, done } => {
+                self.update_slot(&server, ServerSlot::wake);
                 self.publish();
-                answer(done, ());
+                reply(done, ());
             }
-            Command::Suspect { server } => {
+            SupervisorCommand::CheckAlive { server } => {
                 if let Some(slot) = self.slots.get(&server) {
-                    slot.suspect();
+                    slot.check_alive();
                 }
             }
-            Command::Reconnect { server, done } => {
-                self.order(&server, Slot::reconnect);
+            SupervisorCommand::Reconnect { server, done } => {
+                self.update_slot(&server, ServerSlot::reconnect);
                 self.publish();
-                answer(done, ());
+                reply(done, ());
             }
-            Command::Disconnect { server, done } => {
-                let generation = self.slots.get_mut(&server).and_then(Slot::disconnect);
-                self.note(&server);
+            SupervisorCommand::Disconnect { server, done } => {
+                let generation = self.slots.get_mut(&server).and_then(ServerSlot::disconnect);
+                self.queue_status_event(&server);
                 self.events.push(Event::ToolsChanged { server: server.clone() });
                 self.publish();
                 match generation {
-                    Some(generation) => self.leaving.push((generation, done)),
-                    None => answer(done, ()),
+                    Some(generation) => self.closing.push((generation, done)),
+                    None => reply(done, ()),
                 }
             }
-            Command::Shutdown { .. } => {}
+            SupervisorCommand::Shutdown { .. } => {}
         }
     }
 
     /// Gives an order, and starts a connection that was closed.
-    fn order(&mut self, server: &ServerName, order: impl FnOnce(&mut Slot) -> bool) {
+    fn update_slot(&mut self, server: &ServerName, update: impl FnOnce(&mut ServerSlot) -> bool) {
         let Some(slot) = self.slots.get_mut(server) else { return };
-        let stands_differently = order(slot);
+        let has_changed = update(slot);
         if slot.needs_connection() {
-            self.connect(server, Start::Now, None);
+            self.connect(server, FirstAttempt::Now, None);
         }
-        if stands_differently {
-            self.note(server);
+        if has_changed {
+            self.queue_status_event(server);
         }
     }
 
-    fn apply(&mut self, servers: Vec<Planned>, rules: Rules) -> Applied {
-        let mut applied = Applied::default();
-        self.rules = rules;
+    fn apply(&mut self, servers: Vec<PlannedServer>, settings: RuntimeSettings) -> CatalogChanges {
+        let mut changes = CatalogChanges::default();
+        self.settings = settings;
         let mut before = std::mem::take(&mut self.slots);
         for planned in servers {
             let name = planned.name.clone();
             let Some(mut slot) = before.remove(&name) else {
-                applied.added.push(name);
+                changes.added.push(name);
                 self.add(planned, None);
                 continue;
             };
             if !slot.is_same_connection(&planned) {
                 self.events.push(Event::ToolsChanged { server: name.clone() });
-                applied.changed.push(name);
+                changes.changed.push(name);
                 self.add(planned, slot.stop());
                 continue;
             }
-            if slot.adopt(planned, &self.rules) {
+            if slot.update_definition(planned, &self.settings) {
                 self.events.push(Event::ToolsChanged { server: name.clone() });
-                applied.changed.push(name.clone());
+                changes.changed.push(name.clone());
             } else {
-                applied.unchanged += 1;
+                changes.unchanged += 1;
             }
             self.slots.insert(name.clone(), slot);
             // Who reloads wants what failed to be tried again.
-            self.order(&name, Slot::try_again);
+            self.update_slot(&name, ServerSlot::retry_failed);
         }
         for (name, slot) in before {
             drop(slot.stop());
             self.events.push(Event::ToolsChanged { server: name.clone() });
-            applied.removed.push(name);
+            changes.removed.push(name);
         }
-        applied
+        changes
     }
 
     /// Takes a new server; `after` is the end of the connection that it replaces.
-    fn add(&mut self, planned: Planned, after: Option<CancellationToken>) {
+    fn add(&mut self, planned: PlannedServer, after: Option<CancellationToken>) {
         let name = planned.name.clone();
-        let slot = Slot::new(planned, &self.shared, &self.rules);
-        let start = if slot.is_lazy() { Start::WhenNeeded } else { Start::Now };
+        let slot = ServerSlot::new(planned, &self.shared, &self.settings);
+        let start = if slot.is_lazy() { FirstAttempt::OnDemand } else { FirstAttempt::Now };
         let needs_connection = slot.needs_connection();
         self.slots.insert(name.clone(), slot);
         if needs_connection {
             self.connect(&name, start, after);
         }
-        self.note(&name);
+        self.queue_status_event(&name);
     }
 
-    fn connect(&mut self, name: &ServerName, start: Start, after: Option<CancellationToken>) {
+    fn connect(
+        &mut self,
+        name: &ServerName,
+        start: FirstAttempt,
+        after: Option<CancellationToken>,
+    ) {
         let Some(slot) = self.slots.get_mut(name) else { return };
-        let Some(terms) = slot.terms.clone() else { return };
+        let Some(config) = slot.config.clone() else { return };
         self.generations += 1;
-        let place = if is_local(&terms.server.spec) { Place::Local } else { Place::Remote };
-        let (orders, receiver) = mpsc::unbounded_channel();
+        let server_kind =
+            if is_local(&config.server.spec) { ServerKind::Local } else { ServerKind::Remote };
+        let (commands, receiver) = mpsc::unbounded_channel();
         let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
-        let (terms, watcher) = watch::channel(terms);
+        let (config, watcher) = watch::channel(config);
         let connection = Connection {
             shared: Arc::clone(&self.shared),
             server: name.clone(),
-            terms: watcher,
-            place,
+            config: watcher,
+            server_kind,
             generation: self.generations,
             epoch: slot.epoch,
             start,
             remembered: slot.remembered,
             reports: self.reporter.clone(),
-            orders: receiver,
+            commands: receiver,
             stop: stop.clone(),
-            after: after.or_else(|| slot.leaving.take()),
+            after: after.or_else(|| slot.closing.take()),
             _gone: gone.clone().drop_guard(),
         };
         let task = self.tasks.spawn(connection.run());
         self.owners.insert(task.id(), (name.clone(), self.generations));
         let stop = stop.drop_guard();
-        slot.begin(Doing { generation: self.generations, orders, terms, stop, gone });
+        slot.set_active(ActiveConnection {
+            generation: self.generations,
+            commands,
+            config,
+            stop,
+            gone,
+        });
     }
 
     /// Takes in a report and all others that are there already, then publishes once.
-    fn take_all(&mut self, first: Report) {
-        self.take(first);
-        for _ in 0..BATCH {
+    fn handle_reports(&mut self, first: ConnectionReport) {
+        self.handle_report(first);
+        for _ in 0..MAX_BATCH {
             match self.reports.try_recv() {
-                Ok(report) => self.take(report),
+                Ok(report) => self.handle_report(report),
                 Err(_) => break,
             }
         }
         self.publish();
     }
 
-    fn take(&mut self, report: Report) {
-        let Report { server, generation, epoch, news } = report;
+    fn handle_report(&mut self, report: ConnectionReport) {
+        let ConnectionReport { server, generation, epoch, event } = report;
         let slot = self.slots.get_mut(&server);
-        let Some(slot) = slot.filter(|slot| slot.is_doing(generation) && slot.epoch == epoch)
+        let Some(slot) = slot.filter(|slot| slot.is_current(generation) && slot.epoch == epoch)
         else {
             return;
         };
-        if let News::LeftOut(problems) = &news {
-            let told = problems.iter().cloned();
+        if let ConnectionEvent::LeftOut(problems) = &event {
+            let omitted = problems.iter().cloned();
             self.events
-                .extend(told.map(|problem| Event::Problem { server: server.clone(), problem }));
+                .extend(omitted.map(|problem| Event::Problem { server: server.clone(), problem }));
         }
         let before = slot.view.status;
         // What a server sent is worked on here, too; whatever is wrong with it is its own trouble.
-        let taken = catch_unwind(AssertUnwindSafe(|| slot.take(news))).unwrap_or_else(|_| {
-            slot.fail(panicked(&server));
-            Taken::default()
+        let effect = catch_unwind(AssertUnwindSafe(|| slot.apply(event))).unwrap_or_else(|_| {
+            slot.fail(panic_failure(&server));
+            ReportEffect::default()
         });
-        if let Some(changes) = taken.differences {
+        if let Some(changes) = effect.differences {
             self.events.push(Event::ToolsDiffer { server: server.clone(), changes });
         }
         if slot.view.status != before {
-            self.note(&server);
+            self.queue_status_event(&server);
         }
-        if taken.has_new_tools {
+        if effect.has_new_tools {
             self.events.push(Event::ToolsChanged { server });
         }
     }
 
     /// A connection's task is over; one that panicked becomes a status, not a missing server.
-    fn ended(&mut self, ended: Result<(tokio::task::Id, ()), JoinError>) {
+    fn handle_task_end(&mut self, ended: Result<(tokio::task::Id, ()), JoinError>) {
         let (id, has_panicked) = match ended {
             Ok((id, ())) => (id, false),
             Err(error) => (error.id(), error.is_panic()),
         };
         let Some((server, generation)) = self.owners.remove(&id) else { return };
-        let (gone, leaving): (Vec<_>, Vec<_>) =
-            self.leaving.drain(..).partition(|(waited_for, _)| *waited_for == generation);
-        self.leaving = leaving;
+        let (gone, closing): (Vec<_>, Vec<_>) =
+            self.closing.drain(..).partition(|(waited_for, _)| *waited_for == generation);
+        self.closing = closing;
         for (_, done) in gone {
-            answer(done, ());
+            reply(done, ());
         }
-        let slot = self.slots.get_mut(&server).filter(|slot| slot.is_doing(generation));
+        let slot = self.slots.get_mut(&server).filter(|slot| slot.is_current(generation));
         if let (true, Some(slot)) = (has_panicked, slot) {
-            slot.fail(panicked(&server));
-            self.note(&server);
+            slot.fail(panic_failure(&server));
+            self.queue_status_event(&server);
             self.publish();
         }
     }
 
     async fn shut_down(&mut self) {
-        self.look();
+        self.clean_up_leftovers();
         let names: Vec<ServerName> = self.slots.keys().cloned().collect();
         for name in names {
             let Some(slot) = self.slots.get_mut(&name) else { continue };
             let before = slot.view.status;
             slot.disconnect();
             if slot.view.status != before {
-                self.note(&name);
+                self.queue_status_event(&name);
             }
         }
         while let Some(ended) = self.tasks.join_next_with_id().await {
-            self.ended(ended);
+            self.handle_task_end(ended);
         }
-        self.shared.presence.end();
+        self.shared.lockfile.remove();
         self.publish();
-        let sweeping = async { while self.sweeping.join_next().await.is_some() {} };
-        if tokio::time::timeout(LAST_MOMENT, sweeping).await.is_err() {
+        let cleanup = async { while self.cleanup.join_next().await.is_some() {} };
+        if tokio::time::timeout(CLEANUP_LIMIT, cleanup).await.is_err() {
             tracing::debug!("what was left running is left to the next start");
         }
     }
 
     /// Remembers to tell how a server stands.
-    fn note(&mut self, server: &ServerName) {
+    fn queue_status_event(&mut self, server: &ServerName) {
         if let Some(slot) = self.slots.get(server) {
             let status = slot.view.status;
             tracing::debug!(%server, status = status.word(), "a server stands differently");
@@ -406,20 +422,20 @@ impl Supervisor {
     }
 
     fn publish(&mut self) {
-        let servers = self.slots.iter_mut().map(|(name, slot)| (name.clone(), slot.shared()));
+        let servers = self.slots.iter_mut().map(|(name, slot)| (name.clone(), slot.published()));
         let names = self.shared.history.tool_names();
-        let snapshot = Snapshot::new(servers.collect(), self.rules.clone(), names);
+        let snapshot = Snapshot::new(servers.collect(), self.settings.clone(), names);
         self.snapshot.send_replace(Arc::new(snapshot));
         for event in self.events.drain(..) {
-            self.shared.tell(event);
+            self.shared.send(event);
         }
-        if self.keep_at.is_none() && self.shared.history.has_unwritten() {
-            self.keep_at = Some(Instant::now() + QUIET);
+        if self.write_at.is_none() && self.shared.history.has_unwritten() {
+            self.write_at = Some(Instant::now() + WRITE_DELAY);
         }
     }
 }
 
-async fn at(moment: Option<Instant>) {
+async fn sleep_until(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
@@ -427,26 +443,26 @@ async fn at(moment: Option<Instant>) {
 }
 
 /// Says that something panicked over a server.
-fn panicked(server: &ServerName) -> Failure {
+fn panic_failure(server: &ServerName) -> ServerFailure {
     tracing::error!(%server, "the task of a server panicked");
-    Failure::new(FailureKind::Connect, "its connection failed inside Wharf")
+    ServerFailure::new(FailureKind::Connect, "its connection failed inside Wharf")
         .hint("reconnect it; if it happens again, please report it")
 }
 
 /// Answers a command; who does not wait any more need not hear it.
-fn answer<T>(done: oneshot::Sender<T>, what: T) {
-    let _nobody_waits = done.send(what);
+fn reply<T>(done: oneshot::Sender<T>, what: T) {
+    let _caller_is_gone = done.send(what);
 }
 
 /// Says how a planned server stands before anything is done.
-pub(super) fn first_status(entry: &Entry) -> (Status, Option<Failure>) {
-    match entry {
-        Entry::Ready(ready) if ready.spec.policy.lazy => (Status::Disconnected, None),
-        Entry::Ready(_) => (Status::Connecting, None),
-        Entry::Disabled => (Status::Disabled, None),
-        Entry::Untrusted => (Status::Untrusted, None),
-        Entry::Invalid { message } => {
-            (Status::Failed, Some(Failure::new(FailureKind::Config, message.clone())))
+pub(super) fn initial_status(decision: &GateDecision) -> (Status, Option<ServerFailure>) {
+    match decision {
+        GateDecision::Allowed(trusted) if trusted.spec.policy.lazy => (Status::Disconnected, None),
+        GateDecision::Allowed(_) => (Status::Connecting, None),
+        GateDecision::Disabled => (Status::Disabled, None),
+        GateDecision::Untrusted => (Status::Untrusted, None),
+        GateDecision::Invalid { message } => {
+            (Status::Failed, Some(ServerFailure::new(FailureKind::Config, message.clone())))
         }
     }
 }

@@ -5,11 +5,11 @@ use wharf_config::secret::names_a_secret;
 use wharf_protocol::Json;
 
 /// How many things there can be to choose from.
-const MOST_CHOICES: usize = 500;
+const MAX_CHOICES: usize = 500;
 
 /// One field of a form. All texts are foreign.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub struct FormField {
     /// What the answer is filed under.
     pub name: String,
     /// What it is called for people.
@@ -19,7 +19,7 @@ pub struct Field {
     /// It has to be filled in.
     pub is_required: bool,
     /// What may be entered.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// What counts if nothing is entered; it fits.
     pub default: Option<Json>,
 }
@@ -27,27 +27,27 @@ pub struct Field {
 /// What may be entered in a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FieldKind {
     /// A text.
     Text {
         /// How it has to be written.
         format: Option<TextFormat>,
         /// How many characters it has at least.
-        least: Option<u64>,
+        min: Option<u64>,
         /// How many characters it has at most.
-        most: Option<u64>,
+        max: Option<u64>,
     },
     /// A number.
     Number {
         /// It has no fraction.
         is_whole: bool,
         /// The smallest.
-        least: Option<f64>,
+        min: Option<f64>,
         /// The largest.
-        most: Option<f64>,
+        max: Option<f64>,
     },
     /// Yes or no.
-    YesNo,
+    Boolean,
     /// One of several.
     One(Vec<Choice>),
     /// Some of several.
@@ -55,9 +55,9 @@ pub enum Kind {
         /// What there is to choose from.
         choices: Vec<Choice>,
         /// How many are chosen at least.
-        least: Option<u64>,
+        min: Option<u64>,
         /// How many are chosen at most.
-        most: Option<u64>,
+        max: Option<u64>,
     },
 }
 
@@ -85,16 +85,16 @@ pub struct Choice {
 
 /// What it means that nothing was entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Empty {
+pub enum EmptyInput {
     /// This counts.
     Value(Json),
     /// The field is left out.
-    LeftOut,
+    Omitted,
     /// Something has to be entered.
     Missing,
 }
 
-impl Field {
+impl FormField {
     /// Reads a field; none if it is of no kind that can be asked.
     pub(super) fn read(name: &str, schema: &Value, is_required: bool) -> Option<Self> {
         let schema = schema.as_object()?;
@@ -104,53 +104,53 @@ impl Field {
             title: text("title").filter(|title| !title.is_empty()),
             description: text("description").filter(|text| !text.is_empty()),
             is_required,
-            kind: Kind::read(schema)?,
+            kind: FieldKind::read(schema)?,
             default: None,
         };
-        let default = schema.get("default").filter(|value| field.fits(value).is_ok());
+        let default = schema.get("default").filter(|value| field.check(value).is_ok());
         field.default = default.and_then(|value| Json::encode(value).ok());
         Some(field)
     }
 
     /// Says what it means that nothing was entered.
-    pub fn empty(&self) -> Empty {
+    pub fn empty_input(&self) -> EmptyInput {
         match (&self.default, &self.kind) {
-            (Some(default), _) => Empty::Value(default.clone()),
-            (None, _) if !self.is_required => Empty::LeftOut,
-            (None, Kind::Many { .. }) if self.fits(&Value::Array(Vec::new())).is_ok() => {
-                Json::parse("[]").map_or(Empty::Missing, Empty::Value)
+            (Some(default), _) => EmptyInput::Value(default.clone()),
+            (None, _) if !self.is_required => EmptyInput::Omitted,
+            (None, FieldKind::Many { .. }) if self.check(&Value::Array(Vec::new())).is_ok() => {
+                Json::parse("[]").map_or(EmptyInput::Missing, EmptyInput::Value)
             }
-            (None, _) => Empty::Missing,
+            (None, _) => EmptyInput::Missing,
         }
     }
 
     /// Tells whether it seems to want a secret, which servers must not ask for with a form.
-    pub fn wants_a_secret(&self) -> bool {
-        let is_free = matches!(self.kind, Kind::Text { format: None, .. });
+    pub fn asks_for_a_secret(&self) -> bool {
+        let is_free = matches!(self.kind, FieldKind::Text { format: None, .. });
         let names = [Some(&self.name), self.title.as_ref()];
         is_free && names.into_iter().flatten().any(|name| names_a_secret(name))
     }
 
     /// Says in words what may be entered, such as `a whole number from 1 to 9`.
-    pub fn wanted(&self) -> String {
+    pub fn expected(&self) -> String {
         match &self.kind {
-            Kind::Text { format: Some(format), .. } => format.words().to_owned(),
-            Kind::Text { format: None, least, most } => match range(*least, *most) {
+            FieldKind::Text { format: Some(format), .. } => format.words().to_owned(),
+            FieldKind::Text { format: None, min, max } => match range(*min, *max) {
                 Some(range) => format!("text of {range} characters"),
                 None => "text".to_owned(),
             },
-            Kind::Number { is_whole, least, most } => {
+            FieldKind::Number { is_whole, min, max } => {
                 let what = if *is_whole { "a whole number" } else { "a number" };
-                match (least, most) {
-                    (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
-                    (Some(least), None) => format!("{what} of at least {least}"),
-                    (None, Some(most)) => format!("{what} of at most {most}"),
+                match (min, max) {
+                    (Some(min), Some(max)) => format!("{what} from {min} to {max}"),
+                    (Some(min), None) => format!("{what} of at least {min}"),
+                    (None, Some(max)) => format!("{what} of at most {max}"),
                     (None, None) => what.to_owned(),
                 }
             }
-            Kind::YesNo => "yes or no".to_owned(),
-            Kind::One(choices) => format!("one of {}", choices.len()),
-            Kind::Many { choices, least, most } => match range(*least, *most) {
+            FieldKind::Boolean => "yes or no".to_owned(),
+            FieldKind::One(choices) => format!("one of {}", choices.len()),
+            FieldKind::Many { choices, min, max } => match range(*min, *max) {
                 Some(range) => format!("{range} of {}", choices.len()),
                 None => format!("any of {}", choices.len()),
             },
@@ -158,7 +158,7 @@ impl Field {
     }
 }
 
-impl Kind {
+impl FieldKind {
     fn read(schema: &Map<String, Value>) -> Option<Self> {
         let count = |key: &str| schema.get(key).and_then(Value::as_u64);
         let number = |key: &str| schema.get(key).and_then(Value::as_f64);
@@ -168,19 +168,19 @@ impl Kind {
             }
             "string" => Some(Self::Text {
                 format: schema.get("format").and_then(Value::as_str).and_then(TextFormat::read),
-                least: count("minLength").filter(|least| *least > 0),
-                most: count("maxLength"),
+                min: count("minLength").filter(|min| *min > 0),
+                max: count("maxLength"),
             }),
             kind @ ("number" | "integer") => Some(Self::Number {
                 is_whole: kind == "integer",
-                least: number("minimum"),
-                most: number("maximum"),
+                min: number("minimum"),
+                max: number("maximum"),
             }),
-            "boolean" => Some(Self::YesNo),
+            "boolean" => Some(Self::Boolean),
             "array" => Some(Self::Many {
                 choices: choices(schema.get("items")?.as_object()?, "anyOf")?,
-                least: count("minItems").filter(|least| *least > 0),
-                most: count("maxItems"),
+                min: count("minItems").filter(|min| *min > 0),
+                max: count("maxItems"),
             }),
             _ => None,
         }
@@ -228,15 +228,15 @@ fn choices(schema: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
         }
         (None, None) => None,
     };
-    choices.filter(|choices| (1..=MOST_CHOICES).contains(&choices.len()))
+    choices.filter(|choices| (1..=MAX_CHOICES).contains(&choices.len()))
 }
 
 /// Says how many: `2 to 5`, `at least 2`.
-pub(super) fn range(least: Option<u64>, most: Option<u64>) -> Option<String> {
-    match (least, most) {
-        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
-        (Some(least), None) => Some(format!("at least {least}")),
-        (None, Some(most)) => Some(format!("at most {most}")),
+pub(super) fn range(min: Option<u64>, max: Option<u64>) -> Option<String> {
+    match (min, max) {
+        (Some(min), Some(max)) => Some(format!("{min} to {max}")),
+        (Some(min), None) => Some(format!("at least {min}")),
+        (None, Some(max)) => Some(format!("at most {max}")),
         (None, None) => None,
     }
 }

@@ -5,25 +5,25 @@ use serde_json::Value;
 use wharf_protocol::Json;
 use wharf_protocol::view::send::Object;
 
-use super::field::Field;
+use super::field::FormField;
 
 /// How many fields a person can be asked to fill in.
-const MOST_FIELDS: usize = 50;
+const MAX_FIELDS: usize = 50;
 
 /// How many bytes the schema of a form may have.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// A form that a server wants to have filled in.
 ///
 /// ```
-/// use wharf::questions::Form;
+/// use wharf::elicitation::Form;
 ///
 /// let schema = r#"{"type":"object","required":["berth"],"properties":{
 ///     "berth":{"type":"string","enum":["north","south"]},"days":{"type":"integer","minimum":1}}}"#;
 /// let form = Form::read(&schema.parse()?)?;
 /// let answers: Vec<_> = form.fields.iter().zip(["2", "3"])
-///     .map(|(field, typed)| Ok((field.name.clone(), field.answer(typed)?)))
-///     .collect::<Result<_, wharf::questions::Misfit>>()?;
+///     .map(|(field, typed)| Ok((field.name.clone(), field.parse(typed)?)))
+///     .collect::<Result<_, wharf::elicitation::InvalidInput>>()?;
 /// let content = Form::content(&answers);
 /// assert_eq!(content.as_json().as_str(), r#"{"berth":"south","days":3}"#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,33 +31,33 @@ const MOST_BYTES: usize = 256 * 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     /// What is asked, in order; nothing if only a yes or no is wanted.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FormField>,
     /// The names of optional fields that are of no kind that can be asked.
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
 }
 
 /// Why a form cannot be filled in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unanswerable {
+pub enum FormError {
     /// There are more fields than anybody would fill in.
-    #[error("it has {count} fields, and at most {MOST_FIELDS} are asked")]
+    #[error("it has {count} fields, and at most {MAX_FIELDS} are asked")]
     TooManyFields {
         /// How many there are.
         count: usize,
     },
     /// The schema is larger than any form needs.
-    #[error("its schema has {bytes} bytes, and at most {MOST_BYTES} are read")]
+    #[error("its schema has {bytes} bytes, and at most {MAX_BYTES} are read")]
     TooLarge {
         /// How large it is.
         bytes: usize,
     },
     /// It is not the schema of a form.
     #[error("its schema does not describe a form")]
-    NoForm,
+    NotAForm,
     /// A field that has to be filled in is of no kind that can be asked.
     #[error("it requires \"{name}\", which is of a kind that cannot be asked")]
-    UnknownKind {
+    UnsupportedField {
         /// The field: foreign text.
         name: String,
     },
@@ -65,30 +65,30 @@ pub enum Unanswerable {
 
 impl Form {
     /// Reads the schema of a form.
-    pub fn read(schema: &Json) -> Result<Self, Unanswerable> {
+    pub fn read(schema: &Json) -> Result<Self, FormError> {
         let bytes = schema.as_str().len();
-        if bytes > MOST_BYTES {
-            return Err(Unanswerable::TooLarge { bytes });
+        if bytes > MAX_BYTES {
+            return Err(FormError::TooLarge { bytes });
         }
-        let schema: Value = schema.decode().map_err(|_| Unanswerable::NoForm)?;
-        let schema = schema.as_object().ok_or(Unanswerable::NoForm)?;
+        let schema: Value = schema.decode().map_err(|_| FormError::NotAForm)?;
+        let schema = schema.as_object().ok_or(FormError::NotAForm)?;
         let properties = match schema.get("properties") {
-            None => return Ok(Self { fields: Vec::new(), left_out: Vec::new() }),
-            Some(properties) => properties.as_object().ok_or(Unanswerable::NoForm)?,
+            None => return Ok(Self { fields: Vec::new(), omitted: Vec::new() }),
+            Some(properties) => properties.as_object().ok_or(FormError::NotAForm)?,
         };
-        if properties.len() > MOST_FIELDS {
-            return Err(Unanswerable::TooManyFields { count: properties.len() });
+        if properties.len() > MAX_FIELDS {
+            return Err(FormError::TooManyFields { count: properties.len() });
         }
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
-        let mut form = Self { fields: Vec::new(), left_out: Vec::new() };
+        let mut form = Self { fields: Vec::new(), omitted: Vec::new() };
         for (name, described) in properties {
-            match Field::read(name, described, is_required(name)) {
+            match FormField::read(name, described, is_required(name)) {
                 Some(field) => form.fields.push(field),
                 None if is_required(name) => {
-                    return Err(Unanswerable::UnknownKind { name: name.clone() });
+                    return Err(FormError::UnsupportedField { name: name.clone() });
                 }
-                None => form.left_out.push(name.clone()),
+                None => form.omitted.push(name.clone()),
             }
         }
         Ok(form)
@@ -109,7 +109,7 @@ impl Form {
 mod tests {
     use super::*;
 
-    fn read(schema: &str) -> Result<Form, Unanswerable> {
+    fn read(schema: &str) -> Result<Form, FormError> {
         Form::read(&schema.parse().unwrap())
     }
 
@@ -118,10 +118,10 @@ mod tests {
             Ok(form) => {
                 let fields = form.fields.iter().map(|field| {
                     let mark = if field.is_required { "!" } else { "" };
-                    format!("{}{mark}: {}", field.name, field.wanted())
+                    format!("{}{mark}: {}", field.name, field.expected())
                 });
-                let left_out = form.left_out.iter().map(|name| format!("{name} left out"));
-                fields.chain(left_out).collect::<Vec<_>>().join("; ")
+                let omitted = form.omitted.iter().map(|name| format!("{name} left out"));
+                fields.chain(omitted).collect::<Vec<_>>().join("; ")
             }
             Err(error) => format!("error: {error}"),
         };
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_is_left_out_or_refused() {
+    fn unsupported_fields_are_omitted_or_rejected() {
         check("{}", "");
         check(r#"{"properties":{}}"#, "");
         check(r#"{"properties":{"a":{"type":"string"}},"required":["a","b"]}"#, "a!: text");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_nobody_would_fill_in_is_refused() {
+    fn a_form_that_is_too_large_is_rejected() {
         let fields: Vec<String> =
             (0..4000).map(|it| format!(r#""f{it}":{{"type":"string"}}"#)).collect();
         check(

@@ -10,28 +10,28 @@ use tracing::Instrument;
 use wharf_protocol::Json;
 
 use super::execution::{Execution, unavailable};
-use crate::approval::Caller;
-use crate::call::{CallError, CallStage, Details, Outcome};
-use crate::connections::{ServerView, Snapshot};
+use crate::approval::CallOrigin;
+use crate::call::{CallDetails, CallError, Outcome, PhaseTracker};
+use crate::connections::{ServerSnapshot, Snapshot};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
-use crate::tools::{Found, Tool, tool_of};
+use crate::tools::{Tool, ToolMatch, strip_server_name};
 
 /// How many of several tools are named.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// How one call is made.
 #[derive(Clone, Default)]
 pub struct CallOptions {
     /// Who calls: an agent needs approval, a person who typed the call does not.
-    pub caller: Caller,
+    pub caller: CallOrigin,
     /// How long the server may be silent; without it, its entry decides.
     pub timeout: Option<Duration>,
     /// Receives the parameters of each `notifications/progress` as they came, which is untrusted
     /// text. Called in the task that reads the connection, so it must not block.
     pub progress: Option<Arc<dyn Fn(Json) + Send + Sync>>,
     /// Records how far the call has come.
-    pub stage: CallStage,
+    pub phase_tracker: PhaseTracker,
     /// Members for `_meta`.
     pub meta: Vec<(String, Json)>,
 }
@@ -82,25 +82,25 @@ impl Runtime {
                 Ok(tool) => tool,
                 Err((error, details)) => {
                     let duration = began.elapsed();
-                    return Outcome::of_error(error, Details { duration, ..details });
+                    return Outcome::from_error(error, CallDetails { duration, ..details });
                 }
             },
         };
-        let span = spans::call(&tool);
+        let span = spans::call_span(&tool);
         let execution = Execution::new(self, Arc::clone(&tool), arguments, options);
         let execution = execution.run().instrument(span.clone());
         // A panic in a callback of the host, or in Wharf, costs this call alone.
         let result = AssertUnwindSafe(execution).catch_unwind().await;
         let result = result.unwrap_or_else(|_| Err(CallError::panicked()));
-        spans::called(&span, &result);
-        let details = Details::of(tool.server(), tool.tool(), tool.source());
+        spans::record_call(&span, &result);
+        let details = CallDetails::new(tool.server(), tool.tool(), tool.source());
         let left_out = self.snapshot().server(tool.server().as_str()).map(|it| it.left_out());
         let left_out = left_out.into_iter().flatten().map(|problem| problem.message.clone());
         let details =
-            Details { duration: began.elapsed(), left_out: left_out.collect(), ..details };
+            CallDetails { duration: began.elapsed(), left_out: left_out.collect(), ..details };
         match result {
-            Ok(result) => Outcome::of_result(&result, details),
-            Err(error) => Outcome::of_error(error, details),
+            Ok(result) => Outcome::from_result(&result, details),
+            Err(error) => Outcome::from_error(error, details),
         }
     }
 
@@ -109,50 +109,55 @@ impl Runtime {
         &self,
         name: &str,
         options: &CallOptions,
-    ) -> Result<Arc<Tool>, (CallError, Details)> {
-        let limit = options.timeout.unwrap_or_else(|| self.rules().call_cap);
+    ) -> Result<Arc<Tool>, (CallError, CallDetails)> {
+        let limit = options.timeout.unwrap_or_else(|| self.settings().call_cap);
         let listed = tokio::time::timeout(limit, self.listed_for(name)).await;
         let snapshot = listed.unwrap_or_else(|_| self.snapshot());
         match snapshot.registry().find(name) {
-            Found::Tool(tool) | Found::Hidden(tool) => Ok(Arc::clone(tool)),
-            Found::Ambiguous(tools) => {
+            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) => Ok(Arc::clone(tool)),
+            ToolMatch::Ambiguous(tools) => {
                 let names: Vec<&str> =
-                    tools.iter().take(MOST_NAMED).map(|tool| tool.name()).collect();
-                Err((CallError::ambiguous_tool(name, &names), Details::of_nobody(name)))
+                    tools.iter().take(MAX_NAMED).map(|tool| tool.name()).collect();
+                Err((CallError::ambiguous_tool(name, &names), CallDetails::without_server(name)))
             }
-            Found::Unknown => Err(self.not_found(name, &snapshot, limit)),
+            ToolMatch::Unknown => Err(self.not_found(name, &snapshot, limit)),
         }
     }
 
     /// Returns why no tool has this name: the server that it names is not connected, or does not have
     /// such a tool. The result does not depend on whether the tools of the server were cached.
-    fn not_found(&self, text: &str, snapshot: &Snapshot, limit: Duration) -> (CallError, Details) {
-        if let Some(left_out) = snapshot.left_out_tool(text) {
+    fn not_found(
+        &self,
+        text: &str,
+        snapshot: &Snapshot,
+        limit: Duration,
+    ) -> (CallError, CallDetails) {
+        if let Some(left_out) = snapshot.excluded_tool(text) {
             return left_out;
         }
         let named = self.servers_named(text, snapshot);
-        let views: Vec<&Arc<ServerView>> =
+        let views: Vec<&Arc<ServerSnapshot>> =
             named.iter().filter_map(|name| snapshot.server(name.as_str())).collect();
-        let why = |view: &&Arc<ServerView>| match view.status {
+        let why = |view: &&Arc<ServerSnapshot>| match view.status {
             status if status.is_pending() => {
                 Some(Unavailable::TimedOut { server: view.name.clone(), limit })
             }
-            _ => self.standing(view).err(),
+            _ => self.check_connected(view).err(),
         };
         let trouble = views.iter().find_map(|view| Some((*view, why(view)?)));
-        let details = |view: &ServerView| {
+        let details = |view: &ServerSnapshot| {
             let server = view.name.as_str();
-            let naming = self.rules().tools.naming;
-            let tool = tool_of(text, server)
+            let naming = self.settings().tools.naming;
+            let tool = strip_server_name(text, server)
                 .or_else(|| naming.tool_part(text, server, view.prefix()))
                 .unwrap_or(text);
-            Details::of(&view.name, tool, &view.source)
+            CallDetails::new(&view.name, tool, &view.source)
         };
         let unknown = || CallError::unknown_tool(text, snapshot.registry().nearest(text));
         match (trouble, &views[..]) {
             (Some((view, why)), _) => (unavailable(why), details(view)),
             (None, [view]) => (unknown(), details(view)),
-            (None, _) => (unknown(), Details::of_nobody(text)),
+            (None, _) => (unknown(), CallDetails::without_server(text)),
         }
     }
 }

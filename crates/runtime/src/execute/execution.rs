@@ -13,15 +13,15 @@ use wharf_protocol::view::send::Object;
 
 use super::call::CallOptions;
 use super::steps::{Event, Step, Steps};
-use crate::approval::{ApprovalRequest, Proposal};
-use crate::call::explain::{Claims, explain, may_repeat};
-use crate::call::{CallError, Phase, Reason};
-use crate::connections::{ServerView, call_limit};
-use crate::elicitation::required_pages::{self, Refusal};
+use crate::approval::{ApprovalRequest, ProposedCall};
+use crate::call::request_errors::{RepeatClaims, may_repeat, to_call_error};
+use crate::call::{CallError, CallPhase, Reason};
+use crate::connections::{ServerSnapshot, call_idle_timeout};
+use crate::elicitation::required_urls::{self, UrlRefusal};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
 use crate::status::FailureKind;
-use crate::tools::{Found, Freshness, Tool, Visibility};
+use crate::tools::{Freshness, Tool, ToolMatch, Visibility};
 
 /// One call that is being executed.
 pub(super) struct Execution<'a> {
@@ -37,7 +37,7 @@ pub(super) struct Execution<'a> {
     until: Instant,
     steps: Steps,
     /// The server that the next request goes to.
-    connected: Option<(Arc<ServerView>, Peer)>,
+    connected: Option<(Arc<ServerSnapshot>, Peer)>,
     /// The last request, if it failed.
     failed: Option<FailedRequest>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Execution<'a> {
 /// A request that brought no result.
 struct FailedRequest {
     error: RequestError,
-    server: Arc<ServerView>,
+    server: Arc<ServerSnapshot>,
     peer: Peer,
     sent: Instant,
     /// How far the server's error output went when the request was sent.
@@ -59,7 +59,7 @@ impl<'a> Execution<'a> {
         arguments: &'a Json,
         options: &'a CallOptions,
     ) -> Self {
-        let cap = runtime.rules().call_cap;
+        let cap = runtime.settings().call_cap;
         Self {
             runtime,
             tool,
@@ -98,13 +98,13 @@ impl<'a> Execution<'a> {
 
     /// Checks the arguments, and asks whoever has to approve the call.
     async fn approve(&mut self) -> Result<Event, CallError> {
-        self.options.stage.reach(Phase::Send);
+        self.options.phase_tracker.set(CallPhase::Send);
         // The arguments of a tool that may not be called are not checked.
         if self.tool.visibility() == Visibility::Offered {
             self.tool.check(self.arguments)?;
         }
         let runtime = &self.runtime.0;
-        runtime.approvals.decide(self.options.caller, self.proposal()).await?;
+        runtime.approvals.decide(self.options.caller, self.proposed_call()).await?;
         let object = Object::try_from(self.arguments.clone()).map_err(|_| {
             CallError::not_run(Reason::BadArguments, "the arguments must be a JSON object")
         })?;
@@ -112,7 +112,7 @@ impl<'a> Execution<'a> {
         Ok(Event::Approved)
     }
 
-    fn proposal(&self) -> Proposal {
+    fn proposed_call(&self) -> ProposedCall {
         let tool = &self.tool;
         let request = ApprovalRequest {
             server: tool.server().as_str().to_owned(),
@@ -124,10 +124,10 @@ impl<'a> Execution<'a> {
         };
         let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
         let snapshot = self.runtime.snapshot();
-        let ready = snapshot.server(tool.server().as_str()).and_then(|it| it.ready.clone());
+        let trusted = snapshot.server(tool.server().as_str()).and_then(|it| it.trusted.clone());
         let history = &self.runtime.0.shared.history;
-        let definition = ready.map(|ready| history.definition_key(&ready));
-        Proposal {
+        let definition = trusted.map(|trusted| history.definition_key(&trusted));
+        ProposedCall {
             request,
             policy: tool.approval(),
             is_withheld: tool.visibility() == Visibility::Withheld,
@@ -144,7 +144,7 @@ impl<'a> Execution<'a> {
         let snapshot = self.runtime.snapshot();
         let limit =
             snapshot.server(name).map_or(left, |server| idle_limit(server, self.options, left));
-        self.options.stage.reach(Phase::Connect);
+        self.options.phase_tracker.set(CallPhase::Connect);
         let connected = self.runtime.peer(name, limit).await.map_err(unavailable)?;
         let now = self.tool_now()?;
         let has_changed = has_changed(&self.tool, &now);
@@ -161,21 +161,26 @@ impl<'a> Execution<'a> {
         let left = self.left();
         let mut request = request_options(&server, self.options, left);
         let attempt = self.steps.attempt();
-        let span = spans::attempt(attempt, &self.tool, (server.life.as_ref(), &peer), &mut request);
+        let span = spans::attempt_span(
+            attempt,
+            &self.tool,
+            (server.span_id.as_ref(), &peer),
+            &mut request,
+        );
         let call = peer.call_tool(self.tool.tool(), self.object.as_ref(), &request);
         let (sent, stderr_position) = (Instant::now(), peer.stderr_position());
-        self.options.stage.reach(Phase::Receive);
+        self.options.phase_tracker.set(CallPhase::Receive);
         let answer = tokio::time::timeout(left, call.instrument(span.clone())).await;
         // A server that keeps sending requests of its own gets no more time than one that answers.
         let timed_out = RequestError::TimedOut { limit: self.cap, never_sent: false };
         let answer = answer.unwrap_or(Err(timed_out));
-        spans::sent(&span, &answer);
+        spans::record_attempt(&span, &answer);
         let error = match answer {
             Ok(result) => return Ok(result),
             Err(error) => error,
         };
-        if may_be_gone(&error) {
-            self.runtime.suspect(self.tool.server());
+        if may_mean_disconnected(&error) {
+            self.runtime.check_alive(self.tool.server());
         }
         let claims = claims(&self.tool, &server, peer.era());
         let event = Event::Failed {
@@ -191,9 +196,13 @@ impl<'a> Execution<'a> {
         let Some(FailedRequest { error, peer, sent, .. }) = &self.failed else {
             return Event::PagesNotOpened;
         };
-        let refusal = Refusal { error, server: self.tool.server(), peer, sent: *sent };
+        let refusal = UrlRefusal { error, server: self.tool.server(), peer, sent: *sent };
         let shared = &self.runtime.0.shared;
-        let visiting = required_pages::visit(refusal, &shared.options.ports, &shared.visits);
+        let visiting = required_urls::open_all(
+            refusal,
+            &shared.options.client_features,
+            &shared.completed_urls,
+        );
         match tokio::time::timeout(self.left(), visiting).await {
             Ok(true) => Event::PagesOpened,
             Ok(false) | Err(_) => Event::PagesNotOpened,
@@ -205,7 +214,7 @@ impl<'a> Execution<'a> {
         match &self.failed {
             Some(FailedRequest { error, server, peer, stderr_position, .. }) => {
                 let stderr = peer.stderr_since(*stderr_position);
-                explain(error, peer.era(), &stderr, &server.secrets)
+                to_call_error(error, peer.era(), &stderr, &server.secrets)
             }
             None => CallError::not_run(Reason::Connect, "the call was not sent"),
         }
@@ -215,7 +224,7 @@ impl<'a> Execution<'a> {
     fn tool_now(&self) -> Result<Arc<Tool>, CallError> {
         let tool = &self.tool;
         match self.runtime.snapshot().registry().find(tool.name()) {
-            Found::Tool(now) | Found::Hidden(now)
+            ToolMatch::Tool(now) | ToolMatch::Hidden(now)
                 if now.server() == tool.server() && now.tool() == tool.tool() =>
             {
                 Ok(Arc::clone(now))
@@ -237,13 +246,13 @@ fn has_changed(approved: &Tool, now: &Tool) -> bool {
 }
 
 /// Returns how long a server may be silent, connecting included.
-fn idle_limit(server: &ServerView, options: &CallOptions, left: Duration) -> Duration {
-    let configured = server.ready.as_ref().map(|ready| call_limit(&ready.spec, left));
+fn idle_limit(server: &ServerSnapshot, options: &CallOptions, left: Duration) -> Duration {
+    let configured = server.trusted.as_ref().map(|trusted| call_idle_timeout(&trusted.spec, left));
     options.timeout.or(configured).unwrap_or(left).min(left)
 }
 
 /// Tells whether an error is also seen when a server has ended, or when it requires authorization.
-pub(crate) fn may_be_gone(error: &RequestError) -> bool {
+pub(crate) fn may_mean_disconnected(error: &RequestError) -> bool {
     match error {
         RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::StreamEnded => {
             true
@@ -252,7 +261,11 @@ pub(crate) fn may_be_gone(error: &RequestError) -> bool {
     }
 }
 
-fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -> RequestOptions {
+fn request_options(
+    server: &ServerSnapshot,
+    options: &CallOptions,
+    left: Duration,
+) -> RequestOptions {
     let idle = idle_limit(server, options, left);
     RequestOptions {
         deadline: Deadline { idle, cap: left },
@@ -260,7 +273,7 @@ fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -
             Some(listener) => {
                 let (listener, secrets) = (Arc::clone(listener), Arc::clone(&server.secrets));
                 ProgressMode::Listener(Arc::new(move |report| {
-                    listener(secrets.hide_in_json(report))
+                    listener(secrets.redact_json(report))
                 }))
             }
             None => ProgressMode::KeepAlive,
@@ -269,9 +282,9 @@ fn request_options(server: &ServerView, options: &CallOptions, left: Duration) -
     }
 }
 
-fn claims(tool: &Tool, server: &ServerView, era: Era) -> Claims {
-    let retry = server.ready.as_ref().is_some_and(|ready| ready.spec.policy.retry_on_hints);
-    Claims {
+fn claims(tool: &Tool, server: &ServerSnapshot, era: Era) -> RepeatClaims {
+    let retry = server.trusted.as_ref().is_some_and(|trusted| trusted.spec.policy.retry_on_hints);
+    RepeatClaims {
         era,
         retry_on_hints: retry,
         is_live: tool.freshness() == Freshness::Live,
@@ -306,13 +319,13 @@ pub(crate) fn unavailable(why: Unavailable) -> CallError {
         _ => Reason::Connect,
     };
     let error = CallError::not_run(reason, message).with_stderr(&failure.stderr);
-    let error = CallError { phase: Phase::Connect, ..error };
+    let error = CallError { phase: CallPhase::Connect, ..error };
     let error = match &failure.hint {
         Some(hint) => error.with_hint(hint),
         None => error,
     };
     match failure.kind {
-        FailureKind::TimedOut | FailureKind::Lost | FailureKind::Connect => error.that_may_pass(),
+        FailureKind::TimedOut | FailureKind::Lost | FailureKind::Connect => error.into_transient(),
         _ => error,
     }
 }

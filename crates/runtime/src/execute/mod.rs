@@ -2,11 +2,11 @@
 //!
 //! `call` finds the tool and turns whatever happens into an [`Outcome`](crate::call::Outcome).
 //! `steps` decides what a call does next and touches nothing else; `execution` does it. Whether a
-//! failed request may be repeated is decided in `call::explain`.
+//! failed request may be repeated is decided in `call::request_errors`.
 
 mod call;
 mod execution;
 mod steps;
 
 pub use call::{CallOptions, ToolRef};
-pub(crate) use execution::{may_be_gone, unavailable};
+pub(crate) use execution::{may_mean_disconnected, unavailable};

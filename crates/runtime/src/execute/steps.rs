@@ -5,7 +5,7 @@
 //! has opened a page (URL elicitation) and that has happened.
 
 /// How often a call is sent at most; each time after the first it provably did not run before.
-const MOST_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// What a call does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Steps {
                 // final.
                 let is_refused_again = is_refusal && self.was_refused;
                 self.was_refused |= is_refusal;
-                match self.attempts >= MOST_ATTEMPTS {
+                match self.attempts >= MAX_ATTEMPTS {
                     true => Step::Fail,
                     false if may_repeat && !is_refused_again => Step::Connect,
                     false if self.has_opened_pages => Step::Fail,

@@ -23,7 +23,7 @@ const TOOL_ERROR: &str = "tool_error";
 const CALL: &str = "tools/call";
 
 /// Says how a server is talked to.
-pub(crate) fn peer(span: &Span, peer: &Peer) {
+pub(crate) fn set_peer(span: &Span, peer: &Peer) {
     span.set_attribute("mcp.protocol.version", peer.revision().as_str());
     if peer.transport() == "stdio" {
         span.set_attribute("network.transport", "pipe");
@@ -34,7 +34,7 @@ pub(crate) fn peer(span: &Span, peer: &Peer) {
 }
 
 /// Says why a server is not there.
-pub(crate) fn not_there(span: &Span, kind: FailureKind) {
+pub(crate) fn set_failure(span: &Span, kind: FailureKind) {
     let kind = match kind {
         FailureKind::Config => "config",
         FailureKind::Start => "start",
@@ -44,11 +44,11 @@ pub(crate) fn not_there(span: &Span, kind: FailureKind) {
         FailureKind::Lost => "lost",
         FailureKind::Stopped => "stopped",
     };
-    failed(span, kind);
+    set_error(span, kind);
 }
 
 /// Says which tool is called.
-pub(crate) fn call(span: &Span, tool: &Tool) {
+pub(crate) fn set_call(span: &Span, tool: &Tool) {
     if span.is_disabled() {
         return;
     }
@@ -58,16 +58,16 @@ pub(crate) fn call(span: &Span, tool: &Tool) {
 }
 
 /// Says how a call ended.
-pub(crate) fn called(span: &Span, result: &Result<ToolResult, CallError>) {
+pub(crate) fn set_call_result(span: &Span, result: &Result<ToolResult, CallError>) {
     match result {
-        Ok(result) if result.is_error() => failed(span, TOOL_ERROR),
+        Ok(result) if result.is_error() => set_error(span, TOOL_ERROR),
         Ok(_) => {}
-        Err(error) => failed(span, word(error.reason)),
+        Err(error) => set_error(span, error_type(error.reason)),
     }
 }
 
 /// Says that a call is sent.
-pub(crate) fn attempt(span: &Span, tool: &Tool, to: &Peer) {
+pub(crate) fn set_attempt(span: &Span, tool: &Tool, to: &Peer) {
     if span.is_disabled() {
         return;
     }
@@ -75,27 +75,27 @@ pub(crate) fn attempt(span: &Span, tool: &Tool, to: &Peer) {
     span.record("otel.kind", "client");
     span.set_attribute("mcp.method.name", CALL);
     span.set_attribute("gen_ai.tool.name", tool.tool().to_owned());
-    peer(span, to);
+    set_peer(span, to);
 }
 
 /// Says which request is sent.
-pub(crate) fn request(span: &Span, method: &'static str, to: &Peer) {
+pub(crate) fn set_request(span: &Span, method: &'static str, to: &Peer) {
     span.record("otel.name", method);
     span.record("otel.kind", "client");
     span.set_attribute("mcp.method.name", method);
-    peer(span, to);
+    set_peer(span, to);
 }
 
 /// Says that a request had no result.
-pub(crate) fn refused(span: &Span, error: &RequestError) {
+pub(crate) fn set_request_error(span: &Span, error: &RequestError) {
     if let Some(status) = error.status() {
-        return failed(span, status.as_str().to_owned());
+        return set_error(span, status.as_str().to_owned());
     }
     let kind = match error.innermost() {
         RequestError::Refused(error) | RequestError::Inconclusive { error, .. } => {
             let code = error.code.to_string();
             span.set_attribute("rpc.response.status_code", code.clone());
-            return failed(span, code);
+            return set_error(span, code);
         }
         RequestError::TimedOut { .. } => "timeout",
         RequestError::Lost { .. } | RequestError::StreamEnded => "lost",
@@ -104,21 +104,21 @@ pub(crate) fn refused(span: &Span, error: &RequestError) {
         RequestError::InputUnavailable(_) | RequestError::TooManyRounds(_) => "unanswered",
         _ => "_OTHER",
     };
-    failed(span, kind);
+    set_error(span, kind);
 }
 
 /// Says that a tool answered that it failed.
-pub(crate) fn tool_error(span: &Span) {
-    failed(span, TOOL_ERROR);
+pub(crate) fn set_tool_error(span: &Span) {
+    set_error(span, TOOL_ERROR);
 }
 
 /// Says that something failed, and how; never in words that may be a server's.
-pub(crate) fn failed(span: &Span, kind: impl Into<opentelemetry::Value>) {
+pub(crate) fn set_error(span: &Span, kind: impl Into<opentelemetry::Value>) {
     span.set_attribute("error.type", kind);
     span.set_status(Status::error(""));
 }
 
-fn word(reason: Reason) -> &'static str {
+fn error_type(reason: Reason) -> &'static str {
     match reason {
         Reason::UnknownTool => "unknown_tool",
         Reason::BadArguments => "bad_arguments",

@@ -17,20 +17,20 @@ use wharf_protocol::transport::{self, HttpTarget};
 use crate::http::http_options;
 
 /// How much of a collector's answer is read; usually it is empty.
-const MOST_ANSWER: usize = 64 * 1024;
+const MAX_ANSWER: usize = 64 * 1024;
 
 /// An HTTP client for an exporter that works on a thread of its own, as the batch processor of
 /// `opentelemetry_sdk` does.
 ///
 /// It waits on that thread, so inside a Tokio runtime it refuses to send.
-pub struct Collector {
+pub struct CollectorClient {
     client: transport::HttpClient,
     /// Waits for the answers; there until it is dropped.
     waiter: Option<Runtime>,
     limit: Duration,
 }
 
-impl Collector {
+impl CollectorClient {
     /// Makes a client that waits so long for each answer. Nothing is contacted yet.
     pub fn new(env: &Env, limit: Duration) -> io::Result<Self> {
         let waiter = Builder::new_current_thread().enable_all().build()?;
@@ -43,13 +43,13 @@ impl Collector {
         let target: HttpTarget = head.uri.to_string().parse()?;
         let waiter = self.waiter.as_ref().filter(|_| Handle::try_current().is_err());
         let waiter = waiter.ok_or("a collector cannot be waited for inside a Tokio runtime")?;
-        let answer = self.client.post(&target, head.headers, body, MOST_ANSWER);
+        let answer = self.client.post(&target, head.headers, body, MAX_ANSWER);
         let answer = async { tokio::time::timeout(self.limit, answer).await };
         Ok(waiter.block_on(answer)??)
     }
 }
 
-impl HttpClient for Collector {
+impl HttpClient for CollectorClient {
     fn send_bytes<'client, 'answer>(
         &'client self,
         request: Request<Bytes>,
@@ -62,7 +62,7 @@ impl HttpClient for Collector {
     }
 }
 
-impl Drop for Collector {
+impl Drop for CollectorClient {
     fn drop(&mut self) {
         // Whoever drops it may not be allowed to wait.
         if let Some(waiter) = self.waiter.take() {
@@ -71,7 +71,7 @@ impl Drop for Collector {
     }
 }
 
-impl fmt::Debug for Collector {
+impl fmt::Debug for CollectorClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Collector").field("limit", &self.limit).finish_non_exhaustive()
     }

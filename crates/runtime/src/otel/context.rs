@@ -16,16 +16,16 @@ const TRACESTATE: &str = "tracestate";
 ///
 /// It is kept instead of the span itself: connections last, and must not keep the span open.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin(SpanContext);
+pub(crate) struct ParentContext(SpanContext);
 
-impl Origin {
+impl ParentContext {
     /// Takes the current span.
     pub(crate) fn current() -> Self {
         Self(Span::current().context().span().span_context().clone())
     }
 
     /// Makes a span that has not begun a part of the trace.
-    pub(crate) fn adopt(&self, span: &Span) {
+    pub(crate) fn set_parent_of(&self, span: &Span) {
         if self.0.is_valid() {
             let parent = Context::new().with_remote_span_context(self.0.clone());
             // It fails where nobody records the span.
@@ -35,7 +35,7 @@ impl Origin {
 }
 
 /// Says in `_meta` which span a request belongs to, unless the caller has said so.
-pub(crate) fn carry(span: &Span, meta: &mut Vec<(String, Json)>) {
+pub(crate) fn add_to_meta(span: &Span, meta: &mut Vec<(String, Json)>) {
     if span.is_disabled() {
         return;
     }
@@ -43,24 +43,24 @@ pub(crate) fn carry(span: &Span, meta: &mut Vec<(String, Json)>) {
         return;
     }
     let context = span.context();
-    for (key, value) in members(context.span().span_context()) {
+    for (key, value) in trace_context(context.span().span_context()) {
         // A text is always JSON.
         meta.extend(Json::encode(&value).map(|value| (key.to_owned(), value)));
     }
 }
 
 /// Writes a span down as W3C Trace Context does; nothing for a span that is none.
-fn members(span: &SpanContext) -> Vec<(&'static str, String)> {
+fn trace_context(span: &SpanContext) -> Vec<(&'static str, String)> {
     if !span.is_valid() {
         return Vec::new();
     }
     let (trace, id, flags) = (span.trace_id(), span.span_id(), span.trace_flags());
-    let mut members = vec![(TRACEPARENT, format!("00-{trace:032x}-{id:016x}-{flags:02x}"))];
+    let mut trace_context = vec![(TRACEPARENT, format!("00-{trace:032x}-{id:016x}-{flags:02x}"))];
     let state = span.trace_state().header();
     if !state.is_empty() {
-        members.push((TRACESTATE, state));
+        trace_context.push((TRACESTATE, state));
     }
-    members
+    trace_context
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// Carries a span whose parent is the given one; the tracer that does nothing hands it on.
-    fn carried(parent: Option<SpanContext>, given: &[(&str, &str)]) -> String {
+    fn meta_with_span(parent: Option<SpanContext>, given: &[(&str, &str)]) -> String {
         let subscriber = tracing_subscriber::registry().with(layer(NoopTracer::new()));
         let mut meta: Vec<(String, Json)> =
             given.iter().map(|(key, text)| ((*key).to_owned(), text.parse().unwrap())).collect();
@@ -97,16 +97,16 @@ mod tests {
                 let parent = Context::new().with_remote_span_context(parent);
                 span.set_parent(parent).unwrap();
             }
-            carry(&span, &mut meta);
+            add_to_meta(&span, &mut meta);
         });
         let lines = meta.iter().map(|(key, value)| format!("{key}: {}", value.as_str()));
         lines.collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn the_span_is_told_with_its_trace_and_its_state() {
-        assert_eq!(carried(Some(remote("")), &[]), format!("traceparent: \"{PARENT}\""));
-        insta::assert_snapshot!(carried(Some(remote("a=1,b=2")), &[("mine", "1")]), @r#"
+    fn meta_contains_traceparent_and_tracestate() {
+        assert_eq!(meta_with_span(Some(remote("")), &[]), format!("traceparent: \"{PARENT}\""));
+        insta::assert_snapshot!(meta_with_span(Some(remote("a=1,b=2")), &[("mine", "1")]), @r#"
         mine: 1
         traceparent: "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
         tracestate: "a=1,b=2"
@@ -114,16 +114,16 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_says_about_the_trace_counts() {
-        insta::assert_snapshot!(carried(Some(remote("a=1")), &[("traceparent", "\"theirs\"")]), @r#"traceparent: "theirs""#);
+    fn a_traceparent_of_the_caller_is_kept() {
+        insta::assert_snapshot!(meta_with_span(Some(remote("a=1")), &[("traceparent", "\"theirs\"")]), @r#"traceparent: "theirs""#);
     }
 
     #[test]
-    fn without_a_trace_nothing_is_told() {
-        assert_eq!(carried(None, &[]), "");
+    fn without_a_trace_nothing_is_added() {
+        assert_eq!(meta_with_span(None, &[]), "");
         let mut meta = Vec::new();
-        carry(&Span::none(), &mut meta);
-        carry(&tracing::debug_span!("nobody listens"), &mut meta);
+        add_to_meta(&Span::none(), &mut meta);
+        add_to_meta(&tracing::debug_span!("nobody listens"), &mut meta);
         assert!(meta.is_empty());
     }
 }

@@ -17,5 +17,5 @@ mod collector;
 pub(crate) mod context;
 mod layer;
 
-pub use collector::Collector;
+pub use collector::CollectorClient;
 pub use layer::layer;

@@ -12,48 +12,48 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use wharf_protocol::transport::{Authorizer, BoxFuture, Challenge, ChallengeAction};
 
-use super::commands::{CommandKey, Commands};
+use super::command_cache::{CommandCache, CommandKey};
 use super::credentials::{self, CredentialStore};
 use super::headers;
-use super::hidden::{Certainty, Hidden};
-use crate::gate::Ready;
+use super::secret_texts::{Certainty, SecretTexts};
+use crate::trust_gate::TrustedServer;
 
 /// Sends the headers of an entry, and renews what can be renewed.
 pub(super) struct ServerHeaders {
     /// What is sent now.
-    pub(super) current: Mutex<Sent>,
+    pub(super) current: Mutex<SentHeaders>,
     /// The headers that are printed by commands.
-    pub(super) printed: Vec<(HeaderName, CommandKey)>,
-    pub(super) commands: Commands,
+    pub(super) from_commands: Vec<(HeaderName, CommandKey)>,
+    pub(super) commands: CommandCache,
     /// Where a token may come from, unless the entry has its own.
-    pub(super) stored: Option<Stored>,
+    pub(super) token_source: Option<TokenSource>,
 }
 
 /// How many values are remembered that were replaced. A server may still speak of the last one; who
 /// renews every few minutes for weeks need not keep them all.
-const MOST_EARLIER: usize = 8;
+const MAX_EARLIER: usize = 8;
 
 /// What is sent to a server.
-pub(super) struct Sent {
+pub(super) struct SentHeaders {
     headers: HeaderMap,
     /// How often a header was replaced.
     generation: u64,
     /// What was sent before it was renewed, the latest last.
     earlier: VecDeque<HeaderValue>,
     /// What of it must not be seen anywhere else, once somebody wanted to know.
-    secrets: Option<Arc<Hidden>>,
+    secrets: Option<Arc<SecretTexts>>,
 }
 
 /// The way to the token of a server.
-pub(super) struct Stored {
-    pub(super) server: Arc<Ready>,
+pub(super) struct TokenSource {
+    pub(super) server: Arc<TrustedServer>,
     pub(super) store: Arc<dyn CredentialStore>,
 }
 
 impl ServerHeaders {
     /// Runs all commands again.
-    async fn renew_printed(&self) {
-        let renewals = self.printed.iter().map(|(name, key)| async move {
+    async fn renew_commands(&self) {
+        let renewals = self.from_commands.iter().map(|(name, key)| async move {
             let value = self.commands.renew(key).await.ok()?;
             Some((name.clone(), headers::value(&value).ok()?))
         });
@@ -62,25 +62,25 @@ impl ServerHeaders {
     }
 
     /// Asks the store again.
-    fn renew_stored(&self) {
-        let Some(Stored { server, store }) = &self.stored else { return };
-        let token = credentials::token(server, &**store).ok().flatten();
+    fn renew_token(&self) {
+        let Some(TokenSource { server, store }) = &self.token_source else { return };
+        let token = credentials::find_token(server, &**store).ok().flatten();
         if let Some(value) = token.and_then(|token| headers::bearer(&token).ok()) {
             self.current().set(AUTHORIZATION, value);
         }
     }
 
     /// Returns the texts that must not be seen anywhere else.
-    pub(super) fn secrets(&self) -> Arc<Hidden> {
+    pub(super) fn secrets(&self) -> Arc<SecretTexts> {
         self.current().secrets()
     }
 
-    fn current(&self) -> MutexGuard<'_, Sent> {
+    fn current(&self) -> MutexGuard<'_, SentHeaders> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Sent {
+impl SentHeaders {
     pub(super) fn new(headers: HeaderMap) -> Self {
         Self { headers, generation: 0, earlier: VecDeque::new(), secrets: None }
     }
@@ -93,7 +93,7 @@ impl Sent {
         self.generation += 1;
         self.earlier.extend(self.headers.insert(name, value));
         // All of them may be renewed at once.
-        if self.earlier.len() > MOST_EARLIER.max(self.headers.len()) {
+        if self.earlier.len() > MAX_EARLIER.max(self.headers.len()) {
             self.earlier.pop_front();
         }
     }
@@ -105,17 +105,17 @@ impl Sent {
         }
     }
 
-    fn secrets(&mut self) -> Arc<Hidden> {
+    fn secrets(&mut self) -> Arc<SecretTexts> {
         let find = || {
-            let mut hidden = Hidden::default();
+            let mut texts = SecretTexts::default();
             let sent = self.headers.iter();
             let sent = sent.map(|(name, value)| (Certainty::by_name(name.as_str()), value));
             let earlier = self.earlier.iter().map(|value| (Certainty::Certain, value));
             for (certainty, value) in sent.chain(earlier) {
                 // What is no text is sent all the same, and may come back.
-                hidden.value(&String::from_utf8_lossy(value.as_bytes()), certainty);
+                texts.value(&String::from_utf8_lossy(value.as_bytes()), certainty);
             }
-            Arc::new(hidden)
+            Arc::new(texts)
         };
         Arc::clone(self.secrets.get_or_insert_with(find))
     }
@@ -124,8 +124,8 @@ impl Sent {
 impl Authorizer for ServerHeaders {
     fn headers(&self) -> BoxFuture<'_, HeaderMap> {
         // Another server may have renewed a command that we share.
-        let known = self.printed.iter().filter_map(|(name, key)| {
-            let value = headers::value(&self.commands.known(key)?).ok()?;
+        let known = self.from_commands.iter().filter_map(|(name, key)| {
+            let value = headers::value(&self.commands.cached(key)?).ok()?;
             Some((name.clone(), value))
         });
         let known: Vec<_> = known.collect();
@@ -143,8 +143,8 @@ impl Authorizer for ServerHeaders {
             if challenge.status != StatusCode::UNAUTHORIZED || challenge.previous_challenges > 0 {
                 return ChallengeAction::GiveUp;
             }
-            self.renew_stored();
-            self.renew_printed().await;
+            self.renew_token();
+            self.renew_commands().await;
             // Somebody else may have renewed them since this request was sent.
             let is_renewed = self.generation() != challenge.generation;
             if is_renewed { ChallengeAction::Retry } else { ChallengeAction::GiveUp }

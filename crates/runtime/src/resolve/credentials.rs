@@ -14,12 +14,12 @@ use wharf_config::{
     Transport,
 };
 
-use crate::gate::Ready;
+use crate::trust_gate::TrustedServer;
 
 /// Where stored tokens come from.
 ///
 /// ```
-/// use wharf::{CredentialStore, CredentialStoreError, WantedCredential};
+/// use wharf::{CredentialStore, CredentialStoreError, CredentialQuery};
 /// use wharf_config::{Credential, Secret};
 ///
 /// /// Has one token, for one server.
@@ -28,7 +28,7 @@ use crate::gate::Ready;
 /// impl CredentialStore for OneToken {
 ///     fn find(
 ///         &self,
-///         wanted: &WantedCredential<'_>,
+///         wanted: &CredentialQuery<'_>,
 ///     ) -> Result<Option<Credential>, CredentialStoreError> {
 ///         let resource = "https://mcp.example.com/";
 ///         Ok((wanted.resource == Some(resource)).then(|| Credential {
@@ -45,14 +45,14 @@ pub trait CredentialStore: Send + Sync + 'static {
     /// quick; what it finds is used only where it belongs.
     fn find(
         &self,
-        wanted: &WantedCredential<'_>,
+        wanted: &CredentialQuery<'_>,
     ) -> Result<Option<Credential>, CredentialStoreError>;
 }
 
 /// Says which credential is looked for.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub struct WantedCredential<'a> {
+pub struct CredentialQuery<'a> {
     /// The reference in the entry. Without one, the address and the account decide.
     pub id: Option<&'a str>,
     /// The address it is for, without user information and fragment; none for a program.
@@ -62,11 +62,11 @@ pub struct WantedCredential<'a> {
 }
 
 /// Shows no query: people put keys there.
-impl fmt::Debug for WantedCredential<'_> {
+impl fmt::Debug for CredentialQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WantedCredential")
+        f.debug_struct("CredentialQuery")
             .field("id", &self.id)
-            .field("resource", &self.resource.map(shown))
+            .field("resource", &self.resource.map(without_query))
             .field("account", &self.account)
             .finish()
     }
@@ -108,7 +108,7 @@ impl FileCredentials {
 impl CredentialStore for FileCredentials {
     fn find(
         &self,
-        wanted: &WantedCredential<'_>,
+        wanted: &CredentialQuery<'_>,
     ) -> Result<Option<Credential>, CredentialStoreError> {
         let Some(id) = wanted.id else { return Ok(None) };
         Ok(Credentials::load(&self.env)?.get(id))
@@ -117,10 +117,10 @@ impl CredentialStore for FileCredentials {
 
 /// Why a server goes without the credential that its entry asks for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NoCredential {
+pub(super) enum CredentialUnavailable {
     #[error("it is not in the store")]
     Missing,
-    #[error("it was given for {}", shown(.0))]
+    #[error("it was given for {}", without_query(.0))]
     OtherResource(String),
     #[error("it was given for another command, or before its entry was changed")]
     OtherProgram,
@@ -132,7 +132,7 @@ pub(super) enum NoCredential {
     Store(#[from] CredentialStoreError),
 }
 
-impl NoCredential {
+impl CredentialUnavailable {
     /// Says what to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
@@ -150,10 +150,10 @@ impl NoCredential {
 }
 
 /// Returns the token that a server may use; `Ok(None)` if it asks for none and there is none.
-pub(super) fn token(
-    server: &Ready,
+pub(super) fn find_token(
+    server: &TrustedServer,
     store: &dyn CredentialStore,
-) -> Result<Option<Secret>, NoCredential> {
+) -> Result<Option<Secret>, CredentialUnavailable> {
     let spec = &server.spec;
     let resource = match &spec.transport {
         Transport::Stdio(_) => None,
@@ -167,40 +167,40 @@ pub(super) fn token(
         return Ok(None);
     }
     if resource.is_none() && server.level == Level::Project {
-        return Err(NoCredential::ProjectProgram);
+        return Err(CredentialUnavailable::ProjectProgram);
     }
-    let wanted = WantedCredential {
+    let wanted = CredentialQuery {
         id: spec.auth.as_ref().and_then(|auth| auth.credential_id.as_deref()),
         resource: resource.as_deref(),
         account: spec.account.as_deref(),
     };
     let Some(found) = store.find(&wanted)? else {
-        return if spec.auth.is_some() { Err(NoCredential::Missing) } else { Ok(None) };
+        return if spec.auth.is_some() { Err(CredentialUnavailable::Missing) } else { Ok(None) };
     };
     check(&found, &wanted)?;
     if let Transport::Stdio(launch) = &spec.transport
         && found.resource.starts_with(LaunchCommand::IDENTITY_PREFIX)
         && found.resource != launch.identity()
     {
-        return Err(NoCredential::OtherProgram);
+        return Err(CredentialUnavailable::OtherProgram);
     }
     Ok(Some(found.token))
 }
 
 /// Compares a credential with where it is about to go.
-fn check(found: &Credential, wanted: &WantedCredential<'_>) -> Result<(), NoCredential> {
+fn check(found: &Credential, wanted: &CredentialQuery<'_>) -> Result<(), CredentialUnavailable> {
     let given_for = || found.resource.parse::<ServerUrl>().ok()?.resource();
     if wanted.resource.is_some() && given_for().as_deref() != wanted.resource {
-        return Err(NoCredential::OtherResource(found.resource.clone()));
+        return Err(CredentialUnavailable::OtherResource(found.resource.clone()));
     }
     if wanted.account.is_some_and(|account| found.account.as_deref() != Some(account)) {
-        return Err(NoCredential::OtherAccount);
+        return Err(CredentialUnavailable::OtherAccount);
     }
     Ok(())
 }
 
 /// Shows what a credential is for, without a query: people put keys there.
-fn shown(resource: &str) -> String {
+fn without_query(resource: &str) -> String {
     resource.parse::<ServerUrl>().map_or_else(|_| redact_url(resource), |url| url.to_string())
 }
 
@@ -209,8 +209,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_shows_no_query() {
-        let wanted = WantedCredential {
+    fn debug_output_of_a_credential_query_hides_the_query_string() {
+        let wanted = CredentialQuery {
             id: Some("c"),
             resource: Some("https://a.example/?key=hunter2"),
             account: None,

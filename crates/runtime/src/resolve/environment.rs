@@ -12,7 +12,7 @@ const BASE: [&str; 11] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "TMP", "TEMP"];
 
 /// Whole families of names.
-const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
+const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
 /// Proxies and certificates; these are known in capitals and in small letters.
 const NETWORK: [&str; 8] = [
@@ -65,7 +65,7 @@ impl ChildEnvironment {
     /// Takes over what a server may see.
     pub(super) fn new(env: &Env, policy: &Policy) -> Self {
         let platform = env.platform;
-        let passed = plain(env).filter(|(name, _)| is_passed(name, policy, platform));
+        let passed = passable_variables(env).filter(|(name, _)| is_passed(name, policy, platform));
         let variables = passed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self { platform, variables }
     }
@@ -90,7 +90,7 @@ impl ChildEnvironment {
     }
 
     /// Returns everything, as a launch wants it.
-    pub(super) fn into_launch(self) -> Vec<(OsString, OsString)> {
+    pub(super) fn into_variables(self) -> Vec<(OsString, OsString)> {
         self.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 }
@@ -109,17 +109,17 @@ pub fn has_variable(
 
 fn is_passed(name: &str, policy: &Policy, platform: Platform) -> bool {
     policy.inherit_env
-        || is_usual(name, platform)
+        || is_default_variable(name, platform)
         || policy.pass_env.iter().any(|own| is_same(own, name, platform))
 }
 
 /// Returns the whole environment, for commands of the person's own.
-pub(super) fn whole(env: &Env) -> Vec<(OsString, OsString)> {
-    plain(env).map(|(name, value)| (name.into(), value.into())).collect()
+pub(super) fn full_environment(env: &Env) -> Vec<(OsString, OsString)> {
+    passable_variables(env).map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 /// Says why a pair cannot stand in an environment, if it cannot.
-pub(super) fn flaw(name: &str, value: &str) -> Option<&'static str> {
+pub(super) fn invalid_variable(name: &str, value: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains(['=', '\0']) {
         Some("this is no name for a variable")
     } else if value.contains('\0') {
@@ -138,22 +138,22 @@ pub(super) fn is_same(one: &str, other: &str, platform: Platform) -> bool {
 }
 
 /// Goes through what is no shell function and can be passed on at all.
-fn plain(env: &Env) -> impl Iterator<Item = (&str, &str)> {
+fn passable_variables(env: &Env) -> impl Iterator<Item = (&str, &str)> {
     env.variables().filter(|(name, value)| {
         let is_function = value.starts_with("()") || name.starts_with("BASH_FUNC_");
-        !is_function && flaw(name, value).is_none()
+        !is_function && invalid_variable(name, value).is_none()
     })
 }
 
-fn is_usual(name: &str, platform: Platform) -> bool {
-    let starts_with = |family: &&str| match platform {
+fn is_default_variable(name: &str, platform: Platform) -> bool {
+    let starts_with = |prefix: &&str| match platform {
         Platform::Windows => {
-            name.get(..family.len()).is_some_and(|start| start.eq_ignore_ascii_case(family))
+            name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
         }
-        Platform::Linux | Platform::MacOs => name.starts_with(*family),
+        Platform::Linux | Platform::MacOs => name.starts_with(*prefix),
     };
     BASE.iter().any(|known| is_same(known, name, platform))
-        || FAMILIES.iter().any(starts_with)
+        || PREFIXES.iter().any(starts_with)
         || NETWORK.iter().any(|known| *known == name || known.to_ascii_lowercase() == name)
         || platform == Platform::Windows
             && WINDOWS.iter().chain(&NETWORK).any(|known| known.eq_ignore_ascii_case(name))
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_sees_the_short_list_and_no_token() {
+    fn a_child_gets_the_default_variables_and_no_token() {
         let env = env(
             Platform::Linux,
             &[
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_sees_what_its_entry_passes() {
+    fn a_child_gets_the_variables_that_its_entry_passes() {
         let env = env(Platform::Linux, &["PATH", "DOCKER_HOST", "TOKEN"]);
         let pass_env = vec!["DOCKER_HOST".to_owned(), "UNSET".to_owned()];
         check(&env, &Policy { pass_env, ..Policy::default() }, "DOCKER_HOST PATH");
@@ -219,11 +219,11 @@ mod tests {
         let pass_env = vec!["BASH_FUNC_ls%%".to_owned(), "LC_OLD".to_owned()];
         check(&env, &Policy { pass_env, ..Policy::default() }, "PATH");
         check(&env, &Policy { inherit_env: true, ..Policy::default() }, "PATH");
-        assert_eq!(whole(&env), [("PATH".into(), "x".into())]);
+        assert_eq!(full_environment(&env), [("PATH".into(), "x".into())]);
     }
 
     #[test]
-    fn on_windows_names_have_no_case() {
+    fn on_windows_variable_names_ignore_case() {
         let names = ["Path", "SystemRoot", "ProgramFiles(x86)", "Http_Proxy", "lc_all", "Token"];
         let env = env(Platform::Windows, &names);
         let policy = Policy { pass_env: vec!["TOKEN".to_owned()], ..Policy::default() };

@@ -32,7 +32,7 @@ const RESERVED: [&str; 20] = [
 
 /// Why a header of an entry is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum HeaderFlaw {
+pub(super) enum HeaderError {
     #[error("this is no name for a header")]
     Name,
     #[error("Wharf sets it itself")]
@@ -42,22 +42,22 @@ pub(super) enum HeaderFlaw {
 }
 
 /// Reads the name of a header.
-pub(super) fn name(text: &str) -> Result<HeaderName, HeaderFlaw> {
-    let name: HeaderName = text.trim().parse().map_err(|_| HeaderFlaw::Name)?;
+pub(super) fn name(text: &str) -> Result<HeaderName, HeaderError> {
+    let name: HeaderName = text.trim().parse().map_err(|_| HeaderError::Name)?;
     let is_reserved = RESERVED.contains(&name.as_str()) || name.as_str().starts_with("mcp-param-");
-    if is_reserved { Err(HeaderFlaw::Reserved) } else { Ok(name) }
+    if is_reserved { Err(HeaderError::Reserved) } else { Ok(name) }
 }
 
 /// Writes the value of a header. Space around it is no part of it.
-pub(super) fn value(text: &Secret) -> Result<HeaderValue, HeaderFlaw> {
+pub(super) fn value(text: &Secret) -> Result<HeaderValue, HeaderError> {
     let value = HeaderValue::from_bytes(text.expose().trim().as_bytes());
-    let mut value = value.map_err(|_| HeaderFlaw::Value)?;
+    let mut value = value.map_err(|_| HeaderError::Value)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
 /// Writes a token as the value of `Authorization`.
-pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, HeaderFlaw> {
+pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, HeaderError> {
     value(&Secret::new(format!("Bearer {}", token.expose().trim())))
 }
 
@@ -66,31 +66,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_taken_unless_it_is_none_or_ours() {
-        let check = |text: &str, expected: Result<&str, HeaderFlaw>| {
+    fn invalid_and_reserved_header_names_are_rejected() {
+        let check = |text: &str, expected: Result<&str, HeaderError>| {
             let found = name(text);
             assert_eq!(found.as_ref().map(HeaderName::as_str), expected.as_ref().copied());
         };
         check("Authorization", Ok("authorization"));
         check(" X-Api-Key ", Ok("x-api-key"));
         for bad in ["", "a b", "a:b", "a\r\nb", "ä", "a\0"] {
-            check(bad, Err(HeaderFlaw::Name));
+            check(bad, Err(HeaderError::Name));
         }
-        for ours in ["Host", "CONTENT-LENGTH", "Mcp-Session-Id", "mcp-param-x", "Accept"] {
-            check(ours, Err(HeaderFlaw::Reserved));
+        for reserved in ["Host", "CONTENT-LENGTH", "Mcp-Session-Id", "mcp-param-x", "Accept"] {
+            check(reserved, Err(HeaderError::Reserved));
         }
     }
 
     #[test]
-    fn a_value_is_hidden_and_cannot_begin_another_header() {
+    fn a_value_is_sensitive_and_cannot_start_another_header() {
         let sent = value(&Secret::new(" hunter2 \n")).unwrap();
         assert_eq!(sent, "hunter2");
         assert_eq!(format!("{sent:?}"), "Sensitive");
         assert_eq!(value(&Secret::new("käse")).unwrap().as_bytes(), "käse".as_bytes());
         for bad in ["a\r\nX-Evil: 1", "a\nb", "a\0b", "a\u{7f}"] {
-            assert_eq!(value(&Secret::new(bad)), Err(HeaderFlaw::Value), "{bad:?}");
+            assert_eq!(value(&Secret::new(bad)), Err(HeaderError::Value), "{bad:?}");
         }
         assert_eq!(bearer(&Secret::new("hunter2\n")).unwrap(), "Bearer hunter2");
-        assert_eq!(bearer(&Secret::new("a\nb")), Err(HeaderFlaw::Value));
+        assert_eq!(bearer(&Secret::new("a\nb")), Err(HeaderError::Value));
     }
 }

@@ -17,18 +17,18 @@ use wharf_protocol::HttpTransport;
 use wharf_protocol::transport::process::ProcessLaunch;
 use wharf_protocol::transport::{Authorizer, HttpTarget};
 
-use super::authorizer::{Sent, ServerHeaders, Stored};
-use super::commands::Commands;
+use super::authorizer::{SentHeaders, ServerHeaders, TokenSource};
+use super::command_cache::CommandCache;
 use super::credentials::{self, CredentialStore};
 use super::environment::{self, ChildEnvironment};
 use super::error::ResolveError;
-use super::headers::{self, HeaderFlaw};
-use super::hidden::{Certainty, Hidden};
-use super::notes::{Notes, Part};
+use super::headers::{self, HeaderError};
+use super::omissions::{OmissionCollector, OmittedPart};
+use super::secret_texts::{Certainty, SecretTexts};
 use super::secrets::Secrets;
 use super::target::target;
-use super::values::{self, Unresolved};
-use crate::gate::{GITHUB_VARIABLE, Ready, github_token};
+use super::values::{self, UnresolvedValue};
+use crate::trust_gate::{GITHUB_VARIABLE, TrustedServer, github_token};
 
 /// The variable in which a program gets the token of its stored credential.
 const TOKEN_VARIABLE: &str = "OAUTH_ACCESS_TOKEN";
@@ -38,7 +38,7 @@ const TOKEN_VARIABLE: &str = "OAUTH_ACCESS_TOKEN";
 pub(crate) struct Resolver {
     env: Arc<Env>,
     credentials: Arc<dyn CredentialStore>,
-    commands: Commands,
+    commands: CommandCache,
     own_program: Option<PathBuf>,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Debug for Resolver {
 impl Resolver {
     /// Resolves from these surroundings and this store.
     pub(crate) fn new(env: Arc<Env>, credentials: Arc<dyn CredentialStore>) -> Self {
-        let commands = Commands::new(Arc::clone(&env));
+        let commands = CommandCache::new(Arc::clone(&env));
         Self { env, credentials, commands, own_program: None }
     }
 
@@ -105,17 +105,17 @@ impl Resolver {
     /// Dropping the future ends the commands that it started, unless somebody else waits for them.
     pub(crate) async fn resolve(
         &self,
-        server: &Arc<Ready>,
+        server: &Arc<TrustedServer>,
     ) -> Result<ResolvedServer, ResolveError> {
-        let mut notes = Notes::new(server);
+        let mut omissions = OmissionCollector::new(server);
         let (transport, secrets) = match &server.spec.transport {
             Transport::Stdio(launch) => {
-                let (launch, secrets) = self.launch(server, launch, &mut notes).await?;
+                let (launch, secrets) = self.launch(server, launch, &mut omissions).await?;
                 (ResolvedTransport::Stdio(launch), secrets)
             }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
                 let target = target(&endpoint.url)?;
-                let headers = Arc::new(self.headers(server, endpoint, &mut notes).await?);
+                let headers = Arc::new(self.headers(server, endpoint, &mut omissions).await?);
                 let secrets = Secrets::of_address(&endpoint.url.expose(), &headers);
                 let http_transport = match &server.spec.transport {
                     Transport::Sse(_) => HttpTransport::PreferSse,
@@ -125,14 +125,14 @@ impl Resolver {
             }
         };
         let secrets = Arc::new(secrets);
-        Ok(ResolvedServer { transport, omissions: notes.into_problems(), secrets })
+        Ok(ResolvedServer { transport, omissions: omissions.into_problems(), secrets })
     }
 
     async fn launch(
         &self,
-        server: &Ready,
+        server: &TrustedServer,
         launch: &LaunchCommand,
-        notes: &mut Notes<'_>,
+        omissions: &mut OmissionCollector<'_>,
     ) -> Result<(ProcessLaunch, Secrets), ResolveError> {
         let platform = self.env.platform;
         let names = |name: &str| {
@@ -140,12 +140,12 @@ impl Resolver {
         };
         // Trust in a project's entry is trust in the program that the person's own PATH leads to.
         let has_own_path = server.level != Level::Project && names("PATH");
-        let mut program = self.find(server, launch, &self.env);
+        let mut program = self.find_program(server, launch, &self.env);
         if program.is_none() && !has_own_path {
             return Err(self.not_found(server, launch));
         }
         if server.folder.as_ref().is_some_and(|folder| !folder.is_dir()) {
-            return Err(ResolveError::NoFolder { folder: server.place.folder.clone() });
+            return Err(ResolveError::NoFolder { folder: server.written.folder.clone() });
         }
         let mut child = ChildEnvironment::new(&self.env, &server.spec.policy);
         if server.may_use_github_token
@@ -154,17 +154,17 @@ impl Resolver {
         {
             child.set(GITHUB_VARIABLE, token);
         }
-        let own_token = names(TOKEN_VARIABLE).then_some(Part::Variable(TOKEN_VARIABLE));
-        if let Some(token) = self.token(server, own_token, notes) {
+        let own_token = names(TOKEN_VARIABLE).then_some(OmittedPart::Variable(TOKEN_VARIABLE));
+        if let Some(token) = self.token(server, own_token, omissions) {
             child.set(TOKEN_VARIABLE, token.expose());
         }
-        self.variables(server, &launch.env, &mut child, notes).await?;
+        self.add_variables(server, &launch.env, &mut child, omissions).await?;
         if let (None, Some(path)) = (&program, child.get("PATH")) {
             let env = (*self.env).clone().with_variable("PATH", path);
-            program = self.find(server, launch, &env);
+            program = self.find_program(server, launch, &env);
         }
         let program = program.ok_or_else(|| self.not_found(server, launch))?;
-        let mut hidden = Hidden::default();
+        let mut texts = SecretTexts::default();
         let own = |name: &str| {
             let is_same =
                 |own: &&(String, ConfigValue)| environment::is_same(&own.0, name, platform);
@@ -177,13 +177,13 @@ impl Resolver {
                 None => None,
             }
         };
-        hidden.variables(child.iter(), own);
-        hidden.arguments(&launch.args, &server.expanded);
-        let secrets = Secrets::of_program(hidden);
+        texts.variables(child.iter(), own);
+        texts.arguments(&launch.args, &server.expanded);
+        let secrets = Secrets::of_program(texts);
         let launch = ProcessLaunch {
             program: program.into(),
             arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
-            environment: child.into_launch(),
+            environment: child.into_variables(),
             folder: server.folder.clone(),
             redactor: secrets.redactor(),
         };
@@ -191,21 +191,21 @@ impl Resolver {
     }
 
     /// Adds the entry's own variables.
-    async fn variables(
+    async fn add_variables(
         &self,
-        server: &Ready,
+        server: &TrustedServer,
         variables: &[(String, ConfigValue)],
         child: &mut ChildEnvironment,
-        notes: &mut Notes<'_>,
+        omissions: &mut OmissionCollector<'_>,
     ) -> Result<(), ResolveError> {
         let all = variables.iter().map(|(_, value)| self.value(value, server));
         let all = join_all(all).await;
         for ((name, _), value) in variables.iter().zip(all) {
-            let part = Part::Variable(name);
+            let part = OmittedPart::Variable(name);
             match value {
-                Err(why) => notes.unresolved(part, &why, why.hint())?,
-                Ok(text) => match environment::flaw(name, text.expose()) {
-                    Some(flaw) => notes.unresolved(part, &flaw, "correct the entry")?,
+                Err(why) => omissions.add_unresolved(part, &why, why.hint())?,
+                Ok(text) => match environment::invalid_variable(name, text.expose()) {
+                    Some(flaw) => omissions.add_unresolved(part, &flaw, "correct the entry")?,
                     None => child.set(name, text.expose()),
                 },
             }
@@ -215,76 +215,90 @@ impl Resolver {
 
     async fn headers(
         &self,
-        server: &Arc<Ready>,
+        server: &Arc<TrustedServer>,
         endpoint: &Endpoint,
-        notes: &mut Notes<'_>,
+        omissions: &mut OmissionCollector<'_>,
     ) -> Result<ServerHeaders, ResolveError> {
         let mut wanted: Vec<(&str, HeaderName, &ConfigValue)> = Vec::new();
         for (written, value) in &endpoint.headers {
-            let part = Part::Header(written);
+            let part = OmittedPart::Header(written);
             match headers::name(written) {
                 Ok(name) => wanted.push((written, name, value)),
-                Err(why @ HeaderFlaw::Reserved) => notes.left_out(part, &why, "remove it"),
-                Err(why) => notes.unresolved(part, &why, "correct the name")?,
+                Err(why @ HeaderError::Reserved) => omissions.add(part, &why, "remove it"),
+                Err(why) => omissions.add_unresolved(part, &why, "correct the name")?,
             }
         }
         let own = wanted.iter().find(|(_, name, _)| *name == AUTHORIZATION);
-        let own = own.map(|(written, _, _)| Part::Header(written));
+        let own = own.map(|(written, _, _)| OmittedPart::Header(written));
         let mut current = HeaderMap::new();
-        if let Some(token) = self.token(server, own, notes) {
+        if let Some(token) = self.token(server, own, omissions) {
             match headers::bearer(&token) {
                 Ok(value) => drop(current.insert(AUTHORIZATION, value)),
-                Err(why) => notes.left_out(Part::Credential, &why, "store it again"),
+                Err(why) => omissions.add(OmittedPart::Credential, &why, "store it again"),
             }
         }
         let all = join_all(wanted.iter().map(|(_, _, value)| self.value(value, server))).await;
-        let mut printed = Vec::new();
+        let mut from_commands = Vec::new();
         for ((written, name, value), text) in wanted.into_iter().zip(all) {
-            let part = Part::Header(written);
+            let part = OmittedPart::Header(written);
             if let ConfigValue::Command(command) = value {
-                printed.push((name.clone(), values::key(command, server)));
+                from_commands.push((name.clone(), values::key(command, server)));
             }
             match text.map(|text| headers::value(&text)) {
                 Ok(Ok(value)) => drop(current.insert(name, value)),
                 Ok(Err(why)) => {
-                    notes.unresolved(part, &why, "check that it is one line of text")?;
+                    omissions.add_unresolved(part, &why, "check that it is one line of text")?;
                 }
-                Err(why) => notes.unresolved(part, &why, why.hint())?,
+                Err(why) => omissions.add_unresolved(part, &why, why.hint())?,
             }
         }
-        let stored = own
-            .is_none()
-            .then(|| Stored { server: Arc::clone(server), store: Arc::clone(&self.credentials) });
-        let (current, commands) = (Mutex::new(Sent::new(current)), self.commands.clone());
-        Ok(ServerHeaders { current, printed, commands, stored })
+        let token_source = own.is_none().then(|| TokenSource {
+            server: Arc::clone(server),
+            store: Arc::clone(&self.credentials),
+        });
+        let (current, commands) = (Mutex::new(SentHeaders::new(current)), self.commands.clone());
+        Ok(ServerHeaders { current, from_commands, commands, token_source })
     }
 
-    async fn value(&self, value: &ConfigValue, server: &Ready) -> Result<Secret, Unresolved> {
+    async fn value(
+        &self,
+        value: &ConfigValue,
+        server: &TrustedServer,
+    ) -> Result<Secret, UnresolvedValue> {
         values::resolve(value, server, &self.env, &self.commands).await
     }
 
     /// Returns the token of the stored credential. What the entry says itself wins.
     fn token(
         &self,
-        server: &Ready,
-        own: Option<Part<'_>>,
-        notes: &mut Notes<'_>,
+        server: &TrustedServer,
+        own: Option<OmittedPart<'_>>,
+        omissions: &mut OmissionCollector<'_>,
     ) -> Option<Secret> {
         if let Some(own) = own {
             if server.spec.auth.is_some() {
                 let why = format!("the entry has its own {own}");
-                notes.left_out(Part::Credential, &why, "keep that, or \"auth\", but not both");
+                omissions.add(
+                    OmittedPart::Credential,
+                    &why,
+                    "keep that, or \"auth\", but not both",
+                );
             }
             return None;
         }
-        credentials::token(server, &*self.credentials).unwrap_or_else(|why| {
-            notes.left_out(Part::Credential, &why, why.hint());
+        credentials::find_token(server, &*self.credentials).unwrap_or_else(|why| {
+            omissions.add(OmittedPart::Credential, &why, why.hint());
             None
         })
     }
 
     /// Finds the program through the PATH, or by its path from the folder in which it will run.
-    fn find(&self, server: &Ready, launch: &LaunchCommand, env: &Env) -> Option<PathBuf> {
+    fn find_program(
+        &self,
+        server: &TrustedServer,
+        launch: &LaunchCommand,
+        env: &Env,
+    ) -> Option<PathBuf> {
         let name = launch.command.expose();
         if server.level == Level::Builtin && name == "wharf" && self.own_program.is_some() {
             return self.own_program.clone();
@@ -292,11 +306,11 @@ impl Resolver {
         command::find(name, env, server.folder.as_deref()?)
     }
 
-    fn not_found(&self, server: &Ready, launch: &LaunchCommand) -> ResolveError {
+    fn not_found(&self, server: &TrustedServer, launch: &LaunchCommand) -> ResolveError {
         let name = launch.command.expose();
-        let command = server.place.command.clone();
+        let command = server.written.command.clone();
         let is_path = name.contains(std::path::is_separator);
-        let folder = server.folder.as_deref().unwrap_or(&server.commands_in);
+        let folder = server.folder.as_deref().unwrap_or(&server.command_folder);
         if is_path && self.env.path_from(name, folder).is_file() {
             ResolveError::NotExecutable { command }
         } else {

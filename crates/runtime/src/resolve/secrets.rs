@@ -11,7 +11,7 @@ use wharf_protocol::redact::Redactor;
 use wharf_protocol::view::ListEntry;
 
 use super::authorizer::ServerHeaders;
-use super::hidden::Hidden;
+use super::secret_texts::SecretTexts;
 
 /// Members by which something is called or fetched: without them it could not be used.
 const IDENTIFIERS: [&str; 3] = ["name", "uri", "uriTemplate"];
@@ -22,17 +22,17 @@ const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 /// The secrets of one connection; the default has none.
 #[derive(Default)]
 pub(crate) struct Secrets {
-    given: Hidden,
+    texts: SecretTexts,
     /// What is sent changes when it is renewed.
     headers: Option<Arc<ServerHeaders>>,
     /// What was made of them, once somebody needed it.
-    made: Mutex<Option<Made>>,
+    redactors: Mutex<Option<Redactors>>,
 }
 
 #[derive(Clone)]
-struct Made {
+struct Redactors {
     /// The headers that it was made for.
-    sent: Option<Arc<Hidden>>,
+    sent: Option<Arc<SecretTexts>>,
     /// Finds everything.
     all: Redactor,
     /// Finds what is certain to be a secret.
@@ -41,78 +41,79 @@ struct Made {
 
 impl Secrets {
     #[cfg(test)]
-    pub(crate) fn of_texts(texts: &[&str]) -> Self {
-        let mut given = Hidden::default();
-        for text in texts {
-            given.value(text, super::hidden::Certainty::Certain);
+    pub(crate) fn of_texts(strings: &[&str]) -> Self {
+        let mut texts = SecretTexts::default();
+        for text in strings {
+            texts.value(text, super::secret_texts::Certainty::Certain);
         }
-        Self { given, ..Self::default() }
+        Self { texts, ..Self::default() }
     }
 
     /// Knows what a program was given.
-    pub(super) fn of_program(given: Hidden) -> Self {
-        Self { given, ..Self::default() }
+    pub(super) fn of_program(texts: SecretTexts) -> Self {
+        Self { texts, ..Self::default() }
     }
 
     /// Knows what is secret in an address, and all headers that are sent to it.
     pub(super) fn of_address(url: &str, headers: &Arc<ServerHeaders>) -> Self {
-        let mut given = Hidden::default();
-        given.url(url);
-        Self { given, headers: Some(Arc::clone(headers)), made: Mutex::default() }
+        let mut texts = SecretTexts::default();
+        texts.url(url);
+        Self { texts, headers: Some(Arc::clone(headers)), redactors: Mutex::default() }
     }
 
     /// Returns what finds all of them.
     pub(crate) fn redactor(&self) -> Redactor {
-        self.made().all
+        self.redactors().all
     }
 
     /// Returns a text with a mask in place of each secret.
-    pub(crate) fn hide(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         self.redactor().redact(text).into_owned()
     }
 
-    /// Like [`Secrets::hide`], but of a long text only about the first `most` characters, and never
+    /// Like [`Secrets::redact`], but of a long text only about the first `most` characters, and never
     /// more. The rest costs nothing, however long it is.
-    pub(crate) fn hide_in_start(&self, text: &str, most: usize) -> String {
+    pub(crate) fn redact_start(&self, text: &str, most: usize) -> String {
         self.redactor().redact_start(text, most)
     }
 
     /// Returns a value with a mask in place of each secret.
-    pub(crate) fn hide_in_json(&self, json: Json) -> Json {
-        in_json(&self.made().all, json)
+    pub(crate) fn redact_json(&self, json: Json) -> Json {
+        in_json(&self.redactors().all, json)
     }
 
     /// Does the same with those alone that are certain to be secrets.
-    pub(crate) fn hide_certain_in_json(&self, json: Json) -> Json {
-        in_json(&self.made().certain, json)
+    pub(crate) fn redact_certain_in_json(&self, json: Json) -> Json {
+        in_json(&self.redactors().certain, json)
     }
 
     /// Redacts what a server says about the things that it offers. What they are called by stays, and
     /// in schemas what is not certain to be a secret.
-    pub(crate) fn hide_in_entries<T: ListEntry>(&self, entries: &mut [T]) {
-        let made = self.made();
-        if made.all.is_empty() {
+    pub(crate) fn redact_entries<T: ListEntry>(&self, entries: &mut [T]) {
+        let redactors = self.redactors();
+        if redactors.all.is_empty() {
             return;
         }
         for entry in entries {
-            if let Some(read) = made.definition(entry.raw()).and_then(|raw| T::read(raw).ok()) {
+            if let Some(read) = redactors.definition(entry.raw()).and_then(|raw| T::read(raw).ok())
+            {
                 *entry = read;
             }
         }
     }
 
-    fn made(&self) -> Made {
+    fn redactors(&self) -> Redactors {
         let sent = self.headers.as_ref().map(|headers| headers.secrets());
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |made: &&mut Made| match (&made.sent, &sent) {
+        let mut redactors = self.redactors.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |redactors: &&mut Redactors| match (&redactors.sent, &sent) {
             (Some(before), Some(now)) => Arc::ptr_eq(before, now),
             (before, now) => before.is_none() && now.is_none(),
         };
-        if let Some(made) = made.as_mut().filter(is_same) {
-            return made.clone();
+        if let Some(redactors) = redactors.as_mut().filter(is_same) {
+            return redactors.clone();
         }
-        let (all, certain) = self.given.redactors(sent.as_deref());
-        made.insert(Made { sent, all, certain }).clone()
+        let (all, certain) = self.texts.redactors(sent.as_deref());
+        redactors.insert(Redactors { sent, all, certain }).clone()
     }
 }
 
@@ -123,7 +124,7 @@ fn in_json(redactor: &Redactor, json: Json) -> Json {
     redactor.redact_json(json.as_str()).parse().unwrap_or_else(|_| Json::null())
 }
 
-impl Made {
+impl Redactors {
     /// Returns a definition without secrets; nothing if there are none in it.
     fn definition(&self, raw: &Json) -> Option<Json> {
         if !self.all.finds_in(raw.as_str()) {
@@ -155,23 +156,24 @@ impl fmt::Debug for Secrets {
 
 #[cfg(test)]
 mod tests {
-    use wharf_protocol::view::Tool;
+    use wharf_protocol::view::ToolDefinition;
 
-    use super::super::hidden::Certainty;
+    use super::super::secret_texts::Certainty;
     use super::*;
 
     fn secrets() -> Secrets {
-        let mut given = Hidden::default();
-        given.value("tiger-4711", Certainty::Certain);
-        given.value("eu-west-1", Certainty::Likely);
-        Secrets::of_program(given)
+        let mut texts = SecretTexts::default();
+        texts.value("tiger-4711", Certainty::Certain);
+        texts.value("eu-west-1", Certainty::Likely);
+        Secrets::of_program(texts)
     }
 
     #[test]
-    fn a_definition_keeps_its_name_and_what_its_schema_needs() {
+    fn a_redacted_definition_keeps_its_name_and_the_values_its_schema_needs() {
         let raw = r#"{"name":"tiger-4711","n":1.00,"description":"in eu-west-1 with tiger-4711","inputSchema":{"type":"object","x":"tiger-4711","enum":["eu-west-1"]}}"#;
-        let mut tools: Vec<Tool> = vec![Tool::read(raw.parse().unwrap()).unwrap()];
-        secrets().hide_in_entries(&mut tools);
+        let mut tools: Vec<ToolDefinition> =
+            vec![ToolDefinition::read(raw.parse().unwrap()).unwrap()];
+        secrets().redact_entries(&mut tools);
         assert_eq!(
             tools[0].raw().as_str(),
             r#"{"name":"tiger-4711","n":1.00,"description":"in ••• with •••","inputSchema":{"type":"object","x":"•••","enum":["eu-west-1"]}}"#
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_show_nothing() {
+    fn debug_output_of_secrets_is_empty() {
         assert!(!format!("{:?}", secrets()).contains("tiger"));
     }
 }

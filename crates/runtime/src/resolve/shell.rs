@@ -18,16 +18,16 @@ use wharf_protocol::transport::process::{
 use super::environment;
 
 /// How long a command may take.
-const LIMIT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much a command may print.
-const MOST: usize = 64 * 1024;
+const MAX_OUTPUT: usize = 64 * 1024;
 
 /// How long the rest of the output may take once the command has exited.
-const REST: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Ends what is left without patience: we have what we wanted, or waited long enough.
-const AT_ONCE: GracePeriod = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
+const NO_GRACE: GracePeriod = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
 
 /// Why a command gave no value. It never holds what the command or its output says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,11 +38,11 @@ pub(super) enum CommandFailure {
     Signalled(i32),
     #[error("command ended, and the system does not say how")]
     Unknown,
-    #[error("command took longer than {} s", LIMIT.as_secs())]
+    #[error("command took longer than {} s", TIMEOUT.as_secs())]
     TimedOut,
     #[error("command printed nothing")]
-    Nothing,
-    #[error("command printed more than {} KiB", MOST / 1024)]
+    NoOutput,
+    #[error("command printed more than {} KiB", MAX_OUTPUT / 1024)]
     TooMuch,
     #[error("command printed something that is no text")]
     NotText,
@@ -60,18 +60,18 @@ pub(super) async fn run(
     tracker: &TaskTracker,
 ) -> Result<Secret, CommandFailure> {
     let mut launch = in_shell(command, env);
-    launch.environment = environment::whole(env);
+    launch.environment = environment::full_environment(env);
     launch.folder = Some(folder.to_owned());
-    let deadline = Instant::now() + LIMIT;
+    let deadline = Instant::now() + TIMEOUT;
     let started = timeout_at(deadline, Process::start(launch, tracker, None)).await;
     let started = started.map_err(|_| CommandFailure::TimedOut)?;
     let mut process = started.map_err(|error| not_started(&error))?;
     let printed = timeout_at(deadline, output(&mut process)).await;
-    process.end(AT_ONCE).await;
+    process.end(NO_GRACE).await;
     let printed = printed.map_err(|_| CommandFailure::TimedOut)??;
     let text = String::from_utf8(printed).map_err(|_| CommandFailure::NotText)?;
     let text = text.trim();
-    if text.is_empty() { Err(CommandFailure::Nothing) } else { Ok(Secret::new(text)) }
+    if text.is_empty() { Err(CommandFailure::NoOutput) } else { Ok(Secret::new(text)) }
 }
 
 fn in_shell(command: &Secret, env: &Env) -> ProcessLaunch {
@@ -106,7 +106,7 @@ async fn output(process: &mut Process) -> Result<Vec<u8>, CommandFailure> {
     check(status)?;
     // Something in the background may keep the output open for ever, so what the command itself
     // has printed is all we wait for.
-    match timeout(REST, read_all(&mut stdout, &mut printed)).await {
+    match timeout(DRAIN_TIMEOUT, read_all(&mut stdout, &mut printed)).await {
         Ok(read) => read?,
         Err(_still_open) => {}
     }
@@ -121,7 +121,7 @@ async fn read_all(
     loop {
         match stdout.read_buf(printed).await {
             Ok(0) => return Ok(()),
-            Ok(_) if printed.len() > MOST => return Err(CommandFailure::TooMuch),
+            Ok(_) if printed.len() > MAX_OUTPUT => return Err(CommandFailure::TooMuch),
             Ok(_) => {}
             Err(_) => return Err(CommandFailure::Unreadable),
         }

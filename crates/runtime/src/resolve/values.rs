@@ -6,13 +6,13 @@
 
 use wharf_config::{ConfigValue, Env, Secret};
 
-use super::commands::{CommandKey, Commands};
+use super::command_cache::{CommandCache, CommandKey};
 use super::shell::CommandFailure;
-use crate::gate::Ready;
+use crate::trust_gate::TrustedServer;
 
 /// Why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unresolved {
+pub(super) enum UnresolvedValue {
     #[error(transparent)]
     Command(#[from] CommandFailure),
     #[error("a placeholder in it has no value")]
@@ -21,7 +21,7 @@ pub(super) enum Unresolved {
     Variable,
 }
 
-impl Unresolved {
+impl UnresolvedValue {
     /// Says what to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
@@ -37,23 +37,23 @@ impl Unresolved {
 /// Returns the text of a value. Dropping the future ends a command that it started.
 pub(super) async fn resolve(
     value: &ConfigValue,
-    server: &Ready,
+    server: &TrustedServer,
     env: &Env,
-    commands: &Commands,
-) -> Result<Secret, Unresolved> {
+    commands: &CommandCache,
+) -> Result<Secret, UnresolvedValue> {
     match value {
         ConfigValue::NameOrLiteral(text) => {
             let variable = env.nonempty_variable(text.expose());
             Ok(variable.map_or_else(|| text.clone(), Secret::new))
         }
-        ConfigValue::Unset(_) if server.spec.policy.strict => Err(Unresolved::Placeholder),
-        ConfigValue::LeftOut(_) => Err(Unresolved::Variable),
+        ConfigValue::Unset(_) if server.spec.policy.strict => Err(UnresolvedValue::Placeholder),
+        ConfigValue::LeftOut(_) => Err(UnresolvedValue::Variable),
         ConfigValue::Literal(text) | ConfigValue::Unset(text) => Ok(text.clone()),
         ConfigValue::Command(command) => Ok(commands.value(&key(command, server)).await?),
     }
 }
 
 /// Returns under which key the output of a server's command is remembered.
-pub(super) fn key(command: &Secret, server: &Ready) -> CommandKey {
-    CommandKey { folder: server.commands_in.clone(), command: command.clone() }
+pub(super) fn key(command: &Secret, server: &TrustedServer) -> CommandKey {
+    CommandKey { folder: server.command_folder.clone(), command: command.clone() }
 }

@@ -20,14 +20,14 @@ use super::record_keys::RecordKey;
 pub(super) const FILE: &str = "attempts.json";
 
 /// How long a record counts.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How old a record may be before it is written again although nothing has changed.
-const RENEWED_AFTER: Duration = Duration::from_secs(60);
+const REWRITE_AFTER: Duration = Duration::from_secs(60);
 
 /// How many records are kept, and how many characters of a reason.
-const MOST_RECORDS: usize = 1_000;
-const MOST_ERROR: usize = 300;
+const MAX_RECORDS: usize = 1_000;
+const MAX_ERROR_LENGTH: usize = 300;
 
 /// How the last attempt to connect to a server ended, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,27 +48,27 @@ impl LastAttempt {
     /// Notes an attempt that ended just now.
     pub(crate) fn now(error: Option<&str>) -> Self {
         let at = time_at(seconds(SystemTime::now()));
-        Self { at, error: error.map(|error| clip(error, MOST_ERROR)) }
+        Self { at, error: error.map(|error| clip(error, MAX_ERROR_LENGTH)) }
     }
 
     /// Reads a record; nothing if it is malformed, too old, or from the future: then it was written by
     /// a wrong clock.
     pub(super) fn read(record: &Json) -> Option<Self> {
-        let record: Record = record.to()?;
+        let record: AttemptRecord = record.to()?;
         let age = seconds(SystemTime::now()).checked_sub(record.at)?;
-        let error = record.error.map(|error| clip(&error, MOST_ERROR));
-        (age <= KEPT.as_secs()).then(|| Self { at: time_at(record.at), error })
+        let error = record.error.map(|error| clip(&error, MAX_ERROR_LENGTH));
+        (age <= MAX_AGE.as_secs()).then(|| Self { at: time_at(record.at), error })
     }
 
     /// Tells whether writing this one would change nothing that matters.
-    fn is_covered_by(&self, earlier: &Self) -> bool {
-        let is_recent = seconds(self.at).abs_diff(seconds(earlier.at)) < RENEWED_AFTER.as_secs();
+    fn is_redundant_after(&self, earlier: &Self) -> bool {
+        let is_recent = seconds(self.at).abs_diff(seconds(earlier.at)) < REWRITE_AFTER.as_secs();
         is_recent && self.error == earlier.error
     }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+struct AttemptRecord {
     server: String,
     /// Seconds since 1970.
     at: u64,
@@ -78,24 +78,24 @@ struct Record {
 
 /// The attempts to connect to the servers of one person.
 #[derive(Debug)]
-pub(crate) struct Attempts {
+pub(crate) struct AttemptsFile {
     file: Option<RecordFile>,
 }
 
 /// The attempts that were found in the file.
 #[derive(Debug, Default)]
-pub(crate) struct KnownAttempts(Arc<Records>);
+pub(crate) struct LoadedAttempts(Arc<Records>);
 
-impl Attempts {
+impl AttemptsFile {
     /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
         Self { file: folder.map(|folder| RecordFile::new(folder.join(FILE))) }
     }
 
     /// Reads what there is.
-    pub(crate) fn load(&self) -> KnownAttempts {
+    pub(crate) fn load(&self) -> LoadedAttempts {
         let records = self.file.as_ref().and_then(|file| file.load().ok());
-        KnownAttempts(records.unwrap_or_default())
+        LoadedAttempts(records.unwrap_or_default())
     }
 
     /// Writes how attempts ended, in the order in which they did, unless that is known already. A
@@ -105,7 +105,8 @@ impl Attempts {
         let known = self.load();
         // A person who runs one command after the other need not write the same every time.
         let is_known = |(key, attempt): &(RecordKey, LastAttempt)| {
-            key.hash.is_none() || known.get(key).is_some_and(|known| attempt.is_covered_by(&known))
+            key.hash.is_none()
+                || known.get(key).is_some_and(|known| attempt.is_redundant_after(&known))
         };
         if attempts.iter().all(is_known) {
             return;
@@ -115,7 +116,7 @@ impl Attempts {
             for (key, attempt) in attempts {
                 put(records, key, attempt);
             }
-            records.keep_newest(MOST_RECORDS);
+            records.keep_newest(MAX_RECORDS);
         });
         if let Err(error) = written {
             tracing::debug!(%error, "could not keep how attempts to connect ended");
@@ -123,7 +124,7 @@ impl Attempts {
     }
 }
 
-impl KnownAttempts {
+impl LoadedAttempts {
     /// Returns how the last attempt to connect to a server ended.
     pub(crate) fn get(&self, key: &RecordKey) -> Option<LastAttempt> {
         LastAttempt::read(self.0.get(key.hash.as_deref()?)?)
@@ -139,7 +140,7 @@ fn put(records: &mut Records, key: &RecordKey, attempt: &LastAttempt) {
     let Some(hash) = &key.hash else { return };
     let earlier = records.get(hash).and_then(LastAttempt::read);
     let (server, error) = (key.server.clone(), attempt.error.clone());
-    let record = Json::encode(&Record { server, at: seconds(attempt.at), error });
+    let record = Json::encode(&AttemptRecord { server, at: seconds(attempt.at), error });
     if let (Ok(record), false) = (record, earlier.is_some_and(|it| it.at > attempt.at)) {
         records.put(hash, record);
     }
@@ -153,17 +154,17 @@ mod tests {
     use wharf_config::Secret;
     use wharf_config::store::private_file;
 
-    use super::super::folder_lock::LOCK_WAIT;
+    use super::super::folder_lock::LOCK_TIMEOUT;
     use super::super::tool_cache::{ToolCache, clear_cache};
     use super::*;
     use crate::store::server_identity::ServerIdentity;
 
-    struct Place {
+    struct TestCache {
         folder: tempfile::TempDir,
         cache: ToolCache,
     }
 
-    impl Place {
+    impl TestCache {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let cache = ToolCache::open(Some(folder.path().join("cache")));
@@ -174,8 +175,8 @@ mod tests {
             self.folder.path().join("cache")
         }
 
-        fn open(&self) -> Attempts {
-            Attempts::open(Some(&self.folder()))
+        fn open(&self) -> AttemptsFile {
+            AttemptsFile::open(Some(&self.folder()))
         }
 
         fn key(&self, server: &str) -> RecordKey {
@@ -188,11 +189,11 @@ mod tests {
 
         fn store_all(&self, attempts: &[(RecordKey, LastAttempt)]) {
             let folder = self.folder();
-            self.open().store(&FolderLock::new(Some(&folder), LOCK_WAIT), attempts);
+            self.open().store(&FolderLock::new(Some(&folder), LOCK_TIMEOUT), attempts);
         }
 
         /// Shows an entry as its age, rounded to ten seconds, and its error.
-        fn shown(&self, server: &str) -> Option<(u64, Option<String>)> {
+        fn render(&self, server: &str) -> Option<(u64, Option<String>)> {
             let last = self.open().load().get(&self.key(server))?;
             let age = seconds(SystemTime::now()) - seconds(last.at);
             Some((age / 10 * 10, last.error))
@@ -215,117 +216,120 @@ mod tests {
 
     #[test]
     fn the_last_attempt_counts() {
-        let place = Place::new();
-        assert_eq!(place.shown("a"), None);
-        place.store("a", 200, Some("x not found"));
-        place.store("b", 300, None);
-        assert_eq!(place.shown("a"), Some((200, Some("x not found".to_owned()))));
-        assert_eq!(place.shown("b"), Some((300, None)));
-        place.store("a", 100, None);
-        assert_eq!(place.shown("a"), Some((100, None)));
+        let test = TestCache::new();
+        assert_eq!(test.render("a"), None);
+        test.store("a", 200, Some("x not found"));
+        test.store("b", 300, None);
+        assert_eq!(test.render("a"), Some((200, Some("x not found".to_owned()))));
+        assert_eq!(test.render("b"), Some((300, None)));
+        test.store("a", 100, None);
+        assert_eq!(test.render("a"), Some((100, None)));
         // Who tried before but comes to write it only now does not count.
-        place.store("a", 150, Some("late"));
-        assert_eq!(place.shown("a"), Some((100, None)));
-        assert!(place.open().load().get(&place.key("b")).unwrap().is_ok());
+        test.store("a", 150, Some("late"));
+        assert_eq!(test.render("a"), Some((100, None)));
+        assert!(test.open().load().get(&test.key("b")).unwrap().is_ok());
     }
 
     #[test]
     fn the_same_outcome_within_a_minute_is_not_written_again() {
-        let place = Place::new();
-        place.store("a", 50, Some("no"));
-        let before = place.bytes();
-        place.store("a", 0, Some("no"));
-        assert_eq!(place.bytes(), before);
-        place.store("a", 0, None);
-        assert_eq!(place.shown("a"), Some((0, None)));
-        place.store("b", 120, None);
-        place.store("b", 30, None);
-        assert_eq!(place.shown("b"), Some((30, None)));
+        let test = TestCache::new();
+        test.store("a", 50, Some("no"));
+        let before = test.bytes();
+        test.store("a", 0, Some("no"));
+        assert_eq!(test.bytes(), before);
+        test.store("a", 0, None);
+        assert_eq!(test.render("a"), Some((0, None)));
+        test.store("b", 120, None);
+        test.store("b", 30, None);
+        assert_eq!(test.render("b"), Some((30, None)));
     }
 
     #[test]
-    fn what_is_old_or_from_the_future_is_forgotten() {
-        let place = Place::new();
-        place.store("old", KEPT.as_secs() + 60, None);
-        place.store("nearly", KEPT.as_secs() - 60, None);
-        assert_eq!(place.shown("old"), None);
-        assert!(place.shown("nearly").is_some());
+    fn old_and_future_records_are_ignored() {
+        let test = TestCache::new();
+        test.store("old", MAX_AGE.as_secs() + 60, None);
+        test.store("nearly", MAX_AGE.as_secs() - 60, None);
+        assert_eq!(test.render("old"), None);
+        assert!(test.render("nearly").is_some());
         let future = SystemTime::now() + Duration::from_secs(3600);
-        place.store_all(&[(place.key("future"), LastAttempt { at: future, error: None })]);
-        assert_eq!(place.shown("future"), None);
-        place.store("future", 0, Some("no"));
-        assert_eq!(place.shown("future"), Some((0, Some("no".to_owned()))));
-        let text = String::from_utf8(place.bytes()).unwrap();
+        test.store_all(&[(test.key("future"), LastAttempt { at: future, error: None })]);
+        assert_eq!(test.render("future"), None);
+        test.store("future", 0, Some("no"));
+        assert_eq!(test.render("future"), Some((0, Some("no".to_owned()))));
+        let text = String::from_utf8(test.bytes()).unwrap();
         assert_eq!(text.matches("\"at\"").count(), 2, "{text}");
     }
 
     #[test]
     fn a_damaged_file_counts_as_empty_and_is_replaced() {
-        let place = Place::new();
-        place.store("a", 0, None);
-        let path = place.folder().join(FILE);
-        let whole = String::from_utf8(place.bytes()).unwrap();
+        let test = TestCache::new();
+        test.store("a", 0, None);
+        let path = test.folder().join(FILE);
+        let whole = String::from_utf8(test.bytes()).unwrap();
         let later = whole.replace("\"version\":1", "\"version\":2");
         let long = format!("{whole}{}", " ".repeat(17 << 20));
         for text in ["", "{", "[]", &whole[..whole.len() - 1], &later, &long] {
             private_file::replace(&path, text.as_bytes()).unwrap();
-            assert_eq!(place.shown("a"), None);
-            assert!(place.open().load().is_empty());
+            assert_eq!(test.render("a"), None);
+            assert!(test.open().load().is_empty());
         }
         private_file::replace(&path, b"\xff\xff").unwrap();
-        place.store("b", 0, None);
-        assert_eq!((place.shown("a"), place.shown("b")), (None, Some((0, None))));
+        test.store("b", 0, None);
+        assert_eq!((test.render("a"), test.render("b")), (None, Some((0, None))));
     }
 
     #[test]
-    fn there_is_a_limit_to_entries_and_to_reasons() {
-        let place = Place::new();
-        let many: Vec<_> = (0..MOST_RECORDS as u64 + 5)
-            .map(|number| (place.key(&number.to_string()), ended(2_000 - number, Some("no"))))
+    fn records_and_error_texts_are_limited() {
+        let test = TestCache::new();
+        let many: Vec<_> = (0..MAX_RECORDS as u64 + 5)
+            .map(|number| (test.key(&number.to_string()), ended(2_000 - number, Some("no"))))
             .collect();
-        place.store_all(&many);
-        assert_eq!(place.open().load().0.iter().count(), MOST_RECORDS);
-        assert_eq!((place.shown("4"), place.shown("5").is_some()), (None, true));
-        place.store("a", 0, Some(&"\u{1b}é".repeat(500)));
-        let shown = place.shown("a").unwrap().1.unwrap();
-        assert!(shown.chars().count() <= MOST_ERROR && shown.starts_with("\\u{1b}é"), "{shown}");
+        test.store_all(&many);
+        assert_eq!(test.open().load().0.iter().count(), MAX_RECORDS);
+        assert_eq!((test.render("4"), test.render("5").is_some()), (None, true));
+        test.store("a", 0, Some(&"\u{1b}é".repeat(500)));
+        let shown = test.render("a").unwrap().1.unwrap();
+        assert!(
+            shown.chars().count() <= MAX_ERROR_LENGTH && shown.starts_with("\\u{1b}é"),
+            "{shown}"
+        );
     }
 
     #[test]
-    fn two_processes_do_not_lose_what_the_other_wrote() {
-        let place = Place::new();
+    fn concurrent_writers_keep_the_records_of_the_others() {
+        let test = TestCache::new();
         std::thread::scope(|scope| {
             for name in ["x", "y"] {
-                let place = &place;
+                let test = &test;
                 scope.spawn(move || {
                     for round in 0..20 {
-                        place.store(&format!("{name}{round}"), 0, None);
+                        test.store(&format!("{name}{round}"), 0, None);
                     }
                 });
             }
         });
-        assert_eq!(place.open().load().0.iter().count(), 40);
+        assert_eq!(test.open().load().0.iter().count(), 40);
     }
 
     #[test]
-    fn clearing_the_cache_forgets_the_attempts_too() {
-        let place = Place::new();
-        place.store("a", 0, None);
-        place.store("b", 0, Some("no"));
-        assert_eq!(clear_cache(&place.folder()).unwrap(), 2);
-        assert_eq!(place.shown("a"), None);
-        assert_eq!(clear_cache(&place.folder()).unwrap(), 0);
+    fn clearing_the_cache_removes_the_attempts() {
+        let test = TestCache::new();
+        test.store("a", 0, None);
+        test.store("b", 0, Some("no"));
+        assert_eq!(clear_cache(&test.folder()).unwrap(), 2);
+        assert_eq!(test.render("a"), None);
+        assert_eq!(clear_cache(&test.folder()).unwrap(), 0);
     }
 
     #[test]
-    fn without_a_folder_nothing_is_kept_and_nothing_fails() {
-        let attempts = Attempts::open(None);
+    fn without_a_folder_nothing_is_stored_and_nothing_fails() {
+        let attempts = AttemptsFile::open(None);
         let key = key(&ToolCache::open(None), "server");
-        attempts.store(&FolderLock::new(None, LOCK_WAIT), &[(key.clone(), ended(0, None))]);
+        attempts.store(&FolderLock::new(None, LOCK_TIMEOUT), &[(key.clone(), ended(0, None))]);
         assert_eq!(attempts.load().get(&key), None);
-        let place = Place::new();
-        private_file::replace(&place.folder(), b"a file, not a folder").unwrap();
-        place.store("a", 0, None);
-        assert_eq!(place.shown("a"), None);
+        let test = TestCache::new();
+        private_file::replace(&test.folder(), b"a file, not a folder").unwrap();
+        test.store("a", 0, None);
+        assert_eq!(test.render("a"), None);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use wharf_config::store::{WriteLock, private_file};
 
 /// How long a change waits for those of other processes.
-pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The lock of a folder, which is made if it is missing.
 ///
@@ -45,10 +45,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_lasts_and_is_waited_for_once() {
+    fn a_lock_is_held_until_drop_and_is_waited_for_once() {
         let folder = tempfile::tempdir().unwrap();
         let lock = |wait| FolderLock::new(Some(folder.path()), wait);
-        let first = lock(LOCK_WAIT);
+        let first = lock(LOCK_TIMEOUT);
         first.take().unwrap();
         first.take().unwrap();
         let wait = Duration::from_millis(50);
@@ -59,6 +59,6 @@ mod tests {
         assert!(second.take().is_err());
         assert!(began.elapsed() < wait);
         lock(Duration::ZERO).take().unwrap();
-        assert!(FolderLock::new(None, LOCK_WAIT).take().is_err());
+        assert!(FolderLock::new(None, LOCK_TIMEOUT).take().is_err());
     }
 }

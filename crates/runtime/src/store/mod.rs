@@ -7,7 +7,7 @@
 //! tool_cache    cache/tools.json         attempts      cache/attempts.json
 //! tool_names    cache/names.json         pins          pins/tools.json
 //! server_history  all of it for one runtime, with the write queue
-//! show            all records, for a person
+//! stored_records  all records, for a person
 //! ```
 
 pub(crate) mod attempts;
@@ -17,8 +17,8 @@ mod record_file;
 mod record_keys;
 pub(crate) mod server_history;
 pub(crate) mod server_identity;
-mod show;
+mod stored_records;
 pub(crate) mod tool_cache;
 pub(crate) mod tool_names;
 
-pub use show::{RecordKind, StoredRecord, StoredRecords, stored_records};
+pub use stored_records::{RecordKind, StoredRecord, StoredRecords, stored_records};

@@ -26,10 +26,10 @@ use super::folder_lock::FolderLock;
 const VERSION: &str = "1";
 
 /// How long damage counts. After that, nobody can tell what was lost.
-const DAMAGE_COUNTS: Duration = Duration::from_secs(90 * 24 * 3600);
+const DAMAGE_MAX_AGE: Duration = Duration::from_secs(90 * 24 * 3600);
 
 /// How many bytes the records of a file may have together, without what is around them.
-pub(super) const MOST_BYTES: usize = 14 << 20;
+pub(super) const MAX_BYTES: usize = 14 << 20;
 
 /// A file of records.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct RecordFile {
     path: PathBuf,
     is_durable: bool,
     /// What was last read, for as long as nobody replaces the file.
-    last_read: Mutex<Option<(Stamp, Arc<Records>)>>,
+    last_read: Mutex<Option<(FileStamp, Arc<Records>)>>,
 }
 
 /// The contents of a file.
@@ -67,7 +67,7 @@ impl RecordFile {
     /// Fails with [`io::ErrorKind::InvalidData`] if the file is damaged.
     pub(super) fn load(&self) -> io::Result<Arc<Records>> {
         let stamp = match fs::metadata(&self.path) {
-            Ok(about) => Stamp::of(&about),
+            Ok(about) => FileStamp::of(&about),
             Err(error) if is_missing(&error) => return Ok(Arc::default()),
             Err(error) => return Err(error),
         };
@@ -75,7 +75,7 @@ impl RecordFile {
         if let Some((_, records)) = last_read.as_ref().filter(|(known, _)| *known == stamp) {
             return Ok(Arc::clone(records));
         }
-        let text = store::read(&self.path).map_err(as_io)?;
+        let text = store::read(&self.path).map_err(into_io_error)?;
         let records = text.map_or_else(|| Some(Records::default()), Records::parse);
         let records = Arc::new(records.ok_or(io::ErrorKind::InvalidData)?);
         *last_read = Some((stamp, Arc::clone(&records)));
@@ -100,7 +100,7 @@ impl RecordFile {
         edit(&mut records);
         let text = records.to_text()?;
         let written = if self.is_durable && had_records {
-            private_file::write(&self.path, &text).map_err(as_io)
+            private_file::write(&self.path, &text).map_err(into_io_error)
         } else {
             private_file::replace(&self.path, text.as_bytes())
         };
@@ -140,9 +140,9 @@ impl Records {
     }
 
     /// Tells whether a record that is missing may have been lost.
-    pub(super) fn has_lost_records(&self) -> bool {
+    pub(super) fn may_have_lost_records(&self) -> bool {
         let age = |damaged| seconds(SystemTime::now()).saturating_sub(damaged);
-        self.damaged.is_some_and(|damaged| age(damaged) <= DAMAGE_COUNTS.as_secs())
+        self.damaged.is_some_and(|damaged| age(damaged) <= DAMAGE_MAX_AGE.as_secs())
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Json> {
@@ -181,12 +181,12 @@ impl Records {
         }
     }
 
-    /// Removes the oldest records until at most `count` are left, with at most [`MOST_BYTES`].
+    /// Removes the oldest records until at most `count` are left, with at most [`MAX_BYTES`].
     pub(super) fn keep_newest(&mut self, count: usize) {
         let mut bytes = self.bytes();
         let mut left = self.all.len();
         self.all.retain(|(key, record)| {
-            let is_over = left > count || bytes > MOST_BYTES;
+            let is_over = left > count || bytes > MAX_BYTES;
             if is_over {
                 left -= 1;
                 bytes -= key.len() + record.as_str().len();
@@ -230,13 +230,13 @@ pub(super) fn time_at(seconds: u64) -> SystemTime {
 
 /// Which file it is; one that was replaced has another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     bytes: u64,
     modified: Option<SystemTime>,
     inode: Option<u64>,
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(about: &Metadata) -> Self {
         #[cfg(unix)]
         let inode = Some(std::os::unix::fs::MetadataExt::ino(about));
@@ -250,7 +250,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn as_io(error: StoreError) -> io::Error {
+fn into_io_error(error: StoreError) -> io::Error {
     let is_damage = matches!(error.kind, StoreErrorKind::TooLarge | StoreErrorKind::NotUtf8 { .. });
     let kind = if is_damage { io::ErrorKind::InvalidData } else { io::ErrorKind::Other };
     io::Error::new(kind, error)
@@ -258,11 +258,11 @@ fn as_io(error: StoreError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::folder_lock::LOCK_WAIT;
+    use super::super::folder_lock::LOCK_TIMEOUT;
     use super::*;
 
     fn put_all(file: &RecordFile, records: &[(&str, &str)]) {
-        let lock = FolderLock::new(file.path.parent(), LOCK_WAIT);
+        let lock = FolderLock::new(file.path.parent(), LOCK_TIMEOUT);
         let edit = |all: &mut Records| {
             for (key, record) in records {
                 all.put(key, record.parse().unwrap());
@@ -272,7 +272,7 @@ mod tests {
     }
 
     /// Shows all records as `key=record`.
-    fn shown(file: &RecordFile) -> String {
+    fn render(file: &RecordFile) -> String {
         match file.load() {
             Ok(records) => {
                 let shown =
@@ -283,21 +283,21 @@ mod tests {
         }
     }
 
-    fn place() -> (tempfile::TempDir, PathBuf) {
+    fn test_path() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/records.json");
         (folder, path)
     }
 
     #[test]
-    fn records_come_back_and_the_newest_is_the_last() {
-        let (_folder, path) = place();
+    fn records_are_read_back_with_the_newest_last() {
+        let (_folder, path) = test_path();
         let file = RecordFile::new(path.clone());
-        assert_eq!(shown(&file), "");
+        assert_eq!(render(&file), "");
         put_all(&file, &[("a", r#"{"x":1e400}"#), ("b\"", "\"zwölf\"")]);
         put_all(&file, &[("c", "{}"), ("a", "[]")]);
         for file in [&file, &RecordFile::new(path.clone())] {
-            assert_eq!(shown(file), "b\"=\"zwölf\" c={} a=[]");
+            assert_eq!(render(file), "b\"=\"zwölf\" c={} a=[]");
         }
         insta::assert_snapshot!(fs::read_to_string(&path).unwrap(), @r#"
         {"version":1,"servers":{
@@ -307,14 +307,14 @@ mod tests {
         }}
         "#);
         assert_eq!(file.clear().unwrap().all.len(), 3);
-        assert_eq!(shown(&file), "");
+        assert_eq!(render(&file), "");
         assert!(file.clear().unwrap().is_empty());
     }
 
     #[test]
-    fn the_oldest_records_make_room() {
+    fn the_oldest_records_are_removed_first() {
         let mut records = Records::default();
-        let long = format!("\"{}\"", "x".repeat(MOST_BYTES / 2));
+        let long = format!("\"{}\"", "x".repeat(MAX_BYTES / 2));
         for (key, record) in [("a", "1"), ("b", &long), ("c", "3"), ("d", &long), ("e", "5")] {
             records.put(key, record.parse().unwrap());
         }
@@ -328,8 +328,8 @@ mod tests {
     }
 
     #[test]
-    fn twenty_writers_lose_nothing() {
-        let (_folder, path) = place();
+    fn twenty_writers_lose_no_record() {
+        let (_folder, path) = test_path();
         std::thread::scope(|scope| {
             for writer in 0..20 {
                 let file = RecordFile::new(path.clone());
@@ -344,8 +344,8 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_noticed_and_noted() {
-        let (_folder, path) = place();
+    fn damage_is_detected_and_recorded() {
+        let (_folder, path) = test_path();
         let file = RecordFile::new(path.clone());
         put_all(&file, &[("a", "1"), ("b", "{}")]);
         let whole = fs::read_to_string(&path).unwrap();
@@ -353,28 +353,28 @@ mod tests {
         let cut = (0..whole.len()).map(|length| &whole[..length]);
         for text in cut.chain([&*other, "[]"]) {
             private_file::replace(&path, text.as_bytes()).unwrap();
-            assert_eq!(shown(&file), "invalid data", "{text}");
+            assert_eq!(render(&file), "invalid data", "{text}");
         }
         private_file::replace(&path, b"\xff\xff").unwrap();
-        assert_eq!(shown(&file), "invalid data");
+        assert_eq!(render(&file), "invalid data");
         put_all(&file, &[("c", "3")]);
-        assert_eq!(shown(&file), "c=3");
-        assert!(file.load().unwrap().has_lost_records());
+        assert_eq!(render(&file), "c=3");
+        assert!(file.load().unwrap().may_have_lost_records());
         let whole = fs::read_to_string(&path).unwrap();
         let (_, rest) = whole.split_once("\"damaged\":").unwrap();
         let (damaged, _) = rest.split_once(',').unwrap();
-        let long_ago = seconds(SystemTime::now()) - DAMAGE_COUNTS.as_secs() - 60;
+        let long_ago = seconds(SystemTime::now()) - DAMAGE_MAX_AGE.as_secs() - 60;
         let later = whole.replace(damaged, &long_ago.to_string());
         private_file::replace(&path, later.as_bytes()).unwrap();
-        assert!(!file.load().unwrap().has_lost_records());
+        assert!(!file.load().unwrap().may_have_lost_records());
     }
 
     #[test]
-    fn what_is_not_a_file_is_neither_read_nor_replaced() {
-        let (_folder, path) = place();
+    fn a_folder_in_place_of_the_file_is_neither_read_nor_replaced() {
+        let (_folder, path) = test_path();
         fs::create_dir_all(&path).unwrap();
         let file = RecordFile::new(path.clone());
-        let lock = FolderLock::new(path.parent(), LOCK_WAIT);
+        let lock = FolderLock::new(path.parent(), LOCK_TIMEOUT);
         assert!(file.load().is_err() && file.change(&lock, |_| {}).is_err());
         assert!(path.is_dir());
     }

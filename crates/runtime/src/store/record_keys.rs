@@ -56,7 +56,7 @@ impl RecordKeys {
     /// Returns a hash of texts; nothing if there is no folder or no secret.
     pub(super) fn hash(&self, parts: &[&str]) -> Option<String> {
         let folder = self.folder.as_ref()?;
-        let secret = self.secret.get_or_init(|| secret_in(folder)).as_ref()?;
+        let secret = self.secret.get_or_init(|| read_or_create_secret(folder)).as_ref()?;
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes()).ok()?;
         for part in parts {
             // With its length in front, no part can be mistaken for the beginning of the next.
@@ -69,7 +69,7 @@ impl RecordKeys {
 
 /// Reads the secret of a folder, or makes one. A damaged one is replaced. One that cannot be read now
 /// stays: all records would be lost with it.
-fn secret_in(folder: &Path) -> Option<Secret> {
+fn read_or_create_secret(folder: &Path) -> Option<Secret> {
     let path = folder.join("key");
     if let Some(secret) = read_secret(&path).ok()? {
         return Some(secret);
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_have_equal_hashes_and_others_have_another() {
+    fn equal_texts_have_equal_hashes_and_different_texts_do_not() {
         let folder = tempfile::tempdir().unwrap();
         let open = || RecordKeys::new(Some(folder.path().join("cache")));
         let (one, other) = (open(), open());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_makes_no_secret() {
+    fn reading_creates_no_secret() {
         let folder = tempfile::tempdir().unwrap();
         let look = || RecordKeys::read_only(folder.path()).hash(&["a"]);
         assert_eq!(look(), None);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use wharf_config::{ConfigValue, Env, Secret, Transport};
 
-use crate::gate::{Ready, github_token};
+use crate::trust_gate::{TrustedServer, github_token};
 
 /// The identity of a server.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct ServerIdentity<'a> {
 
 impl<'a> ServerIdentity<'a> {
     /// Returns the identity of a server in an environment.
-    pub(crate) fn new(server: &'a Ready, env: &Env) -> Self {
+    pub(crate) fn new(server: &'a TrustedServer, env: &Env) -> Self {
         let name = server.spec.name.as_str();
         Self { name, configuration: configuration(server, env), credential: credential(server) }
     }
@@ -34,7 +34,7 @@ impl<'a> ServerIdentity<'a> {
 ///
 /// Variables are included with their values, because another token may be another account.
 /// Commands are included as written.
-fn configuration(server: &Ready, env: &Env) -> Secret {
+fn configuration(server: &TrustedServer, env: &Env) -> Secret {
     let mut text = IdentityText::default();
     match &server.spec.transport {
         Transport::Stdio(launch) => {
@@ -50,8 +50,8 @@ fn configuration(server: &Ready, env: &Env) -> Secret {
         }
     }
     let folder = server.folder.as_deref().unwrap_or(Path::new(""));
-    let commands_in = server.command_folder().unwrap_or(Path::new(""));
-    text.part(&folder.to_string_lossy()).part(&commands_in.to_string_lossy());
+    let command_folder = server.used_command_folder().unwrap_or(Path::new(""));
+    text.part(&folder.to_string_lossy()).part(&command_folder.to_string_lossy());
     let policy = &server.spec.policy;
     text.part(if policy.inherit_env { "whole" } else { "short" }).count(policy.pass_env.len());
     for name in &policy.pass_env {
@@ -66,7 +66,7 @@ fn configuration(server: &Ready, env: &Env) -> Secret {
 }
 
 /// Returns the reference and the account of a server's stored credential, never the token.
-fn credential(server: &Ready) -> String {
+fn credential(server: &TrustedServer) -> String {
     let id = server.spec.auth.as_ref().and_then(|auth| auth.credential_id.as_deref());
     format!("{id:?} {:?}", server.spec.account)
 }
@@ -111,7 +111,7 @@ mod tests {
     use wharf_config::{LoadOptions, Platform, load};
 
     use super::*;
-    use crate::gate::{Entry, plan};
+    use crate::trust_gate::{GateDecision, plan};
 
     fn env(home: &Path, servers: &str) -> Env {
         std::fs::create_dir_all(home.join("project/.git")).unwrap();
@@ -119,17 +119,17 @@ mod tests {
         env.with_variable("WHARF_MCP_SERVERS", format!("{{ {servers} }}"))
     }
 
-    fn server(env: &Env, name: &str) -> Arc<Ready> {
+    fn server(env: &Env, name: &str) -> Arc<TrustedServer> {
         let catalog = load(env, LoadOptions::default()).unwrap();
         let planned = plan(&catalog, env).into_iter().find(|own| own.name.as_str() == name);
-        let Some(Entry::Ready(server)) = planned.map(|planned| planned.entry) else {
+        let Some(GateDecision::Allowed(server)) = planned.map(|planned| planned.decision) else {
             panic!("\"{name}\" may not be connected");
         };
         server
     }
 
     #[test]
-    fn an_identity_follows_what_is_sent_and_shows_nothing() {
+    fn an_identity_depends_on_what_is_sent_and_shows_no_secret() {
         let home = tempfile::tempdir().unwrap();
         let entry = r#""a": { "url": "https://a.example?key=hunter1", "headers":
             { "A": "TOKEN", "B": "!print hunter2" } }"#;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_in_a_folder_changes_the_identity_of_what_runs_in_it() {
+    fn trusting_a_folder_changes_the_identity_of_servers_that_run_in_it() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
         let env = env(

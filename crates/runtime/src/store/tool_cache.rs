@@ -16,10 +16,10 @@ use wharf_config::store::private_file::hex;
 use wharf_protocol::Json;
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::ListCut;
-use wharf_protocol::view::{ClientCapabilities, ListPage, Tool};
+use wharf_protocol::view::{ClientCapabilities, ListPage, ToolDefinition};
 
 use super::attempts;
-use super::folder_lock::{FolderLock, LOCK_WAIT};
+use super::folder_lock::{FolderLock, LOCK_TIMEOUT};
 use super::record_file::{RecordFile, Records, seconds, time_at};
 use super::record_keys::{RecordKey, RecordKeys};
 use super::server_identity::ServerIdentity;
@@ -28,18 +28,18 @@ use super::server_identity::ServerIdentity;
 pub(super) const FILE: &str = "tools.json";
 
 /// How long a record counts.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How old a record may be before it is written again although nothing has changed.
-const RENEWED_AFTER: Duration = Duration::from_secs(24 * 3600);
+const REWRITE_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// How many records are kept, how many bytes the tools of one may have, and its instructions.
-const MOST_RECORDS: usize = 10_000;
-const MOST_BYTES: usize = 8 << 20;
-const MOST_INSTRUCTIONS: usize = 64 << 10;
+const MAX_RECORDS: usize = 10_000;
+const MAX_BYTES: usize = 8 << 20;
+const MAX_INSTRUCTIONS: usize = 64 << 10;
 
 /// Stands between the hash of a server and that of the client's capabilities.
-const BEFORE_CLIENT: char = '-';
+const CLIENT_SEPARATOR: char = '-';
 
 /// Removes the cached tools and the last attempts to connect from a cache folder; returns of how many
 /// servers.
@@ -50,7 +50,7 @@ pub fn clear_cache(folder: &Path) -> io::Result<usize> {
         return Ok(0);
     }
     // A process that is writing has read the old file and would bring it back.
-    let lock = FolderLock::new(Some(folder), LOCK_WAIT);
+    let lock = FolderLock::new(Some(folder), LOCK_TIMEOUT);
     lock.take()?;
     let cleared = [FILE, attempts::FILE].map(|file| RecordFile::new(folder.join(file)).clear());
     let mut servers = HashSet::new();
@@ -62,7 +62,7 @@ pub fn clear_cache(folder: &Path) -> io::Result<usize> {
 
 /// Returns the hash of the server that a record is about.
 fn server_of(key: &str) -> &str {
-    key.split(BEFORE_CLIENT).next().unwrap_or(key)
+    key.split(CLIENT_SEPARATOR).next().unwrap_or(key)
 }
 
 /// The cache of one person.
@@ -79,7 +79,7 @@ pub(crate) struct ToolCache {
 pub(crate) struct CachedServer {
     /// The revision it spoke.
     pub(crate) revision: Option<Revision>,
-    pub(crate) tools: Arc<[Tool]>,
+    pub(crate) tools: Arc<[ToolDefinition]>,
     /// Why these are not all.
     pub(crate) cut: Option<ListCut>,
     pub(crate) instructions: Option<String>,
@@ -88,7 +88,7 @@ pub(crate) struct CachedServer {
 
 /// A record as it is written. The tools are read by [`ListPage`].
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+struct CacheRecord {
     server: String,
     /// Seconds since 1970.
     saved: u64,
@@ -157,7 +157,7 @@ impl ToolCache {
         });
         let known = self.records();
         let changed = keyed.filter(|(key, record)| match (known.get(key), record) {
-            (Some(earlier), Some(record)) => !is_covered(record, earlier),
+            (Some(earlier), Some(record)) => !is_redundant(record, earlier),
             (earlier, record) => earlier.is_some() || record.is_some(),
         });
         let changed: Vec<(String, Option<Json>)> = changed.collect();
@@ -173,7 +173,7 @@ impl ToolCache {
                 }
             }
             records.retain(|record| !is_old(record));
-            records.keep_newest(MOST_RECORDS);
+            records.keep_newest(MAX_RECORDS);
         });
         if let Err(error) = written {
             tracing::debug!(%error, "could not cache tools");
@@ -181,7 +181,7 @@ impl ToolCache {
     }
 
     fn record_key(&self, key: &RecordKey) -> Option<String> {
-        Some(format!("{}{BEFORE_CLIENT}{}", key.hash.as_deref()?, self.client))
+        Some(format!("{}{CLIENT_SEPARATOR}{}", key.hash.as_deref()?, self.client))
     }
 
     fn records(&self) -> Arc<Records> {
@@ -198,8 +198,8 @@ impl ToolCache {
 impl CachedServer {
     /// Reads a record; nothing if it is malformed or too old.
     fn read(record: &Json) -> Option<Self> {
-        let said: Record = record.to()?;
-        let page: ListPage<Tool> = ListPage::read(record);
+        let said: CacheRecord = record.to()?;
+        let page: ListPage<ToolDefinition> = ListPage::read(record);
         let is_whole = page.rejected.is_empty() && page.violations.is_empty();
         if !is_whole || !record.has("tools") || is_old(record) {
             return None;
@@ -216,15 +216,15 @@ impl CachedServer {
     /// Returns the record of a server; nothing if it has too many tools.
     fn to_record(&self, server: &str) -> Option<Json> {
         let bytes: usize = self.tools.iter().map(|tool| tool.raw().as_str().len()).sum();
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             return None;
         }
         let instructions = self.instructions.clone();
-        let record = Record {
+        let record = CacheRecord {
             server: server.to_owned(),
             saved: seconds(self.saved),
             revision: self.revision.map(|revision| revision.to_string()),
-            instructions: instructions.filter(|text| text.len() <= MOST_INSTRUCTIONS),
+            instructions: instructions.filter(|text| text.len() <= MAX_INSTRUCTIONS),
             cut: self.cut,
             tools: self.tools.iter().map(with_name).collect::<Option<_>>()?,
         };
@@ -243,20 +243,20 @@ fn saved(record: &Json) -> Option<u64> {
 
 fn is_old(record: &Json) -> bool {
     let age = |saved| seconds(SystemTime::now()).saturating_sub(saved);
-    saved(record).is_none_or(|saved| age(saved) > KEPT.as_secs())
+    saved(record).is_none_or(|saved| age(saved) > MAX_AGE.as_secs())
 }
 
 /// Tells whether a record says nothing new: it differs from an earlier one in its time at most, and
 /// only by hours.
-fn is_covered(record: &Json, earlier: &Json) -> bool {
+fn is_redundant(record: &Json, earlier: &Json) -> bool {
     const SAID: [&str; 4] = ["revision", "instructions", "cut", "tools"];
     let (Some(now), Some(then)) = (saved(record), saved(earlier)) else { return false };
-    now.abs_diff(then) < RENEWED_AFTER.as_secs() && record.get_all(SAID) == earlier.get_all(SAID)
+    now.abs_diff(then) < REWRITE_AFTER.as_secs() && record.get_all(SAID) == earlier.get_all(SAID)
 }
 
 /// Returns a tool as it came. A few servers write the name in front of the tool instead of into it;
 /// such a tool gets it here.
-fn with_name(tool: &Tool) -> Option<Json> {
+fn with_name(tool: &ToolDefinition) -> Option<Json> {
     let rest = tool.raw().as_str().strip_prefix('{');
     let Some(rest) = rest.filter(|_| !tool.raw().has("name")) else {
         return Some(tool.raw().clone());
@@ -285,7 +285,7 @@ mod tests {
         LazyLock::new(|| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())));
 
     fn entry() -> CachedServer {
-        let page: ListPage<Tool> = ListPage::read(&LIST.parse().unwrap());
+        let page: ListPage<ToolDefinition> = ListPage::read(&LIST.parse().unwrap());
         CachedServer {
             revision: Some(Revision::LATEST),
             tools: page.items.into(),
@@ -300,13 +300,13 @@ mod tests {
         ServerIdentity { name, configuration, credential: credential.to_owned() }
     }
 
-    struct Place {
+    struct TestCache {
         folder: tempfile::TempDir,
         cache: ToolCache,
         key: RecordKey,
     }
 
-    impl Place {
+    impl TestCache {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let cache = ToolCache::open(Some(folder.path().join("cache")));
@@ -320,7 +320,7 @@ mod tests {
 
         fn store_all(&self, entries: &[(RecordKey, CachedServer)]) {
             let folder = self.folder.path().join("cache");
-            self.cache.store(&FolderLock::new(Some(&folder), LOCK_WAIT), entries);
+            self.cache.store(&FolderLock::new(Some(&folder), LOCK_TIMEOUT), entries);
         }
 
         fn path(&self) -> PathBuf {
@@ -329,47 +329,47 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_was_named_from_outside_keeps_its_name() {
-        let place = Place::new();
-        let page: ListPage<Tool> =
+    fn a_tool_that_is_named_by_its_object_key_keeps_its_name() {
+        let test = TestCache::new();
+        let page: ListPage<ToolDefinition> =
             ListPage::read(&r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#.parse().unwrap());
-        place.store(CachedServer { tools: page.items.into(), ..entry() });
-        let tools = place.cache.load(&place.key).unwrap().tools;
+        test.store(CachedServer { tools: page.items.into(), ..entry() });
+        let tools = test.cache.load(&test.key).unwrap().tools;
         let names: Vec<&str> = tools.iter().map(|tool| &**tool.name()).collect();
         assert_eq!(names, ["a", "b\""]);
         assert_eq!(tools[0].title().unwrap(), "A");
     }
 
     #[test]
-    fn an_entry_comes_back_as_it_was() {
-        let place = Place::new();
-        assert_eq!(place.cache.load(&place.key), None);
-        place.store(entry());
-        assert_eq!(place.cache.load(&place.key), Some(entry()));
-        let again = ToolCache::open(Some(place.folder.path().join("cache")));
+    fn an_entry_is_read_back_unchanged() {
+        let test = TestCache::new();
+        assert_eq!(test.cache.load(&test.key), None);
+        test.store(entry());
+        assert_eq!(test.cache.load(&test.key), Some(entry()));
+        let again = ToolCache::open(Some(test.folder.path().join("cache")));
         assert_eq!(again.load(&again.key(&server("server", "identity", ""))), Some(entry()));
     }
 
     #[test]
     fn another_configuration_credential_or_server_is_a_miss() {
-        let place = Place::new();
-        place.store(entry());
+        let test = TestCache::new();
+        test.store(entry());
         for (name, configuration, credential) in
             [("server", "other", ""), ("server", "identity", "me"), ("servers", "identity", "")]
         {
-            let key = place.cache.key(&server(name, configuration, credential));
-            assert_eq!(place.cache.load(&key), None, "{name} {configuration} {credential}");
+            let key = test.cache.key(&server(name, configuration, credential));
+            assert_eq!(test.cache.load(&key), None, "{name} {configuration} {credential}");
         }
     }
 
     #[test]
-    fn an_entry_that_was_cut_or_changed_is_a_miss() {
-        let place = Place::new();
-        place.store(entry());
-        let whole = std::fs::read(place.path()).unwrap();
+    fn a_truncated_or_changed_entry_is_a_miss() {
+        let test = TestCache::new();
+        test.store(entry());
+        let whole = std::fs::read(test.path()).unwrap();
         for length in 0..whole.len() {
-            private_file::replace(&place.path(), &whole[..length]).unwrap();
-            assert_eq!(place.cache.load(&place.key), None, "{length}");
+            private_file::replace(&test.path(), &whole[..length]).unwrap();
+            assert_eq!(test.cache.load(&test.key), None, "{length}");
         }
         let text = String::from_utf8(whole).unwrap();
         for (from, to) in [
@@ -379,113 +379,113 @@ mod tests {
             ("1e400", "1e4 0"),
         ] {
             assert!(text.contains(from));
-            private_file::replace(&place.path(), text.replace(from, to).as_bytes()).unwrap();
-            assert_eq!(place.cache.load(&place.key), None, "{to}");
+            private_file::replace(&test.path(), text.replace(from, to).as_bytes()).unwrap();
+            assert_eq!(test.cache.load(&test.key), None, "{to}");
         }
-        place.store(entry());
-        assert_eq!(place.cache.load(&place.key), Some(entry()));
+        test.store(entry());
+        assert_eq!(test.cache.load(&test.key), Some(entry()));
     }
 
     #[test]
-    fn an_entry_counts_for_thirty_days() {
-        let place = Place::new();
+    fn an_entry_expires_after_thirty_days() {
+        let test = TestCache::new();
         for (days, counts) in [(29, true), (31, false)] {
             let saved = entry().saved - Duration::from_secs(24 * 3600 * days);
-            place.store(CachedServer { saved, ..entry() });
-            assert_eq!(place.cache.load(&place.key).is_some(), counts, "{days}");
+            test.store(CachedServer { saved, ..entry() });
+            assert_eq!(test.cache.load(&test.key).is_some(), counts, "{days}");
         }
     }
 
     #[test]
-    fn an_entry_is_written_again_only_if_that_changes_something() {
-        let place = Place::new();
-        place.store(entry());
+    fn an_entry_is_rewritten_only_if_it_differs() {
+        let test = TestCache::new();
+        test.store(entry());
         let hours = |hours: u64| entry().saved + Duration::from_secs(3600 * hours);
-        place.store(CachedServer { saved: hours(1), ..entry() });
-        assert_eq!(place.cache.load(&place.key), Some(entry()));
+        test.store(CachedServer { saved: hours(1), ..entry() });
+        assert_eq!(test.cache.load(&test.key), Some(entry()));
         let more = CachedServer { saved: hours(1), instructions: None, ..entry() };
-        place.store(more.clone());
-        assert_eq!(place.cache.load(&place.key), Some(more));
+        test.store(more.clone());
+        assert_eq!(test.cache.load(&test.key), Some(more));
         let later = CachedServer { saved: hours(26), instructions: None, ..entry() };
-        place.store(later.clone());
-        assert_eq!(place.cache.load(&place.key), Some(later));
+        test.store(later.clone());
+        assert_eq!(test.cache.load(&test.key), Some(later));
     }
 
     #[test]
     fn clearing_removes_entries_and_nothing_else() {
-        let place = Place::new();
-        place.store(entry());
-        let folder = place.folder.path().join("cache");
+        let test = TestCache::new();
+        test.store(entry());
+        let folder = test.folder.path().join("cache");
         let beside = folder.join("names.json");
         private_file::replace(&beside, b"{}").unwrap();
         assert_eq!(clear_cache(&folder).unwrap(), 1);
-        assert_eq!(place.cache.load(&place.key), None);
+        assert_eq!(test.cache.load(&test.key), None);
         assert!(beside.exists());
         assert_eq!(clear_cache(&folder).unwrap(), 0);
     }
 
     #[test]
-    fn clearing_waits_for_whoever_is_writing() {
-        let place = Place::new();
-        place.store(entry());
-        let folder = place.folder.path().join("cache");
-        let held = FolderLock::new(Some(&folder), LOCK_WAIT);
+    fn clearing_waits_for_a_writer() {
+        let test = TestCache::new();
+        test.store(entry());
+        let folder = test.folder.path().join("cache");
+        let held = FolderLock::new(Some(&folder), LOCK_TIMEOUT);
         held.take().unwrap();
         assert!(clear_cache(&folder).is_err(), "a writer would bring back what it has read");
-        assert_eq!(place.cache.load(&place.key), Some(entry()));
+        assert_eq!(test.cache.load(&test.key), Some(entry()));
         drop(held);
         assert_eq!(clear_cache(&folder).unwrap(), 1);
     }
 
     #[test]
-    fn entries_that_no_longer_count_are_forgotten_when_others_are_written() {
-        let place = Place::new();
-        let old = place.cache.key(&server("old", "identity", ""));
-        let saved = entry().saved - KEPT - Duration::from_secs(60);
-        place.store_all(&[(old, CachedServer { saved, ..entry() })]);
-        place.store(entry());
-        assert_eq!(clear_cache(&place.folder.path().join("cache")).unwrap(), 1);
+    fn expired_entries_are_removed_when_others_are_written() {
+        let test = TestCache::new();
+        let old = test.cache.key(&server("old", "identity", ""));
+        let saved = entry().saved - MAX_AGE - Duration::from_secs(60);
+        test.store_all(&[(old, CachedServer { saved, ..entry() })]);
+        test.store(entry());
+        assert_eq!(clear_cache(&test.folder.path().join("cache")).unwrap(), 1);
     }
 
     #[test]
-    fn a_list_that_is_too_long_is_not_kept_and_neither_is_what_it_was() {
-        let place = Place::new();
-        place.store(entry());
-        assert_eq!(place.cache.count(&place.key), Some(2));
-        let long = format!(r#"{{"tools":[{{"name":"{}"}}]}}"#, "x".repeat(MOST_BYTES));
-        let page: ListPage<Tool> = ListPage::read(&long.parse().unwrap());
-        place.store(CachedServer { tools: page.items.into(), ..entry() });
-        assert_eq!(place.cache.load(&place.key), None);
-        assert_eq!(place.cache.count(&place.key), None);
+    fn a_list_that_is_too_long_removes_its_earlier_entry() {
+        let test = TestCache::new();
+        test.store(entry());
+        assert_eq!(test.cache.count(&test.key), Some(2));
+        let long = format!(r#"{{"tools":[{{"name":"{}"}}]}}"#, "x".repeat(MAX_BYTES));
+        let page: ListPage<ToolDefinition> = ListPage::read(&long.parse().unwrap());
+        test.store(CachedServer { tools: page.items.into(), ..entry() });
+        assert_eq!(test.cache.load(&test.key), None);
+        assert_eq!(test.cache.count(&test.key), None);
     }
 
     #[test]
-    fn clients_that_can_do_different_things_have_lists_of_their_own() {
-        let place = Place::new();
-        let folder = place.folder.path().join("cache");
+    fn clients_with_different_capabilities_have_separate_entries() {
+        let test = TestCache::new();
+        let folder = test.folder.path().join("cache");
         let declared = ClientCapabilities {
             elicitation: Some(ElicitationSupport { form: true, url: false }),
             ..ClientCapabilities::default()
         };
         let other = ToolCache::open(Some(folder.clone())).for_client(&declared);
-        place.store(entry());
-        assert_eq!(other.load(&place.key), None);
-        assert_eq!(other.count(&place.key), Some(2));
-        let short: Arc<[Tool]> = entry().tools.iter().take(1).cloned().collect();
-        let lock = FolderLock::new(Some(&folder), LOCK_WAIT);
-        other.store(&lock, &[(place.key.clone(), CachedServer { tools: short, ..entry() })]);
+        test.store(entry());
+        assert_eq!(other.load(&test.key), None);
+        assert_eq!(other.count(&test.key), Some(2));
+        let short: Arc<[ToolDefinition]> = entry().tools.iter().take(1).cloned().collect();
+        let lock = FolderLock::new(Some(&folder), LOCK_TIMEOUT);
+        other.store(&lock, &[(test.key.clone(), CachedServer { tools: short, ..entry() })]);
         drop(lock);
-        assert_eq!(other.load(&place.key).unwrap().tools.len(), 1);
-        assert_eq!(place.cache.load(&place.key).unwrap().tools.len(), 2);
-        assert_eq!(place.cache.count(&place.key), Some(1), "the newest list counts");
+        assert_eq!(other.load(&test.key).unwrap().tools.len(), 1);
+        assert_eq!(test.cache.load(&test.key).unwrap().tools.len(), 2);
+        assert_eq!(test.cache.count(&test.key), Some(1), "the newest list counts");
         assert_eq!(clear_cache(&folder).unwrap(), 1, "it is one server");
     }
 
     #[test]
-    fn without_a_folder_nothing_is_kept_and_nothing_fails() {
+    fn without_a_folder_nothing_is_stored_and_nothing_fails() {
         let cache = ToolCache::open(None);
         let key = cache.key(&server("server", "identity", ""));
-        cache.store(&FolderLock::new(None, LOCK_WAIT), &[(key.clone(), entry())]);
+        cache.store(&FolderLock::new(None, LOCK_TIMEOUT), &[(key.clone(), entry())]);
         assert_eq!((cache.load(&key), cache.count(&key)), (None, None));
     }
 }

@@ -13,26 +13,26 @@ use wharf_protocol::Json;
 
 use super::folder_lock::FolderLock;
 use super::record_file::{RecordFile, Records};
-use crate::tools::names::{Names, ServerNames, today};
+use crate::tools::name_table::{NameTable, ServerNames, today};
 use crate::tools::naming::is_name;
 
 /// The file in the cache folder.
 pub(super) const FILE: &str = "names.json";
 
 /// How many days the names of a server without tools are kept.
-const KEPT_DAYS: u32 = 180;
+const MAX_AGE_DAYS: u32 = 180;
 
 /// How many names are kept, and how many bytes the raw names may have together: the file has to stay
 /// below what can be read back.
-const MOST: usize = 100_000;
-const MOST_BYTES: usize = 6 << 20;
+const MAX_NAMES: usize = 100_000;
+const MAX_BYTES: usize = 6 << 20;
 
 /// Longer raw names are not kept: their names end in letters of their own anyway.
-const LONGEST_KEPT: usize = 1024;
+const MAX_RAW_NAME_LENGTH: usize = 1024;
 
 /// The file of names; without a folder nothing is kept.
 #[derive(Debug)]
-pub(crate) struct NamesFile(Option<RecordFile>);
+pub(crate) struct ToolNamesFile(Option<RecordFile>);
 
 /// The record of one server.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -56,15 +56,15 @@ impl StoredNames {
     }
 }
 
-impl NamesFile {
+impl ToolNamesFile {
     /// Uses a folder. Nothing is read or made yet.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
         Self(folder.map(|folder| RecordFile::new(folder.join(FILE))))
     }
 
     /// Reads the names; a file that is missing or damaged has none.
-    pub(crate) fn load(&self) -> Names {
-        let mut names = Names::default();
+    pub(crate) fn load(&self) -> NameTable {
+        let mut names = NameTable::default();
         for (server, stored) in self.stored() {
             names.restore(&server, stored.seen, stored.names());
         }
@@ -109,7 +109,7 @@ impl NamesFile {
 /// Reads the records that are well-formed and not too old.
 fn read(records: &Records) -> BTreeMap<String, StoredNames> {
     let today = today();
-    let is_recent = |stored: &StoredNames| today.saturating_sub(stored.seen) <= KEPT_DAYS;
+    let is_recent = |stored: &StoredNames| today.saturating_sub(stored.seen) <= MAX_AGE_DAYS;
     let all = records.iter().filter_map(|(server, record)| {
         Some((server.to_owned(), record.to::<StoredNames>().filter(is_recent)?))
     });
@@ -144,11 +144,11 @@ fn merge(
     entries.sort_unstable_by_key(|(seen, is_stored, server, tool, _)| {
         (!is_stored, std::cmp::Reverse(*seen), *server, *tool)
     });
-    let (mut room, mut taken) = (Room::default(), HashSet::new());
+    let (mut budget, mut taken) = (NamesBudget::default(), HashSet::new());
     let mut kept: BTreeMap<String, StoredNames> = BTreeMap::new();
-    let fitting = entries.into_iter().filter(|(_, _, server, tool, name)| {
-        taken.insert(*name) && room.has_room_for(server, tool)
-    });
+    let fitting = entries
+        .into_iter()
+        .filter(|(_, _, server, tool, name)| taken.insert(*name) && budget.try_add(server, tool));
     for (seen, _, server, tool, name) in fitting {
         let stored = kept.entry(server.to_owned()).or_default();
         stored.seen = stored.seen.max(seen);
@@ -159,24 +159,24 @@ fn merge(
 
 /// How much of the file is used.
 #[derive(Default)]
-struct Room {
+struct NamesBudget {
     count: usize,
     bytes: usize,
 }
 
-impl Room {
-    fn has_room_for(&mut self, server: &str, tool: &str) -> bool {
-        if server.len() + tool.len() > LONGEST_KEPT || self.count >= MOST {
+impl NamesBudget {
+    fn try_add(&mut self, server: &str, tool: &str) -> bool {
+        if server.len() + tool.len() > MAX_RAW_NAME_LENGTH || self.count >= MAX_NAMES {
             return false;
         }
         self.count += 1;
-        self.bytes += length(server) + length(tool);
-        self.bytes <= MOST_BYTES
+        self.bytes += max_json_length(server) + max_json_length(tool);
+        self.bytes <= MAX_BYTES
     }
 }
 
 /// Returns how long a text is at most once it is written as JSON.
-fn length(text: &str) -> usize {
+fn max_json_length(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\')).count();
     text.len() + 5 * escaped
 }

@@ -4,11 +4,11 @@
 //! `tool` is what clients are told, `thought` reads and judges arguments, `train` is what is
 //! remembered, and `service` puts them behind the protocol.
 
+mod history;
 mod service;
 #[cfg(test)]
 mod tests;
 mod thought;
 mod tool;
-mod train;
 
 pub use self::service::serve;

@@ -15,9 +15,9 @@ use wharf_protocol::serve::{
     ServiceCall,
 };
 
+use super::history::ThoughtHistory;
 use super::thought::Thought;
 use super::tool;
-use super::train::Train;
 
 /// Serves one client on two pipes until its input ends.
 ///
@@ -32,7 +32,7 @@ where
 
 #[derive(Debug, Default)]
 struct Thinking {
-    train: Mutex<Train>,
+    history: Mutex<ThoughtHistory>,
 }
 
 impl Service for Thinking {
@@ -65,15 +65,15 @@ impl Thinking {
             )));
         }
         let arguments = call.param("arguments").unwrap_or_else(Json::object);
-        let noted = Thought::read(&arguments).and_then(|thought| {
-            let mut train = self.train.lock().unwrap_or_else(PoisonError::into_inner);
-            train.note(thought)
+        let added = Thought::read(&arguments).and_then(|thought| {
+            let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+            history.add(thought)
         });
-        Ok(match noted {
-            Ok(standing) => {
-                let mut result = json!({ "content": [text(&standing.to_string())] });
+        Ok(match added {
+            Ok(progress) => {
+                let mut result = json!({ "content": [text(&progress.to_string())] });
                 if detail(call) == tool::Detail::Structured {
-                    result["structuredContent"] = standing;
+                    result["structuredContent"] = progress;
                 }
                 result
             }

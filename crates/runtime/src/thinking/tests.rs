@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::serve;
 
 /// Runs a whole conversation, and returns the results (or errors) of the numbered requests.
-async fn talk(lines: &[Value]) -> Vec<Value> {
+async fn exchange(lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve(input.as_bytes(), &mut output).await.unwrap();
@@ -20,7 +20,7 @@ async fn talk(lines: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-fn hello(revision: &str) -> Value {
+fn initialize(revision: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": revision, "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" }
@@ -35,9 +35,9 @@ fn call(id: usize, arguments: &Value) -> Value {
 
 /// Thinks in one session, and returns what the tool said to each thought.
 async fn think(thoughts: &[Value]) -> Vec<String> {
-    let mut lines = vec![hello("2025-11-25")];
+    let mut lines = vec![initialize("2025-11-25")];
     lines.extend(thoughts.iter().enumerate().map(|(index, thought)| call(index + 1, thought)));
-    let answers = talk(&lines).await;
+    let answers = exchange(&lines).await;
     answers[1..]
         .iter()
         .map(|answer| {
@@ -64,7 +64,7 @@ fn with(mut thought: Value, more: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn thoughts_are_counted_and_branches_named() {
+async fn thoughts_are_counted_and_branches_are_listed() {
     let branch = |name: &str| json!({ "branchFromThought": 1, "branchId": name });
     let said = think(&[
         thought(1, 3),
@@ -86,7 +86,7 @@ async fn thoughts_are_counted_and_branches_named() {
 }
 
 #[tokio::test]
-async fn a_wrong_argument_is_named_and_does_not_count() {
+async fn an_invalid_argument_is_named_and_its_thought_is_not_counted() {
     let said = think(&[
         json!({}),
         json!([]),
@@ -123,7 +123,7 @@ async fn a_wrong_argument_is_named_and_does_not_count() {
 }
 
 #[tokio::test]
-async fn quotes_and_nulls_of_models_are_understood() {
+async fn quoted_values_and_nulls_are_accepted() {
     let said = think(&[with(
         thought(1, 1),
         &json!({ "nextThoughtNeeded": "false", "thoughtNumber": "2", "totalThoughts": 3.0,
@@ -134,7 +134,7 @@ async fn quotes_and_nulls_of_models_are_understood() {
 }
 
 #[tokio::test]
-async fn there_are_so_many_branches_and_no_more() {
+async fn the_number_of_branches_is_limited() {
     let branch = |number: usize| {
         with(thought(1, 1), &json!({ "branchFromThought": 1, "branchId": number.to_string() }))
     };
@@ -146,7 +146,7 @@ async fn there_are_so_many_branches_and_no_more() {
 }
 
 #[tokio::test]
-async fn an_old_client_gets_only_what_its_revision_knows() {
+async fn an_old_client_gets_only_fields_of_its_revision() {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     for (revision, tool, result) in [
         ("2025-03-26", "name description inputSchema", "content"),
@@ -156,7 +156,8 @@ async fn an_old_client_gets_only_what_its_revision_knows() {
             "content structuredContent",
         ),
     ] {
-        let answers = talk(&[hello(revision), list.clone(), call(2, &thought(1, 1))]).await;
+        let answers =
+            exchange(&[initialize(revision), list.clone(), call(2, &thought(1, 1))]).await;
         assert_eq!(keys(&answers[1]["tools"][0]), tool, "{revision}");
         assert_eq!(keys(&answers[2]), result, "{revision}");
     }
@@ -167,11 +168,11 @@ fn keys(object: &Value) -> String {
 }
 
 #[tokio::test]
-async fn what_it_does_not_have_is_refused() {
+async fn unknown_tools_and_methods_are_rejected() {
     let other = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
                         "params": { "name": "other" } });
     let prompts = json!({ "jsonrpc": "2.0", "id": 2, "method": "prompts/list" });
-    let answers = talk(&[hello("2025-11-25"), other, prompts]).await;
+    let answers = exchange(&[initialize("2025-11-25"), other, prompts]).await;
     assert_snapshot!(format!("{}\n{}", answers[1], answers[2]), @r#"
     {"code":-32602,"message":"Unknown tool; the only one is sequentialthinking"}
     {"code":-32601,"message":"Method not found: prompts/list"}

@@ -6,13 +6,13 @@
 use wharf_protocol::{Json, Members};
 
 /// The most characters of a thought.
-pub(super) const LONGEST_THOUGHT: usize = 100_000;
+pub(super) const MAX_THOUGHT_LENGTH: usize = 100_000;
 
 /// The most characters of a branch's name.
-const LONGEST_NAME: usize = 100;
+const MAX_BRANCH_NAME_LENGTH: usize = 100;
 
 const COUNT: &str = "a whole number from 1";
-const SWITCH: &str = "true or false";
+const BOOLEAN: &str = "true or false";
 
 /// What the train has to know about a thought. Its text is judged and let go: the model has it.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ impl Thought {
         let Some(members) = arguments.members() else {
             return Err("arguments must be an object".to_owned());
         };
-        let mut fields = Fields { members, wrong: Vec::new() };
+        let mut fields = ThoughtFields { members, wrong: Vec::new() };
         fields.thought();
-        let needs_next = fields.required("nextThoughtNeeded", SWITCH, switch);
+        let needs_next = fields.required("nextThoughtNeeded", BOOLEAN, boolean);
         let number = fields.required("thoughtNumber", COUNT, count);
         let total = fields.required("totalThoughts", COUNT, count);
         for name in ["isRevision", "needsMoreThoughts"] {
-            fields.optional(name, SWITCH, switch);
+            fields.optional(name, BOOLEAN, boolean);
         }
         fields.optional("revisesThought", COUNT, count);
         let origin = fields.optional("branchFromThought", COUNT, count);
@@ -54,18 +54,18 @@ impl Thought {
     }
 }
 
-struct Fields<'a> {
+struct ThoughtFields<'a> {
     members: Members<'a>,
     wrong: Vec<String>,
 }
 
-impl Fields<'_> {
+impl ThoughtFields<'_> {
     fn thought(&mut self) {
         let length = self.members.text("thought").map(|thought| thought.chars().count());
         if length.is_none_or(|length| length == 0) {
             self.wrong.push("thought must be a text that is not empty".to_owned());
-        } else if length > Some(LONGEST_THOUGHT) {
-            self.wrong.push(format!("thought must not exceed {LONGEST_THOUGHT} characters"));
+        } else if length > Some(MAX_THOUGHT_LENGTH) {
+            self.wrong.push(format!("thought must not exceed {MAX_THOUGHT_LENGTH} characters"));
         }
     }
 
@@ -73,10 +73,13 @@ impl Fields<'_> {
         if !self.has("branchId") {
             return None;
         }
-        let name =
-            self.members.text("branchId").filter(|name| name.chars().count() <= LONGEST_NAME);
+        let name = self
+            .members
+            .text("branchId")
+            .filter(|name| name.chars().count() <= MAX_BRANCH_NAME_LENGTH);
         if name.is_none() {
-            let wrong = format!("branchId must be a text of at most {LONGEST_NAME} characters");
+            let wrong =
+                format!("branchId must be a text of at most {MAX_BRANCH_NAME_LENGTH} characters");
             self.wrong.push(wrong);
         }
         name.map(std::borrow::Cow::into_owned).filter(|name| !name.is_empty())
@@ -103,7 +106,7 @@ impl Fields<'_> {
     }
 }
 
-fn switch(text: &str) -> Option<bool> {
+fn boolean(text: &str) -> Option<bool> {
     text.parse().ok()
 }
 

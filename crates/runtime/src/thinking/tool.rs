@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::thought::LONGEST_THOUGHT;
+use super::thought::MAX_THOUGHT_LENGTH;
 
 /// The name of the one tool.
 pub(super) const NAME: &str = "sequentialthinking";
@@ -41,24 +41,24 @@ pub(super) fn definition(detail: Detail) -> Value {
 }
 
 fn input_schema() -> Value {
-    let switch = |description: &str| json!({ "type": "boolean", "description": description });
+    let boolean = |description: &str| json!({ "type": "boolean", "description": description });
     json!({
         "type": "object",
         "properties": {
             "thought": {
                 "type": "string",
                 "minLength": 1,
-                "maxLength": LONGEST_THOUGHT,
+                "maxLength": MAX_THOUGHT_LENGTH,
                 "description": "What you think at this step"
             },
-            "nextThoughtNeeded": switch("Whether another thought follows"),
+            "nextThoughtNeeded": boolean("Whether another thought follows"),
             "thoughtNumber": count("Which thought this is, counted from 1"),
             "totalThoughts": count("How many thoughts you expect by now; may go up or down"),
-            "isRevision": switch("Whether this thought corrects an earlier one"),
+            "isRevision": boolean("Whether this thought corrects an earlier one"),
             "revisesThought": count("The number of the thought that is corrected"),
             "branchFromThought": count("The number of the thought from which a branch starts"),
             "branchId": { "type": "string", "description": "A short name for the branch" },
-            "needsMoreThoughts": switch("Whether the end turned out to be further away")
+            "needsMoreThoughts": boolean("Whether the end turned out to be further away")
         },
         "required": ["thought", "nextThoughtNeeded", "thoughtNumber", "totalThoughts"]
     })

@@ -2,7 +2,7 @@
 
 /// Returns what a text calls the tool if it names this server: `server/tool`, `server.tool`,
 /// `server tool` or `mcp__server__tool`.
-pub fn tool_of<'t>(text: &'t str, server: &str) -> Option<&'t str> {
+pub fn strip_server_name<'t>(text: &'t str, server: &str) -> Option<&'t str> {
     let rest = |text: &'t str, joint: &str| text.strip_prefix(server)?.strip_prefix(joint);
     let spelled = || rest(text.strip_prefix("mcp__")?, "__");
     let plain = ["/", ".", " "].into_iter().find_map(|joint| rest(text, joint));
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_named_behind_its_server() {
+    fn the_tool_follows_the_name_of_its_server() {
         for (text, server, expected) in [
             ("db/echo", "db", Some("echo")),
             ("db2/echo", "db", None),
@@ -30,7 +30,7 @@ mod tests {
             ("db", "db", None),
             ("mcp_db_echo", "db", None),
         ] {
-            assert_eq!(tool_of(text, server), expected, "{text} {server}");
+            assert_eq!(strip_server_name(text, server), expected, "{text} {server}");
         }
     }
 }

@@ -8,29 +8,29 @@ use wharf_config::{Approval, Policy, Problem};
 
 /// The policy of one server, ready to be asked about its tools.
 #[derive(Debug)]
-pub(super) struct Filter {
-    include: Option<Vec<Pattern>>,
-    exclude: Vec<Pattern>,
+pub(super) struct ToolFilter {
+    include: Option<Vec<NamePattern>>,
+    exclude: Vec<NamePattern>,
     approval: Approval,
     /// The most telling pattern first.
-    approvals: Vec<(Pattern, Approval)>,
+    approvals: Vec<(NamePattern, Approval)>,
 }
 
-impl Filter {
+impl ToolFilter {
     /// Compiles the globs; those that are wrong become problems.
     pub(super) fn new(policy: &Policy, problems: &mut Vec<Problem>) -> Self {
-        let mut read = |field: &'static str, text: &str| Pattern::read(text, field, problems);
+        let mut read = |field: &'static str, text: &str| NamePattern::read(text, field, problems);
         let include = policy.include_tools.as_ref();
         let include =
             include.map(|globs| globs.iter().map(|glob| read("includeTools", glob)).collect());
         let exclude = policy.exclude_tools.iter().map(|glob| read("excludeTools", glob)).collect();
         let approvals = policy.tool_approval.iter();
-        let mut approvals: Vec<(Pattern, Approval)> =
+        let mut approvals: Vec<(NamePattern, Approval)> =
             approvals.map(|(glob, approval)| (read("toolApproval", glob), *approval)).collect();
         // The order of an object's members should not matter, so the pattern that says more about
         // a name goes first, and of equals the stricter word.
         approvals.sort_by_key(|(pattern, approval)| {
-            (std::cmp::Reverse(pattern.weight()), leniency(*approval))
+            (std::cmp::Reverse(pattern.specificity()), leniency(*approval))
         });
         Self { include, exclude, approval: policy.approval, approvals }
     }
@@ -41,8 +41,9 @@ impl Filter {
     }
 
     /// Tells whether a tool is offered; what is left out is never also let in.
-    pub(super) fn lets_in(&self, tool: &str) -> bool {
-        let is_among = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(tool));
+    pub(super) fn includes(&self, tool: &str) -> bool {
+        let is_among =
+            |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.matches(tool));
         self.include.as_deref().is_none_or(is_among) && !self.excludes(tool)
     }
 
@@ -64,12 +65,12 @@ fn leniency(approval: Approval) -> u8 {
 
 /// A name, or a glob over names.
 #[derive(Debug)]
-enum Pattern {
+enum NamePattern {
     Name(String),
     Glob(GlobMatcher),
 }
 
-impl Pattern {
+impl NamePattern {
     fn read(text: &str, field: &'static str, problems: &mut Vec<Problem>) -> Self {
         if !text.contains(['*', '?', '[', '{', '\\']) {
             return Self::Name(text.to_owned());
@@ -94,7 +95,7 @@ impl Pattern {
     }
 
     /// A name says more than any glob, and a glob says more the more of it is fixed.
-    fn weight(&self) -> (bool, usize) {
+    fn specificity(&self) -> (bool, usize) {
         match self {
             Self::Name(_) => (true, 0),
             Self::Glob(glob) => {
@@ -120,14 +121,14 @@ mod tests {
             exclude_tools: words(exclude),
             ..Policy::default()
         };
-        let filter = Filter::new(&policy, &mut Vec::new());
+        let filter = ToolFilter::new(&policy, &mut Vec::new());
         let tools = ["read_file", "read_dir", "write_file", "a/b", "x["];
-        let let_in: Vec<&str> = tools.into_iter().filter(|tool| filter.lets_in(tool)).collect();
+        let let_in: Vec<&str> = tools.into_iter().filter(|tool| filter.includes(tool)).collect();
         assert_eq!(let_in.join(" "), expected, "{include:?} {exclude}");
     }
 
     #[test]
-    fn globs_choose_tools_and_exclusion_wins() {
+    fn globs_select_tools_and_exclusion_wins() {
         check(None, "", "read_file read_dir write_file a/b x[");
         check(Some(""), "", "");
         check(Some("read_*"), "", "read_file read_dir");
@@ -142,7 +143,7 @@ mod tests {
         check(None, "x[", "read_file read_dir write_file a/b");
         let policy = Policy { exclude_tools: words("x["), ..Policy::default() };
         let mut problems = Vec::new();
-        Filter::new(&policy, &mut problems);
+        ToolFilter::new(&policy, &mut problems);
         insta::assert_debug_snapshot!(problems, @r#"
         [
             Problem {
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_telling_pattern_decides_about_approval() {
+    fn the_most_specific_pattern_decides_the_approval() {
         let rules = [
             ("*", Approval::Ask),
             ("read_*", Approval::Never),
@@ -179,7 +180,7 @@ mod tests {
                 tool_approval: rules.collect(),
                 ..Policy::default()
             };
-            let filter = Filter::new(&policy, &mut Vec::new());
+            let filter = ToolFilter::new(&policy, &mut Vec::new());
             for (tool, expected) in [
                 ("read_secret", Approval::Deny),
                 ("read_dir", Approval::Never),

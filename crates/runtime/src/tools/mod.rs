@@ -1,8 +1,8 @@
 //! The tools of all servers under one roof: names, schemas, filters, and what is remembered of them.
 //!
 //! ```text
-//! a server's list ─ offer (filter, schema) ─┐
-//! stored names ───────────── names ─────────┴─► registry ─► Tool
+//! a server's list ─ server_tools (filter, schema) ─┐
+//! stored names ─────────────── name_table ─────────┴─► registry ─► Tool
 //! ```
 //!
 //! All of it is plain code: nothing here waits, and what is kept on disk only spares work (`cache`,
@@ -10,20 +10,20 @@
 
 pub(crate) mod alias;
 mod filter;
-pub(crate) mod left_out;
-pub(crate) mod names;
+pub(crate) mod name_table;
 pub(crate) mod naming;
-pub(crate) mod offer;
+pub(crate) mod omitted_tools;
 pub(crate) mod pins;
 mod registry;
 mod schema;
 mod search;
+pub(crate) mod server_tools;
 mod tool;
 
-pub use alias::tool_of;
+pub use alias::strip_server_name;
 pub use naming::Naming;
-pub use offer::TOOLS_SET_ASIDE;
-pub use pins::{ChangeKind, Difference, PinError, PinReport, Pinning, ToolChange};
-pub use registry::{Found, Registry};
+pub use pins::{ChangeKind, PinError, PinReport, Pinning, ToolChange, ToolDifference};
+pub use registry::{Registry, ToolMatch};
 pub use schema::Sanitize;
+pub use server_tools::TOOLS_SET_ASIDE;
 pub use tool::{Freshness, Tool, Visibility};

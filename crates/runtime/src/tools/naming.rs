@@ -1,7 +1,7 @@
 //! What a tool would like to be called: `mcp_<server>_<tool>`, in letters that every model accepts.
 //!
 //! A wish depends on nothing but the raw names and the setting. Who gets a name that several wish
-//! for is decided in [`super::names`].
+//! for is decided in [`super::name_table`].
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 use wharf_config::Settings;
 
 /// The most characters of a name.
-pub(super) const LONGEST: usize = 64;
+pub(super) const MAX_NAME_LENGTH: usize = 64;
 
 /// How many letters tell tools apart that wish for the same name.
-const SUFFIX: usize = 6;
+const SUFFIX_LENGTH: usize = 6;
 
 /// The most characters of a name in front of a suffix.
-const MOST_STEM: usize = LONGEST - SUFFIX - 1;
+const MAX_STEM_LENGTH: usize = MAX_NAME_LENGTH - SUFFIX_LENGTH - 1;
 
 /// How names are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,33 +58,33 @@ impl Naming {
             return true;
         }
         // A server's name that is too long is cut, and a suffix follows.
-        let cut = name.strip_prefix(stem(&head)).filter(|_| head.len() > MOST_STEM);
+        let cut = name.strip_prefix(stem(&head)).filter(|_| head.len() > MAX_STEM_LENGTH);
         cut.is_some_and(is_suffix)
     }
 
-    fn joint(self) -> &'static str {
+    fn separator(self) -> &'static str {
         match self {
             Self::Classic => "_",
             Self::Precise => "__",
         }
     }
 
-    fn keeps(self, c: char) -> bool {
+    fn is_allowed(self, c: char) -> bool {
         c.is_ascii_lowercase() || (self == Self::Precise && c.is_ascii_digit())
     }
 
     /// Appends a part in allowed characters, or `instead` if nothing of it is left.
-    fn write(self, part: &str, instead: &str, name: &mut String) {
+    fn push_part(self, part: &str, instead: &str, name: &mut String) {
         let start = name.len();
         let mut has_gap = false;
         let mut push = |c: char| {
-            if self.keeps(c) {
+            if self.is_allowed(c) {
                 if has_gap && name.len() > start {
                     name.push('_');
                 }
                 name.push(c);
             }
-            has_gap = !self.keeps(c);
+            has_gap = !self.is_allowed(c);
         };
         for c in part.chars() {
             if c.is_ascii() {
@@ -116,35 +116,35 @@ pub(super) struct Namer {
 impl Namer {
     /// Prepares for a server; a prefix replaces its name.
     pub(super) fn new(naming: Naming, server: &str, prefix: Option<&str>) -> Self {
-        let mut head = format!("mcp{}", naming.joint());
+        let mut head = format!("mcp{}", naming.separator());
         let start = head.len();
         let prefix = prefix.filter(|prefix| !prefix.is_empty());
-        naming.write(prefix.unwrap_or(server), "server", &mut head);
+        naming.push_part(prefix.unwrap_or(server), "server", &mut head);
         let part = start..head.len();
         let is_exact = head[part.clone()] == *server;
-        head.push_str(naming.joint());
+        head.push_str(naming.separator());
         Self { naming, tool: head.len(), name: head, server: part, is_exact }
     }
 
     /// Returns what a tool wishes for.
-    pub(super) fn wish(&mut self, tool: &str) -> Wish {
+    pub(super) fn preferred_name(&mut self, tool: &str) -> PreferredName {
         let (name, start) = (&mut self.name, self.tool);
         name.truncate(start);
-        self.naming.write(tool, "tool", name);
+        self.naming.push_part(tool, "tool", name);
         let repeated = name[start..].strip_prefix(&name[self.server.clone()]);
         if let Some(rest) = repeated.and_then(|rest| rest.strip_prefix('_')) {
             let end = name.len() - rest.len();
             name.replace_range(start..end, "");
         }
         let is_exact = self.is_exact && name[start..] == *tool;
-        let is_long = name.len() > LONGEST;
-        Wish { stem: if is_long { stem(name) } else { name }.into(), is_long, is_exact }
+        let is_long = name.len() > MAX_NAME_LENGTH;
+        PreferredName { stem: if is_long { stem(name) } else { name }.into(), is_long, is_exact }
     }
 }
 
 /// The name a tool gets if nobody else has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct PreferredName {
     /// The name; if it was too long, its beginning.
     pub(super) stem: Arc<str>,
     /// It was too long, so it ends in letters of its own in any case.
@@ -153,7 +153,7 @@ pub(super) struct Wish {
     pub(super) is_exact: bool,
 }
 
-impl Wish {
+impl PreferredName {
     /// Tells whether a name could have been given for this wish.
     pub(super) fn allows(&self, name: &str) -> bool {
         if !self.is_long && *name == *self.stem {
@@ -171,13 +171,13 @@ impl Wish {
         }
         let mut number =
             hash.finalize().iter().take(8).fold(0_u64, |n, byte| (n << 8) | u64::from(*byte));
-        let mut letters = [b'_'; SUFFIX + 1];
+        let mut letters = [b'_'; SUFFIX_LENGTH + 1];
         for letter in &mut letters[1..] {
             *letter = b'a' + u8::try_from(number % 26).unwrap_or_default();
             number /= 26;
         }
         let stem = stem(&self.stem);
-        let mut name = [0; LONGEST];
+        let mut name = [0; MAX_NAME_LENGTH];
         let length = stem.len() + letters.len();
         name[..stem.len()].copy_from_slice(stem.as_bytes());
         name[stem.len()..length].copy_from_slice(&letters);
@@ -187,19 +187,19 @@ impl Wish {
 
 /// Returns what of a name is kept in front of a suffix.
 fn stem(name: &str) -> &str {
-    name.get(..MOST_STEM).unwrap_or(name).trim_end_matches('_')
+    name.get(..MAX_STEM_LENGTH).unwrap_or(name).trim_end_matches('_')
 }
 
 /// Tells whether a text is `_` and the letters that tell tools apart.
 fn is_suffix(text: &str) -> bool {
     let letters = text.strip_prefix('_').unwrap_or_default();
-    letters.len() == SUFFIX && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+    letters.len() == SUFFIX_LENGTH && letters.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
 /// Tells whether a text can be the name of a tool at all.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    !text.is_empty() && text.len() <= LONGEST && text.bytes().all(is_allowed)
+    !text.is_empty() && text.len() <= MAX_NAME_LENGTH && text.bytes().all(is_allowed)
 }
 
 #[cfg(test)]
@@ -207,8 +207,8 @@ mod tests {
     use super::*;
 
     fn check(naming: Naming, server: &str, tool: &str, expected: &str) {
-        let wish = Namer::new(naming, server, None).wish(tool);
-        assert_eq!(&*wish.stem, expected, "{server}/{tool}");
+        let preferred = Namer::new(naming, server, None).preferred_name(tool);
+        assert_eq!(&*preferred.stem, expected, "{server}/{tool}");
     }
 
     #[test]
@@ -248,17 +248,23 @@ mod tests {
 
     #[test]
     fn a_prefix_replaces_the_server_and_is_never_exact() {
-        let wish = Namer::new(Naming::Classic, "hub", Some("git hub")).wish("git_hub_search");
-        assert_eq!(&*wish.stem, "mcp_git_hub_search");
-        assert!(!Namer::new(Naming::Classic, "x", Some("github")).wish("search").is_exact);
-        assert!(Namer::new(Naming::Classic, "github", None).wish("search").is_exact);
-        assert!(!Namer::new(Naming::Classic, "github", None).wish("github_search").is_exact);
+        let preferred =
+            Namer::new(Naming::Classic, "hub", Some("git hub")).preferred_name("git_hub_search");
+        assert_eq!(&*preferred.stem, "mcp_git_hub_search");
+        assert!(
+            !Namer::new(Naming::Classic, "x", Some("github")).preferred_name("search").is_exact
+        );
+        assert!(Namer::new(Naming::Classic, "github", None).preferred_name("search").is_exact);
+        assert!(
+            !Namer::new(Naming::Classic, "github", None).preferred_name("github_search").is_exact
+        );
     }
 
     #[test]
-    fn a_name_tells_which_servers_could_have_it() {
+    fn a_name_matches_the_servers_that_could_have_it() {
         let long = "a".repeat(100);
-        let cut = Namer::new(Naming::Classic, &long, None).wish("b").with_suffix(&long, "b", 0);
+        let cut =
+            Namer::new(Naming::Classic, &long, None).preferred_name("b").with_suffix(&long, "b", 0);
         for (naming, name, server, expected) in [
             (Naming::Classic, "mcp_context_query_docs", "context7", true),
             (Naming::Precise, "mcp_context_query_docs", "context7", false),
@@ -281,21 +287,23 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_and_told_apart() {
-        let wish = Namer::new(Naming::Classic, "server", None).wish(&"long_".repeat(30));
-        assert!(wish.is_long);
-        let name = wish.with_suffix("server", "long", 0);
+    fn a_long_name_is_cut_and_gets_a_suffix() {
+        let preferred =
+            Namer::new(Naming::Classic, "server", None).preferred_name(&"long_".repeat(30));
+        assert!(preferred.is_long);
+        let name = preferred.with_suffix("server", "long", 0);
         insta::assert_snapshot!(name, @"mcp_server_long_long_long_long_long_long_long_long_long_l_sgjnpa");
-        assert!(wish.allows(&name) && !wish.allows(&wish.stem));
-        let fits = Namer::new(Naming::Classic, "s", None).wish(&"x".repeat(LONGEST - 6));
-        assert!(!fits.is_long && fits.stem.len() == LONGEST);
-        assert_eq!(fits.with_suffix("s", "x", 0).len(), LONGEST);
+        assert!(preferred.allows(&name) && !preferred.allows(&preferred.stem));
+        let fits =
+            Namer::new(Naming::Classic, "s", None).preferred_name(&"x".repeat(MAX_NAME_LENGTH - 6));
+        assert!(!fits.is_long && fits.stem.len() == MAX_NAME_LENGTH);
+        assert_eq!(fits.with_suffix("s", "x", 0).len(), MAX_NAME_LENGTH);
         assert_ne!(fits.with_suffix("s", "x", 0), fits.with_suffix("s", "x", 1));
     }
 
     #[test]
-    fn a_name_made_for_another_wish_is_not_allowed() {
-        let wish = Namer::new(Naming::Classic, "a", None).wish("b");
+    fn a_name_of_another_tool_is_not_allowed() {
+        let preferred = Namer::new(Naming::Classic, "a", None).preferred_name("b");
         for (name, expected) in [
             ("mcp_a_b", true),
             ("mcp_a_b_abcdef", true),
@@ -305,7 +313,7 @@ mod tests {
             ("mcp_a_c", false),
             ("mcp__a__b", false),
         ] {
-            assert_eq!(wish.allows(name), expected, "{name}");
+            assert_eq!(preferred.allows(name), expected, "{name}");
         }
     }
 }

@@ -14,17 +14,17 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use wharf_config::store::private_file::hex;
 use wharf_config::{Problem, Settings};
-use wharf_protocol::view::Tool;
+use wharf_protocol::view::ToolDefinition;
 use wharf_protocol::{Json, Members};
 
 /// What is pinned of a tool.
 const FIELDS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// How many tools that are gone stay pinned.
-const MOST_GONE: usize = 1000;
+const MAX_REMOVED_TOOLS: usize = 1000;
 
 /// How deep values are put in order; what is deeper is compared as it is written.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// What happens to tools that are not as they were pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,12 +52,12 @@ pub struct PinReport {
     changes: Vec<ToolChange>,
     /// The tools in `changes`.
     different: HashSet<String>,
-    withheld: Withheld,
+    withheld: WithheldTools,
     problem: Option<Problem>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Withheld {
+enum WithheldTools {
     #[default]
     None,
     Different,
@@ -72,7 +72,7 @@ pub struct ToolChange {
     /// Whether it is new or different.
     pub kind: ChangeKind,
     /// What is different; empty for a new tool, except in a review.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<ToolDifference>,
 }
 
 /// How a tool differs from the pins.
@@ -86,7 +86,7 @@ pub enum ChangeKind {
 
 /// One part of a tool before and now: untrusted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct ToolDifference {
     /// `title`, `description`, `inputSchema`, `outputSchema` or `annotations`.
     pub field: &'static str,
     /// What it was, if it was there and not too long to be kept.
@@ -134,12 +134,12 @@ pub(crate) struct PinnedTools {
 /// What a tool said when it was pinned, by field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Pin(BTreeMap<String, Said>);
+pub(crate) struct Pin(BTreeMap<String, PinnedText>);
 
 /// A text, or the hash of one that is too long to be kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum PinnedText {
     Text(String),
     Long { sha256: String },
 }
@@ -168,17 +168,17 @@ impl PinReport {
     /// Tells whether a tool must not be used until the person accepts it.
     pub fn withholds(&self, tool: &str) -> bool {
         match self.withheld {
-            Withheld::None => false,
-            Withheld::Different => self.different.contains(tool),
-            Withheld::All => true,
+            WithheldTools::None => false,
+            WithheldTools::Different => self.different.contains(tool),
+            WithheldTools::All => true,
         }
     }
 
     /// Returns what the person should know, in at most a few problems.
     pub fn problems(&self, server: &str) -> Vec<Problem> {
-        const MOST_TOLD: usize = 10;
-        let what_next = if self.withheld == Withheld::None { "" } else { "; withheld" };
-        let told = self.changes.iter().take(MOST_TOLD).map(|change| {
+        const MAX_PROBLEMS: usize = 10;
+        let what_next = if self.withheld == WithheldTools::None { "" } else { "; withheld" };
+        let told = self.changes.iter().take(MAX_PROBLEMS).map(|change| {
             let fields: Vec<&str> =
                 change.differences.iter().map(|difference| difference.field).collect();
             let what = match change.kind {
@@ -187,11 +187,11 @@ impl PinReport {
             };
             format!("tool \"{}\" {what}{what_next}", change.tool)
         });
-        let more = self.changes.len().saturating_sub(MOST_TOLD);
+        let more = self.changes.len().saturating_sub(MAX_PROBLEMS);
         let more = (more > 0).then(|| format!("{more} more tools are new or changed{what_next}"));
         let changes = told.chain(more).map(|message| {
             let problem = Problem::warning("tool-changed", message);
-            if self.withheld == Withheld::None {
+            if self.withheld == WithheldTools::None {
                 problem.hint("look at what it says now before you rely on it")
             } else {
                 problem.hint("it can be called once somebody has seen the change and accepted it")
@@ -202,7 +202,7 @@ impl PinReport {
     }
 
     /// Returns the changes in full, with what new tools say.
-    pub(crate) fn into_review(mut self, tools: &[Tool]) -> Vec<ToolChange> {
+    pub(crate) fn into_review(mut self, tools: &[ToolDefinition]) -> Vec<ToolChange> {
         for change in self.changes.iter_mut().filter(|change| change.kind == ChangeKind::New) {
             let tool = tools.iter().find(|tool| tool.name() == change.tool.as_str());
             let said = tool.map(|tool| Pin::default().differences(&Pin::of(tool)));
@@ -212,41 +212,41 @@ impl PinReport {
     }
 
     pub(crate) fn withholds_anything(&self) -> bool {
-        self.withheld != Withheld::None
+        self.withheld != WithheldTools::None
     }
 
-    pub(crate) fn first(&mut self) {
+    pub(crate) fn mark_first(&mut self) {
         self.is_first = true;
     }
 
     pub(crate) fn withhold(&mut self, mode: Pinning) {
         if mode == Pinning::Enforce && !self.changes.is_empty() {
-            self.withheld = Withheld::Different;
+            self.withheld = WithheldTools::Different;
         }
     }
 
-    pub(crate) fn damaged(&mut self, mode: Pinning) {
+    pub(crate) fn mark_damaged(&mut self, mode: Pinning) {
         let message = "the record of this server's tools is damaged";
         let problem = Problem::warning("pins", message);
         self.is_pinned = false;
         self.problem = Some(match mode {
             Pinning::Observe => problem.hint("its tools are recorded anew"),
             Pinning::Enforce => {
-                self.withheld = Withheld::All;
+                self.withheld = WithheldTools::All;
                 problem.hint("its tools can be called once somebody has accepted them")
             }
         });
     }
 
-    pub(crate) fn too_many(&mut self, mode: Pinning) {
+    pub(crate) fn mark_too_many(&mut self, mode: Pinning) {
         self.is_pinned = false;
         self.problem = Some(PinError::TooMany.as_problem());
         if mode == Pinning::Enforce {
-            self.withheld = Withheld::All;
+            self.withheld = WithheldTools::All;
         }
     }
 
-    pub(crate) fn compare(&mut self, pinned: &PinnedTools, tools: &[Tool]) {
+    pub(crate) fn compare(&mut self, pinned: &PinnedTools, tools: &[ToolDefinition]) {
         let mut seen = HashSet::new();
         for tool in tools.iter().filter(|tool| seen.insert(tool.name())) {
             let (kind, differences) = match pinned.tools.get(&**tool.name()) {
@@ -264,17 +264,17 @@ impl PinReport {
 
 impl PinnedTools {
     /// Tells whether a list is exactly the one that was pinned last.
-    pub(crate) fn is_same(&self, tools: &[Tool]) -> bool {
+    pub(crate) fn is_same(&self, tools: &[ToolDefinition]) -> bool {
         self.digest == digest(tools)
     }
 
     /// Pins a list over what is pinned already.
-    pub(crate) fn with(mut self, tools: &[Tool]) -> Self {
+    pub(crate) fn with(mut self, tools: &[ToolDefinition]) -> Self {
         let present: HashSet<&str> = tools.iter().map(|tool| &**tool.name()).collect();
         let mut gone = 0;
         self.tools.retain(|name, _| {
             gone += usize::from(!present.contains(&**name));
-            present.contains(&**name) || gone <= MOST_GONE
+            present.contains(&**name) || gone <= MAX_REMOVED_TOOLS
         });
         // Of tools with one name the first counts, so it is put in last.
         for tool in tools.iter().rev() {
@@ -298,26 +298,26 @@ impl PinnedTools {
 
 impl Pin {
     /// Reads what a tool says.
-    pub(crate) fn of(tool: &Tool) -> Self {
+    pub(crate) fn of(tool: &ToolDefinition) -> Self {
         let values = FIELDS.into_iter().zip(tool.raw().get_all(FIELDS));
         let said = values.filter_map(|(field, value)| {
             let value = value.filter(|value| !value.is_null())?;
             let text = value.to_text().unwrap_or_else(|| ordered(&value));
-            Some((field.to_owned(), Said::Text(text)))
+            Some((field.to_owned(), PinnedText::Text(text)))
         });
         Self(said.collect())
     }
 
     /// Returns what is different now.
-    pub(crate) fn differences(&self, now: &Self) -> Vec<Difference> {
+    pub(crate) fn differences(&self, now: &Self) -> Vec<ToolDifference> {
         let differing = FIELDS.into_iter().filter_map(|field| {
             let (before, after) = (self.0.get(field), now.0.get(field));
             let is_same = match (before, after) {
                 (Some(before), Some(after)) => before.is_same(after),
                 (before, after) => before.is_none() && after.is_none(),
             };
-            let text = |said: Option<&Said>| said.and_then(Said::text);
-            (!is_same).then(|| Difference { field, before: text(before), after: text(after) })
+            let text = |said: Option<&PinnedText>| said.and_then(PinnedText::text);
+            (!is_same).then(|| ToolDifference { field, before: text(before), after: text(after) })
         });
         differing.collect()
     }
@@ -328,7 +328,7 @@ impl Pin {
     }
 }
 
-impl Said {
+impl PinnedText {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(one), Self::Text(other)) => one == other,
@@ -359,7 +359,7 @@ impl Said {
 }
 
 /// Returns a hash of a whole list.
-fn digest(tools: &[Tool]) -> String {
+fn digest(tools: &[ToolDefinition]) -> String {
     let mut hash = Sha256::new();
     for tool in tools {
         // A name that did not come with the tool's own text counts too.
@@ -379,7 +379,7 @@ fn ordered(value: &Json) -> String {
 }
 
 fn write_ordered(text: &str, depth: usize, out: &mut String) {
-    if depth < DEEPEST
+    if depth < MAX_DEPTH
         && text.starts_with('{')
         && let Some(members) = Members::of(text)
     {
@@ -392,7 +392,7 @@ fn write_ordered(text: &str, depth: usize, out: &mut String) {
             write_ordered(value.get(), depth + 1, out);
         }
         out.push('}');
-    } else if depth < DEEPEST
+    } else if depth < MAX_DEPTH
         && text.starts_with('[')
         && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text)
     {

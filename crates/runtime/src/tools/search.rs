@@ -29,12 +29,12 @@ fn score(tool: &Tool, words: &[String]) -> Option<usize> {
     let name = tool.tool();
     let fields = [
         // A word inside `readFile` begins with a capital letter.
-        (Field { whole: lower(Some(name)), parts: parts(name) }, Weights(100, 60, 40)),
-        (Field::of(tool.server().as_str()), Weights(35, 30, 25)),
-        (Field::of(tool.title().as_deref().unwrap_or_default()), Weights(35, 30, 20)),
-        (Field::of(&arguments(tool)), Weights(20, 15, 10)),
-        (Field::of(tool.description().as_deref().unwrap_or_default()), Weights(12, 10, 4)),
-        (Field { whole: lower(Some(tool.name())), parts: Vec::new() }, Weights(1, 1, 1)),
+        (SearchField { whole: lower(Some(name)), parts: parts(name) }, Weights(100, 60, 40)),
+        (SearchField::of(tool.server().as_str()), Weights(35, 30, 25)),
+        (SearchField::of(tool.title().as_deref().unwrap_or_default()), Weights(35, 30, 20)),
+        (SearchField::of(&arguments(tool)), Weights(20, 15, 10)),
+        (SearchField::of(tool.description().as_deref().unwrap_or_default()), Weights(12, 10, 4)),
+        (SearchField { whole: lower(Some(tool.name())), parts: Vec::new() }, Weights(1, 1, 1)),
     ];
     let best = |word: &String| {
         let scores = fields.iter().map(|(field, weights)| field.score(word, weights));
@@ -46,12 +46,12 @@ fn score(tool: &Tool, words: &[String]) -> Option<usize> {
 /// How much it counts when a word is a part of a field, begins one, or is anywhere in it.
 struct Weights(usize, usize, usize);
 
-struct Field {
+struct SearchField {
     whole: String,
     parts: Vec<String>,
 }
 
-impl Field {
+impl SearchField {
     fn of(text: &str) -> Self {
         Self { whole: text.to_lowercase(), parts: parts(text) }
     }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_apart_into_words() {
+    fn names_are_split_into_words() {
         for (text, expected) in [
             ("readFile_now", "read file now"),
             ("HTTPServer", "httpserver"),

@@ -14,8 +14,8 @@ use wharf_config::{Approval, ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{self, ToolHints};
 
-use super::offer::Origin;
 use super::schema::{self, Sanitize};
+use super::server_tools::ToolOrigin;
 use crate::arguments::check::ArgumentCheck;
 use crate::arguments::example::{Extent, example};
 use crate::arguments::{Misuse, Signature};
@@ -45,7 +45,7 @@ pub enum Visibility {
 /// Of thousands of tools few are ever called, so the others keep no room for what that needs.
 pub struct Tool {
     pub(super) name: Arc<str>,
-    pub(super) origin: Arc<Origin>,
+    pub(super) origin: Arc<ToolOrigin>,
     /// Its place in the server's list.
     pub(super) index: usize,
     /// With `properties`.
@@ -86,7 +86,7 @@ impl Tool {
 
     /// Returns the schema of its arguments, for models.
     pub fn input_schema(&self) -> &Json {
-        match self.origin.rules.sanitize {
+        match self.origin.settings.sanitize {
             Sanitize::Light => &self.schema,
             Sanitize::Strict => self.strict.get_or_init(|| Box::new(schema::strict(&self.schema))),
         }
@@ -176,7 +176,7 @@ impl Tool {
     }
 
     /// Returns the definition to read more of it.
-    pub fn view(&self) -> &view::Tool {
+    pub fn view(&self) -> &view::ToolDefinition {
         &self.origin.listed.tools[self.index]
     }
 }

@@ -10,26 +10,26 @@ use wharf_protocol::peer::{Deadline, ProgressMode, RequestError, RequestOptions}
 use wharf_protocol::view::send::{CompletionRequest, Reference};
 use wharf_protocol::view::{ResourceBody, SubscriptionFilter};
 
-use super::dock::{DEADLINE, Dock, call, patient, text};
+use super::connection::{DEADLINE, TestConnection, call, text, with_deadline};
 use super::tools_are_called;
 
 everywhere!(
-    crate::dock::SAMPLE,
+    crate::connection::SAMPLE,
     [
         everything_is_listed,
         tools_are_called,
-        a_refusal_is_told_from_a_failure,
-        progress_starts_the_idle_limit_anew,
-        silence_runs_into_the_idle_limit,
+        a_refusal_differs_from_a_failure,
+        progress_restarts_the_idle_timeout,
+        silence_ends_in_the_idle_timeout,
         a_dropped_call_is_cancelled_at_the_server,
-        a_question_of_the_server_is_answered,
-        changes_are_heard_of,
+        requests_of_the_server_are_answered,
+        list_changes_are_notified,
         resources_prompts_and_completions_are_fetched
     ]
 );
 
-async fn everything_is_listed(dock: &mut Dock) {
-    let (peer, options) = (&dock.peer, patient());
+async fn everything_is_listed(connection: &mut TestConnection) {
+    let (peer, options) = (&connection.peer, with_deadline());
     assert_eq!(peer.profile().server.name().as_deref(), Some("wharf-sample"));
     assert_eq!(peer.profile().instructions.as_deref(), Some("Ask before you land."));
     let tools = peer.list_tools(&options).await.unwrap().items;
@@ -44,14 +44,14 @@ async fn everything_is_listed(dock: &mut Dock) {
     assert_eq!(peer.warnings(), []);
 }
 
-async fn a_refusal_is_told_from_a_failure(dock: &mut Dock) {
-    let outcome = call(&dock.peer, "sink", &json!({}), &patient()).await;
+async fn a_refusal_differs_from_a_failure(connection: &mut TestConnection) {
+    let outcome = call(&connection.peer, "sink", &json!({}), &with_deadline()).await;
     let error = outcome.unwrap_err();
     assert_eq!(error.refusal().unwrap().message, "Unknown tool: sink");
     assert!(!error.never_sent());
 }
 
-async fn progress_starts_the_idle_limit_anew(dock: &mut Dock) {
+async fn progress_restarts_the_idle_timeout(connection: &mut TestConnection) {
     let count = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&count);
     let idle = Duration::from_millis(1500);
@@ -64,43 +64,43 @@ async fn progress_starts_the_idle_limit_anew(dock: &mut Dock) {
     };
     // Longer in all than the limit, but not without a sign of life.
     let pace = json!({"steps": 4, "pause_ms": 500});
-    let result = call(&dock.peer, "slow", &pace, &options).await.unwrap();
+    let result = call(&connection.peer, "slow", &pace, &options).await.unwrap();
     assert_eq!(text(&result), "arrived");
     assert_eq!(count.load(Ordering::Relaxed), 4);
 }
 
-async fn silence_runs_into_the_idle_limit(dock: &mut Dock) {
+async fn silence_ends_in_the_idle_timeout(connection: &mut TestConnection) {
     let options = RequestOptions::within(Duration::from_millis(300));
     let pace = json!({"steps": 1, "pause_ms": 600_000});
-    let error = call(&dock.peer, "slow", &pace, &options).await.unwrap_err();
+    let error = call(&connection.peer, "slow", &pace, &options).await.unwrap_err();
     assert!(matches!(error, RequestError::TimedOut { .. }), "{error}");
-    dock.until("slow was cancelled", 1).await;
+    connection.until("slow was cancelled", 1).await;
 }
 
-async fn a_dropped_call_is_cancelled_at_the_server(dock: &mut Dock) {
-    let (pace, options) = (json!({"pause_ms": 600_000}), patient());
+async fn a_dropped_call_is_cancelled_at_the_server(connection: &mut TestConnection) {
+    let (pace, options) = (json!({"pause_ms": 600_000}), with_deadline());
     tokio::select! {
-        outcome = call(&dock.peer, "slow", &pace, &options) => panic!("{outcome:?}"),
-        () = dock.until("slow began", 1) => {}
+        outcome = call(&connection.peer, "slow", &pace, &options) => panic!("{outcome:?}"),
+        () = connection.until("slow began", 1) => {}
     }
-    dock.until("slow was cancelled", 1).await;
-    assert_eq!(dock.call("echo", &json!({"text": "still here"})).await, "still here");
+    connection.until("slow was cancelled", 1).await;
+    assert_eq!(connection.call("echo", &json!({"text": "still here"})).await, "still here");
 }
 
-async fn a_question_of_the_server_is_answered(dock: &mut Dock) {
-    let berth = dock.call("ask", &json!({})).await;
+async fn requests_of_the_server_are_answered(connection: &mut TestConnection) {
+    let berth = connection.call("ask", &json!({})).await;
     assert_eq!(berth, r#"{"action":"accept","content":{"berth":"north"}}"#);
-    assert!(dock.call("sample", &json!({})).await.contains("pier"));
-    assert!(dock.call("roots", &json!({})).await.contains("file:///harbour"));
+    assert!(connection.call("sample", &json!({})).await.contains("pier"));
+    assert!(connection.call("roots", &json!({})).await.contains("file:///harbour"));
 }
 
-async fn changes_are_heard_of(dock: &mut Dock) {
-    let Dock { peer, heard, .. } = dock;
+async fn list_changes_are_notified(connection: &mut TestConnection) {
+    let TestConnection { peer, notifications, .. } = connection;
     let changed = async {
-        call(peer, "change", &json!({}), &patient()).await.unwrap();
+        call(peer, "change", &json!({}), &with_deadline()).await.unwrap();
         let mut missing = vec!["tools", "prompts", "resources"];
         while !missing.is_empty() {
-            let method = heard.recv().await.unwrap();
+            let method = notifications.recv().await.unwrap();
             missing.retain(|list| method != format!("notifications/{list}/list_changed"));
         }
     };
@@ -113,7 +113,7 @@ async fn changes_are_heard_of(dock: &mut Dock) {
         resources_list_changed: true,
         ..SubscriptionFilter::default()
     };
-    let subscription = peer.listen(&filter, &patient()).await.unwrap();
+    let subscription = peer.listen(&filter, &with_deadline()).await.unwrap();
     assert_eq!(subscription.acknowledged.filter, filter);
     tokio::select! {
         over = subscription => panic!("{over:?}"),
@@ -121,8 +121,8 @@ async fn changes_are_heard_of(dock: &mut Dock) {
     }
 }
 
-async fn resources_prompts_and_completions_are_fetched(dock: &mut Dock) {
-    let (peer, options) = (&dock.peer, patient());
+async fn resources_prompts_and_completions_are_fetched(connection: &mut TestConnection) {
+    let (peer, options) = (&connection.peer, with_deadline());
     let read = peer.read_resource("harbour://berth/north", &options).await.unwrap();
     let body = read.contents()[0].body();
     assert!(matches!(&body, ResourceBody::Text(text) if text.contains("north")), "{body:?}");

@@ -7,19 +7,19 @@ use wharf_protocol::connect_stdio;
 use wharf_protocol::peer::{EndReason, RequestError};
 use wharf_testkit::quirk::{Mode, Tag, http_modes, stdio_modes};
 
-use super::patience::{LIMIT, Patience};
-use super::person::Person;
+use super::handler::TestHandler;
+use super::limits::{LIMIT, RunLimits};
 use super::{check, left_running, run};
 
 const GIGABYTE: usize = 1 << 30;
 
 /// What a flood may cost: the largest message there is, twice while it grows, and some more.
-const MOST_KIB: u64 = 200 << 10;
+const MAX_KIB: u64 = 200 << 10;
 
 /// So that memory that is measured is that of one test.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-fn heavy(modes: &[Mode]) -> Vec<Mode> {
+fn heavy_modes(modes: &[Mode]) -> Vec<Mode> {
     let heavy = modes.iter().filter(|mode| mode.has(Tag::Heavy));
     let mut heavy: Vec<Mode> = heavy.copied().collect();
     for mode in &mut heavy {
@@ -32,7 +32,7 @@ fn heavy(modes: &[Mode]) -> Vec<Mode> {
 async fn heavy_servers_on_stdio_behave_as_their_mode_says() {
     let _turn = TURN.acquire().await.unwrap();
     let tag = format!("{}-heavy", std::process::id());
-    check(heavy(stdio_modes()), 1, |mode, era| {
+    check(heavy_modes(stdio_modes()), 1, |mode, era| {
         let tag = tag.clone();
         async move { run::stdio(&mode, era, &tag).await }
     })
@@ -43,19 +43,20 @@ async fn heavy_servers_on_stdio_behave_as_their_mode_says() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heavy_servers_on_http_behave_as_their_mode_says() {
     let _turn = TURN.acquire().await.unwrap();
-    check(heavy(http_modes()), 1, |mode, era| async move { run::http(&mode, era).await }).await;
+    check(heavy_modes(http_modes()), 1, |mode, era| async move { run::http(&mode, era).await })
+        .await;
 }
 
 /// Calls a server that floods, and returns how the call and then the session ended.
 async fn flooded(name: &str, limit: usize) -> (Result<(), RequestError>, Option<EndReason>) {
     let mode = stdio_modes().iter().find(|mode| mode.name == name).unwrap();
-    let patience = Patience { bytes: Some(GIGABYTE), ..Patience::with(mode) };
+    let limits = RunLimits { bytes: Some(GIGABYTE), ..RunLimits::for_mode(mode) };
     let tag = format!("{}-{name}", std::process::id());
-    let spec = run::program(mode, mode.eras[0], &patience, &tag);
-    let mut options = run::options(mode, &patience);
+    let spec = run::program(mode, mode.eras[0], &limits, &tag);
+    let mut options = run::options(mode, &limits);
     options.limits.message = limit;
-    let peer = connect_stdio(&spec, &options, Arc::new(Person)).await.unwrap();
-    let called = run::call(&peer, mode, &patience.call).await;
+    let peer = connect_stdio(&spec, &options, Arc::new(TestHandler)).await.unwrap();
+    let called = run::call(&peer, mode, &limits.call).await;
     let mut reason = None;
     if called.is_err() {
         let ended = tokio::time::timeout(LIMIT, peer.ended()).await;
@@ -93,7 +94,7 @@ async fn a_gigabyte_on_stderr_costs_little_memory_and_the_call_works() {
 fn assert_bounded(before: u64) {
     let grown = peak_kib() - before;
     println!("{grown} KiB");
-    assert!(grown < MOST_KIB, "{grown} KiB");
+    assert!(grown < MAX_KIB, "{grown} KiB");
 }
 
 /// Returns the most memory that this process ever had; nothing where the system does not say so.

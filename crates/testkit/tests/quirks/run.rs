@@ -21,9 +21,9 @@ use wharf_protocol::{
 use wharf_testkit::quirk::http::Settings;
 use wharf_testkit::quirk::{Era, HttpQuirk, Mode, Tag};
 
-use super::experience::{Called, Experience, Outcome, Problem, TEXT, remarks};
-use super::patience::{LIMIT, Patience};
-use super::person::Person;
+use super::handler::TestHandler;
+use super::limits::{LIMIT, RunLimits};
+use super::report::{CallReport, RunFailure, RunOutcome, RunReport, TEXT, violations};
 
 /// Ends servers quickly; how patiently is another test's subject.
 const GRACE: GracePeriod =
@@ -31,19 +31,19 @@ const GRACE: GracePeriod =
 
 /// Runs a server on stdin and stdout; its environment has `tag`.
 pub(crate) async fn stdio(mode: &Mode, era: Era, tag: &str) -> Option<String> {
-    let patience = Patience::with(mode);
-    let (spec, options) = (program(mode, era, &patience, tag), options(mode, &patience));
-    let connecting = connect_stdio(&spec, &options, Arc::new(Person));
-    Box::pin(judged(mode, experienced(mode, &patience, connecting))).await
+    let limits = RunLimits::for_mode(mode);
+    let (spec, options) = (program(mode, era, &limits, tag), options(mode, &limits));
+    let connecting = connect_stdio(&spec, &options, Arc::new(TestHandler));
+    Box::pin(check(mode, report_of(mode, &limits, connecting))).await
 }
 
 /// Returns how to start the server of a mode.
-pub(crate) fn program(mode: &Mode, era: Era, patience: &Patience, tag: &str) -> StdioSpec {
+pub(crate) fn program(mode: &Mode, era: Era, limits: &RunLimits, tag: &str) -> StdioSpec {
     let mut variables = vec![("QUIRK_TEST", tag.to_owned()), ("PATH", path())];
-    let delay = patience.delay.map(|delay| delay.as_millis().to_string());
+    let delay = limits.delay.map(|delay| delay.as_millis().to_string());
     variables.extend(delay.map(|delay| ("QUIRK_DELAY_MS", delay)));
-    variables.extend(patience.bytes.map(|bytes| ("QUIRK_BYTES", bytes.to_string())));
-    variables.extend(patience.count.map(|count| ("QUIRK_COUNT", count.to_string())));
+    variables.extend(limits.bytes.map(|bytes| ("QUIRK_BYTES", bytes.to_string())));
+    variables.extend(limits.count.map(|count| ("QUIRK_COUNT", count.to_string())));
     let launch = ProcessLaunch {
         arguments: vec![mode.name.into(), era.word().into()],
         environment: variables.into_iter().map(|(name, it)| (name.into(), it.into())).collect(),
@@ -54,8 +54,8 @@ pub(crate) fn program(mode: &Mode, era: Era, patience: &Patience, tag: &str) -> 
 
 /// Runs a server on HTTP.
 pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
-    let patience = Patience::with(mode);
-    let settings = Settings { era: Some(era), delay: patience.delay, bytes: patience.bytes };
+    let limits = RunLimits::for_mode(mode);
+    let settings = Settings { era: Some(era), delay: limits.delay, bytes: limits.bytes };
     let server = HttpQuirk::start_with(mode.name, settings).unwrap();
     let secret = HeaderMap::from_iter([(AUTHORIZATION, "Bearer secret".parse().unwrap())]);
     let spec = HttpSpec {
@@ -64,52 +64,52 @@ pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
         authorizer: Arc::new(FixedHeaders(secret)),
         http_transport: HttpTransport::Auto,
     };
-    let options = options(mode, &patience);
-    let connecting = connect_http(&spec, &options, Arc::new(Person));
-    let deviation = Box::pin(judged(mode, experienced(mode, &patience, connecting))).await;
+    let options = options(mode, &limits);
+    let connecting = connect_http(&spec, &options, Arc::new(TestHandler));
+    let deviation = Box::pin(check(mode, report_of(mode, &limits, connecting))).await;
     let elsewhere = server.requests().into_iter().find(|seen| seen.at_other_origin);
     let gave_away = elsewhere.filter(|seen| seen.header("authorization").is_some());
     deviation.or_else(|| gave_away.map(|seen| format!("gave its credentials away: {seen:?}")))
 }
 
-async fn judged(mode: &Mode, run: impl Future<Output = Experience>) -> Option<String> {
+async fn check(mode: &Mode, run: impl Future<Output = RunReport>) -> Option<String> {
     match tokio::time::timeout(LIMIT, run).await {
-        Ok(experience) => experience.deviation(mode),
+        Ok(report) => report.deviation(mode),
         Err(_) => Some(format!("did not end within {LIMIT:?}")),
     }
 }
 
-async fn experienced(
+async fn report_of(
     mode: &Mode,
-    patience: &Patience,
+    limits: &RunLimits,
     connecting: impl Future<Output = Result<Peer, ConnectError>>,
-) -> Experience {
+) -> RunReport {
     let peer = match connecting.await {
         Ok(peer) => peer,
         Err(error) => {
-            let outcome = Outcome::NotConnected(Problem::from(&error));
-            return Experience { outcome, remarks: Vec::new() };
+            let outcome = RunOutcome::NotConnected(RunFailure::from(&error));
+            return RunReport { outcome, violations: Vec::new() };
         }
     };
     let mut listening = JoinSet::new();
     if mode.has(Tag::NeedsListening) {
         listen(&peer, &mut listening).await;
     }
-    let experience = match peer.list_tools(&patience.list).await {
-        Err(error) => Experience {
-            outcome: Outcome::NotListed(Problem::from(&error)),
-            remarks: remarks(&peer, None, None),
+    let report = match peer.list_tools(&limits.list).await {
+        Err(error) => RunReport {
+            outcome: RunOutcome::NotListed(RunFailure::from(&error)),
+            violations: violations(&peer, None, None),
         },
         Ok(listing) => {
-            let result = call(&peer, mode, &patience.call).await;
-            let remarks = remarks(&peer, Some(&listing), result.as_ref().ok());
-            let result = result.as_ref().map(Called::from).map_err(Problem::from);
+            let result = call(&peer, mode, &limits.call).await;
+            let violations = violations(&peer, Some(&listing), result.as_ref().ok());
+            let result = result.as_ref().map(CallReport::from).map_err(RunFailure::from);
             let tools = listing.items.len();
-            Experience { outcome: Outcome::Called { tools, result }, remarks }
+            RunReport { outcome: RunOutcome::Called { tools, result }, violations }
         }
     };
     peer.close().await;
-    experience
+    report
 }
 
 /// Calls `echo`.
@@ -137,9 +137,9 @@ async fn listen(peer: &Peer, listening: &mut JoinSet<()>) {
 }
 
 /// Returns who connects: somebody who can do everything.
-pub(crate) fn options(mode: &Mode, patience: &Patience) -> ConnectOptions {
+pub(crate) fn options(mode: &Mode, limits: &RunLimits) -> ConnectOptions {
     let mut options = ConnectOptions::new(ClientInfo::new("wharf-test", "1"));
-    options.timeout = patience.connect;
+    options.timeout = limits.connect;
     options.legacy_probe_delay = Duration::from_millis(150);
     // Enough for the longest list of pages that ends.
     options.limits.pages = 500;

@@ -4,39 +4,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use wharf::approval::{Answer, ApprovalRequest, Approver, Lasting};
+use wharf::approval::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver};
 use wharf::protocol::transport::BoxFuture;
 use wharf::{Options, Runtime};
 use wharf_testkit::actor::Script;
 
-use super::world::{World, call};
+use super::fixture::{Fixture, call};
 
 /// Says yes for ever, and counts how often it was asked.
-struct Generous(Lasting, AtomicUsize);
+struct AlwaysApprover(ApprovalLifetime, AtomicUsize);
 
-impl Approver for Generous {
-    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, Answer> {
+impl Approver for AlwaysApprover {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Answer::AlwaysTool(self.0) })
+        Box::pin(async { ApprovalAnswer::AlwaysTool(self.0) })
     }
 }
 
-struct Stage {
-    world: World,
-    approver: Arc<Generous>,
+struct ApprovalFixture {
+    fixture: Fixture,
+    approver: Arc<AlwaysApprover>,
 }
 
-impl Stage {
-    fn new(lasting: Lasting) -> Self {
-        let mut world = World::new();
-        world.actor("fs", &Script::with_tools(["a", "b"]), json!({ "approval": "ask" }));
-        Self { world, approver: Arc::new(Generous(lasting, AtomicUsize::new(0))) }
+impl ApprovalFixture {
+    fn new(lifetime: ApprovalLifetime) -> Self {
+        let mut fixture = Fixture::new();
+        fixture.actor("fs", &Script::with_tools(["a", "b"]), json!({ "approval": "ask" }));
+        Self { fixture, approver: Arc::new(AlwaysApprover(lifetime, AtomicUsize::new(0))) }
     }
 
     async fn start(&self) -> Runtime {
         let approver: Arc<dyn Approver> = Arc::clone(&self.approver) as _;
-        let options = Options { approver: Some(approver), ..self.world.options() };
-        let runtime = Runtime::start(&self.world.catalog(), options);
+        let options = Options { approver: Some(approver), ..self.fixture.options() };
+        let runtime = Runtime::start(&self.fixture.catalog(), options);
         runtime.settled().await;
         runtime
     }
@@ -49,38 +49,38 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn an_answer_for_good_counts_until_it_is_taken_back() {
-    let stage = Stage::new(Lasting::ForGood);
-    let runtime = stage.start().await;
-    stage.check(&runtime, "mcp_fs_a", 1).await;
-    stage.check(&runtime, "mcp_fs_b", 2).await;
+async fn a_permanent_approval_counts_until_it_is_revoked() {
+    let setup = ApprovalFixture::new(ApprovalLifetime::Permanent);
+    let runtime = setup.start().await;
+    setup.check(&runtime, "mcp_fs_a", 1).await;
+    setup.check(&runtime, "mcp_fs_b", 2).await;
     runtime.shutdown().await;
 
-    let runtime = stage.start().await;
-    stage.check(&runtime, "mcp_fs_a", 2).await;
+    let runtime = setup.start().await;
+    setup.check(&runtime, "mcp_fs_a", 2).await;
     let all = runtime.approvals().await.unwrap();
     assert_eq!((all.len(), all[0].tools.join(",").as_str()), (1, "a,b"));
-    let taken = runtime.forget_approvals("fs", Some("a")).await.unwrap();
+    let taken = runtime.revoke_approvals("fs", Some("a")).await.unwrap();
     assert_eq!(taken[0].tools, ["a"]);
-    stage.check(&runtime, "mcp_fs_b", 2).await;
-    stage.check(&runtime, "mcp_fs_a", 3).await;
+    setup.check(&runtime, "mcp_fs_b", 2).await;
+    setup.check(&runtime, "mcp_fs_a", 3).await;
 
     // Somebody else may take it back, too, while we run.
-    let home = stage.world.path("home/.wharf");
-    assert_eq!(wharf::forget_approvals(&home, "fs", None).unwrap().len(), 1);
-    stage.check(&runtime, "mcp_fs_b", 4).await;
+    let home = setup.fixture.path("home/.wharf");
+    assert_eq!(wharf::revoke_approvals(&home, "fs", None).unwrap().len(), 1);
+    setup.check(&runtime, "mcp_fs_b", 4).await;
     runtime.shutdown().await;
 }
 
 #[tokio::test]
-async fn an_answer_for_the_session_can_be_taken_back() {
-    let stage = Stage::new(Lasting::Session);
-    let runtime = stage.start().await;
-    stage.check(&runtime, "mcp_fs_a", 1).await;
-    stage.check(&runtime, "mcp_fs_a", 1).await;
-    assert_eq!(runtime.approvals().await.unwrap()[0].lasting, Lasting::Session);
-    assert_eq!(runtime.forget_approvals("fs", None).await.unwrap().len(), 1);
-    stage.check(&runtime, "mcp_fs_a", 2).await;
-    assert!(runtime.forget_approvals("other", None).await.unwrap().is_empty());
+async fn a_session_approval_can_be_revoked() {
+    let setup = ApprovalFixture::new(ApprovalLifetime::Session);
+    let runtime = setup.start().await;
+    setup.check(&runtime, "mcp_fs_a", 1).await;
+    setup.check(&runtime, "mcp_fs_a", 1).await;
+    assert_eq!(runtime.approvals().await.unwrap()[0].lifetime, ApprovalLifetime::Session);
+    assert_eq!(runtime.revoke_approvals("fs", None).await.unwrap().len(), 1);
+    setup.check(&runtime, "mcp_fs_a", 2).await;
+    assert!(runtime.revoke_approvals("other", None).await.unwrap().is_empty());
     runtime.shutdown().await;
 }

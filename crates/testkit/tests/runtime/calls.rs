@@ -6,12 +6,12 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::json;
 use wharf::CallOptions;
-use wharf::approval::{Answer, ApprovalRequest, Approver};
+use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
 use wharf::protocol::Json;
 use wharf::protocol::transport::BoxFuture;
 use wharf_testkit::actor::Script;
 
-use super::world::{World, call};
+use super::fixture::{Fixture, call};
 
 fn typed() -> Script {
     let tool = json!({
@@ -26,10 +26,10 @@ fn typed() -> Script {
 }
 
 #[tokio::test]
-async fn wrong_arguments_never_reach_the_server() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &typed(), json!({}));
-    let runtime = world.start();
+async fn invalid_arguments_never_reach_the_server() {
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &typed(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": "many" })).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" must be an integer, not a string"#);
     assert_snapshot!(call(&runtime, "mcp_fs_add", json!({})).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" is missing"#);
@@ -41,9 +41,9 @@ async fn wrong_arguments_never_reach_the_server() {
 
 #[tokio::test]
 async fn a_tools_own_error_is_an_outcome() {
-    let mut world = World::new();
-    world.actor("fs", &typed(), json!({}));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &typed(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     let arguments: Json = r#"{"fail":true,"text":"no such file"}"#.parse().unwrap();
     let outcome = runtime.call("mcp_fs_do", &arguments, &CallOptions::default()).await;
@@ -54,10 +54,10 @@ async fn a_tools_own_error_is_an_outcome() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_given_up_and_its_outcome_is_unknown() {
-    let mut world = World::new();
-    world.actor("fs", &typed(), json!({}));
-    let runtime = world.start();
+async fn a_call_that_times_out_has_an_unknown_outcome() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &typed(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     let arguments: Json = r#"{"sleepMs":60000}"#.parse().unwrap();
     let limit = Some(Duration::from_millis(200));
@@ -73,33 +73,37 @@ async fn a_call_that_takes_too_long_is_given_up_and_its_outcome_is_unknown() {
 }
 
 /// Says yes to everything about one tool.
-struct Only(&'static str);
+struct ApproveOnly(&'static str);
 
-impl Approver for Only {
-    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, Answer> {
+impl Approver for ApproveOnly {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         let answer = if request.tool == self.0 {
-            Answer::Yes
+            ApprovalAnswer::Yes
         } else {
-            Answer::No { reason: Some("not today".to_owned()) }
+            ApprovalAnswer::No { reason: Some("not today".to_owned()) }
         };
         Box::pin(std::future::ready(answer))
     }
 }
 
 #[tokio::test]
-async fn a_call_needs_a_yes_unless_its_entry_says_otherwise() {
-    let mut world = World::new();
-    let diary =
-        world.actor("fs", &typed(), json!({ "approval": "ask", "toolApproval": { "d*": "deny" } }));
-    let runtime = world.start();
+async fn a_call_needs_approval_unless_its_entry_says_otherwise() {
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor(
+        "fs",
+        &typed(),
+        json!({ "approval": "ask", "toolApproval": { "d*": "deny" } }),
+    );
+    let runtime = fixture.start();
     runtime.ready().await;
     assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": 1 })).await, @"TERMINAL Denied known=true the call needs approval, and there is nobody to ask");
     assert_snapshot!(call(&runtime, "mcp_fs_do", json!({})).await, @"TERMINAL Denied known=true the settings deny this tool");
     runtime.shutdown().await;
 
     for (allowed, expected) in [("add", "done"), ("other", "not today")] {
-        let options = wharf::Options { approver: Some(Arc::new(Only(allowed))), ..world.options() };
-        let runtime = wharf::Runtime::start(&world.catalog(), options);
+        let options =
+            wharf::Options { approver: Some(Arc::new(ApproveOnly(allowed))), ..fixture.options() };
+        let runtime = wharf::Runtime::start(&fixture.catalog(), options);
         runtime.ready().await;
         let said = call(&runtime, "mcp_fs_add", json!({ "count": 1 })).await;
         assert!(said.contains(expected), "{said}");

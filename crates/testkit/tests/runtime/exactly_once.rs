@@ -10,8 +10,8 @@ use wharf_testkit::quirk::http::{FAILURES, Settings};
 use wharf_testkit::quirk::{Era, HttpQuirk};
 
 #[cfg(target_os = "linux")]
-use super::world::kill_and_wait;
-use super::world::{World, call, kill};
+use super::fixture::kill_and_wait;
+use super::fixture::{Fixture, call, kill};
 
 #[tokio::test]
 async fn the_error_says_whether_the_outcome_is_known() {
@@ -22,9 +22,9 @@ async fn the_error_says_whether_the_outcome_is_known() {
         ("mid-reply", true),
     ];
     for (point, happened) in cases {
-        let mut world = World::new();
-        let diary = world.actor("fs", &Script::with_tools(["do"]), json!({}));
-        let runtime = world.start();
+        let mut fixture = Fixture::new();
+        let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+        let runtime = fixture.start();
         runtime.ready().await;
         let said = call(&runtime, "mcp_fs_do", json!({ "die": point, "text": "x" })).await;
         assert!(said.starts_with("TERMINAL Lost known=false"), "{point}: {said}");
@@ -37,9 +37,9 @@ async fn the_error_says_whether_the_outcome_is_known() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_call_that_was_never_read_is_sent_to_the_next_process() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &Script::with_tools(["do"]), json!({}));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     // The server is gone before the call is written. Its one thread waits here, so the runtime has
     // not noticed yet.
@@ -52,7 +52,7 @@ async fn a_call_that_was_never_read_is_sent_to_the_next_process() {
 }
 
 #[tokio::test]
-async fn a_tool_that_may_be_repeated_is_repeated_when_its_owner_says_so() {
+async fn a_repeatable_tool_is_retried_if_its_entry_allows_it() {
     let tool = json!({
         "name": "read",
         "inputSchema": { "type": "object" },
@@ -60,10 +60,10 @@ async fn a_tool_that_may_be_repeated_is_repeated_when_its_owner_says_so() {
     });
     let script = Script { definitions: vec![tool], ..Script::default() };
     for (retry, runs) in [(json!({}), 1), (json!({ "retry": "hints" }), 3)] {
-        let mut world = World::new();
-        let diary = world.actor("fs", &script, retry);
-        world.warm().await;
-        let runtime = world.start();
+        let mut fixture = Fixture::new();
+        let diary = fixture.actor("fs", &script, retry);
+        fixture.warm().await;
+        let runtime = fixture.start();
         runtime.settled().await;
         let said = call(&runtime, "mcp_fs_read", json!({ "die": "after-effect" })).await;
         assert!(said.starts_with("TERMINAL Lost"), "{said}");
@@ -77,9 +77,10 @@ async fn check_http(era: Era) {
     let server =
         HttpQuirk::start_with("as-told", Settings { era: Some(era), ..Settings::default() });
     let server = server.unwrap();
-    let mut world = World::new();
-    world.server("far", json!({ "url": server.url(), "approval": "never", "callTimeout": 20_000 }));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    fixture
+        .server("far", json!({ "url": server.url(), "approval": "never", "callTimeout": 20_000 }));
+    let runtime = fixture.start();
     runtime.ready().await;
     let mut chance = Chance::new(2);
     let mut said = Vec::new();
@@ -153,9 +154,9 @@ fn is_stopped(snapshot: &Snapshot) -> bool {
 async fn no_call_runs_twice_whenever_its_server_dies() {
     let rounds = 2_000;
     let mut chance = Chance::new(1);
-    let mut world = World::new();
-    let diary = world.actor("fs", &Script::with_tools(["do"]), json!({}));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     let points = ["", "", "after-read", "after-effect", "mid-reply", "after-reply", "kill"];
     let mut said = BTreeMap::new();

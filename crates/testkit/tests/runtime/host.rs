@@ -12,19 +12,19 @@ use wharf::protocol::view::send::{
     ElicitationAnswer, ElicitationSupport, SamplingAnswer, SamplingSupport, text_block,
 };
 use wharf::protocol::view::{Elicitation, Sampling};
-use wharf::{Elicitor, Options, Ports, Runtime, Sampler};
+use wharf::{ClientFeatures, Elicitor, Options, Runtime, Sampler};
 
-use super::world::{LIMIT, World};
+use super::fixture::{Fixture, LIMIT};
 
 /// What somebody does who is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Manner {
+pub(super) enum HostBehavior {
     /// Fills in the form with this, or opens the page.
     Accepts(Value),
     Declines,
     Cancels,
     /// Answers after so many milliseconds.
-    Thinks(u64),
+    AnswersAfter(u64),
     NeverAnswers,
     Panics,
     /// Lets the model fail.
@@ -33,37 +33,37 @@ pub(super) enum Manner {
 
 /// Somebody who is asked.
 #[derive(Clone)]
-pub(super) struct Host {
-    manner: Manner,
-    questions: ElicitationSupport,
-    model: SamplingSupport,
+pub(super) struct TestHost {
+    behavior: HostBehavior,
+    elicitation: ElicitationSupport,
+    sampling: SamplingSupport,
     /// How many questions are open, and how many were asked.
     open: Arc<AtomicUsize>,
     asked: Arc<AtomicUsize>,
 }
 
-impl Host {
-    pub(super) fn who(manner: Manner) -> Self {
+impl TestHost {
+    pub(super) fn new(behavior: HostBehavior) -> Self {
         Self {
-            manner,
-            questions: ElicitationSupport { form: true, url: true },
-            model: SamplingSupport::default(),
+            behavior,
+            elicitation: ElicitationSupport { form: true, url: true },
+            sampling: SamplingSupport::default(),
             open: Arc::default(),
             asked: Arc::default(),
         }
     }
 
-    pub(super) fn asking(self, form: bool, url: bool) -> Self {
-        Self { questions: ElicitationSupport { form, url }, ..self }
+    pub(super) fn with_elicitation(self, form: bool, url: bool) -> Self {
+        Self { elicitation: ElicitationSupport { form, url }, ..self }
     }
 
-    pub(super) fn with_tools(self) -> Self {
-        Self { model: SamplingSupport { tools: true, context: false }, ..self }
+    pub(super) fn with_sampling_tools(self) -> Self {
+        Self { sampling: SamplingSupport { tools: true, context: false }, ..self }
     }
 
     /// Is both who asks the person and who lets a model speak.
-    pub(super) fn ports(&self) -> Ports {
-        Ports {
+    pub(super) fn client_features(&self) -> ClientFeatures {
+        ClientFeatures {
             elicitor: Some(Arc::new(self.clone())),
             sampler: Some(Arc::new(self.clone())),
             roots: Vec::new(),
@@ -71,8 +71,8 @@ impl Host {
     }
 
     /// Starts a runtime for which this one answers.
-    pub(super) async fn start(&self, world: &World) -> Runtime {
-        started(world, self.ports()).await
+    pub(super) async fn start(&self, fixture: &Fixture) -> Runtime {
+        started(fixture, self.client_features()).await
     }
 
     /// Waits until so many questions are open.
@@ -90,54 +90,54 @@ impl Host {
     }
 
     /// Does what it does; the value is what the form is filled in with.
-    async fn act(&self) -> Manner {
+    async fn respond(&self) -> HostBehavior {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.open.fetch_add(1, Ordering::SeqCst);
-        let _open = Open(&self.open);
-        match &self.manner {
-            Manner::Thinks(millis) => {
+        let _open = OpenRequest(&self.open);
+        match &self.behavior {
+            HostBehavior::AnswersAfter(millis) => {
                 tokio::time::sleep(Duration::from_millis(*millis)).await;
-                Manner::Accepts(json!({ "berth": "north" }))
+                HostBehavior::Accepts(json!({ "berth": "north" }))
             }
-            Manner::NeverAnswers => std::future::pending().await,
-            Manner::Panics => panic!("the host of a test fails on purpose"),
-            manner => manner.clone(),
+            HostBehavior::NeverAnswers => std::future::pending().await,
+            HostBehavior::Panics => panic!("the host of a test fails on purpose"),
+            behavior => behavior.clone(),
         }
     }
 }
 
 /// A question that is open for as long as this is there.
-struct Open<'a>(&'a AtomicUsize);
+struct OpenRequest<'a>(&'a AtomicUsize);
 
-impl Drop for Open<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Elicitor for Host {
+impl Elicitor for TestHost {
     fn support(&self) -> ElicitationSupport {
-        self.questions
+        self.elicitation
     }
 
     fn elicit(&self, _: ServerName, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
             assert_eq!(question.message(), "Which berth?");
-            match self.act().await {
-                Manner::Accepts(content) => {
+            match self.respond().await {
+                HostBehavior::Accepts(content) => {
                     let content = content.to_string().parse::<wharf::protocol::Json>().unwrap();
                     ElicitationAnswer::Accept(content.try_into().ok())
                 }
-                Manner::Declines => ElicitationAnswer::Decline,
+                HostBehavior::Declines => ElicitationAnswer::Decline,
                 _ => ElicitationAnswer::Cancel,
             }
         })
     }
 }
 
-impl Sampler for Host {
+impl Sampler for TestHost {
     fn support(&self) -> SamplingSupport {
-        self.model
+        self.sampling
     }
 
     fn sample(
@@ -146,8 +146,8 @@ impl Sampler for Host {
         request: Sampling,
     ) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>> {
         Box::pin(async move {
-            match self.act().await {
-                Manner::Fails => Err(RpcError::new(-1, "the model is asleep")),
+            match self.respond().await {
+                HostBehavior::Fails => Err(RpcError::new(-1, "the model is asleep")),
                 _ => Ok(SamplingAnswer {
                     model: "m".into(),
                     content: vec![text_block(&format!(
@@ -162,8 +162,9 @@ impl Sampler for Host {
 }
 
 /// Starts a runtime with these ports, and waits until its servers are there.
-pub(super) async fn started(world: &World, ports: Ports) -> Runtime {
-    let runtime = Runtime::start(&world.catalog(), Options { ports, ..world.options() });
+pub(super) async fn started(fixture: &Fixture, client_features: ClientFeatures) -> Runtime {
+    let runtime =
+        Runtime::start(&fixture.catalog(), Options { client_features, ..fixture.options() });
     runtime.settled().await;
     runtime
 }

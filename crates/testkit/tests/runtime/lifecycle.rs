@@ -8,14 +8,14 @@ use wharf::config::{Env, LoadOptions, Platform};
 use wharf::{FailureKind, Options, StartupMode, Status, discover_and_load_mcp_tools};
 use wharf_testkit::actor::Script;
 
-use super::world::{LIMIT, World, call, is_alive, kill, shown, tools, until};
+use super::fixture::{Fixture, LIMIT, call, is_alive, kill, render, tools, until};
 
 fn echo() -> Script {
     Script::with_tools(["echo"])
 }
 
 #[tokio::test]
-async fn discovery_that_fails_as_a_whole_is_one_error_and_no_tools() {
+async fn failed_discovery_is_one_error_and_no_tools() {
     let folder = tempfile::tempdir().unwrap();
     let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path());
     let look = LoadOptions::default();
@@ -31,13 +31,13 @@ async fn discovery_that_fails_as_a_whole_is_one_error_and_no_tools() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn an_error_of_loading_has_its_kind_a_hint_and_what_the_server_wrote() {
-    let mut world = World::new();
+async fn a_loading_error_has_a_kind_a_hint_and_the_error_output() {
+    let mut fixture = Fixture::new();
     let script = "echo 'starting' >&2; echo 'Error: no licence' >&2; read -r line; exit 3";
-    world.server("broken", json!({ "command": "/bin/sh", "args": ["-c", script] }));
-    let folder = world.path("project");
+    fixture.server("broken", json!({ "command": "/bin/sh", "args": ["-c", script] }));
+    let folder = fixture.path("project");
     let loaded =
-        discover_and_load_mcp_tools(&folder, world.options(), LoadOptions::default()).await;
+        discover_and_load_mcp_tools(&folder, fixture.options(), LoadOptions::default()).await;
     let [error] = &loaded.errors[..] else { panic!("{:?}", loaded.errors) };
     assert_eq!(error.path, "mcp:broken");
     assert_eq!(error.kind, Some(FailureKind::Connect));
@@ -48,13 +48,13 @@ async fn an_error_of_loading_has_its_kind_a_hint_and_what_the_server_wrote() {
 }
 
 #[tokio::test]
-async fn an_invalid_definition_is_the_trouble_of_its_own_server() {
-    let mut world = World::new();
-    world.actor("fs", &echo(), json!({}));
-    world.server("broken", json!({ "command": "x", "url": "http://127.0.0.1:1/" }));
+async fn an_invalid_definition_affects_only_its_server() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &echo(), json!({}));
+    fixture.server("broken", json!({ "command": "x", "url": "http://127.0.0.1:1/" }));
     let loaded = discover_and_load_mcp_tools(
-        &world.path("project"),
-        world.options(),
+        &fixture.path("project"),
+        fixture.options(),
         LoadOptions::default(),
     )
     .await;
@@ -70,13 +70,13 @@ async fn an_invalid_definition_is_the_trouble_of_its_own_server() {
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_in_time_fails_alone() {
-    let mut world = World::new();
-    world.actor("fs", &echo(), json!({}));
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &echo(), json!({}));
     let silent = Script { hello_delay_ms: 60_000, stderr: "loading".into(), ..echo() };
-    world.actor("silent", &silent, json!({ "connectTimeout": 300 }));
-    let runtime = world.start();
+    fixture.actor("silent", &silent, json!({ "connectTimeout": 300 }));
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
-    assert_snapshot!(shown(&snapshot), @"
+    assert_snapshot!(render(&snapshot), @"
     fs connected 1
     silent failed 0: the server did not answer within 300ms; stderr: loading
     ");
@@ -87,16 +87,16 @@ async fn a_server_that_does_not_answer_in_time_fails_alone() {
 }
 
 #[tokio::test]
-async fn programs_that_are_missing_or_exit_say_why() {
-    let mut world = World::new();
-    world.server("gone", json!({ "command": "no-such-program-anywhere" }));
+async fn programs_that_are_missing_or_exit_are_reported_with_the_reason() {
+    let mut fixture = Fixture::new();
+    fixture.server("gone", json!({ "command": "no-such-program-anywhere" }));
     let dying = Script { exit: Some(3), stderr: "no licence".into(), ..echo() };
-    world.actor("dying", &dying, json!({}));
+    fixture.actor("dying", &dying, json!({}));
     let listless = Script { list_error: Some("the list is lost".into()), ..echo() };
-    world.actor("listless", &listless, json!({}));
-    let runtime = world.start();
+    fixture.actor("listless", &listless, json!({}));
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
-    assert_snapshot!(shown(&snapshot), @"
+    assert_snapshot!(render(&snapshot), @"
     dying failed 0: the server's process ended (exit status: 3); stderr: no licence
     gone failed 0: no-such-program-anywhere not found
     listless failed 0: could not list its tools: the server answered: the list is lost (code -32603)
@@ -107,17 +107,17 @@ async fn programs_that_are_missing_or_exit_say_why() {
 }
 
 #[tokio::test]
-async fn cached_tools_are_there_before_a_slow_server_is_and_a_call_waits_for_it() {
-    let mut world = World::new();
-    let diary = world.actor("slow", &echo(), json!({}));
-    world.warm().await;
+async fn cached_tools_are_listed_before_a_slow_server_connects_and_a_call_waits() {
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("slow", &echo(), json!({}));
+    fixture.warm().await;
     Script { list_delay_ms: 1_500, ..echo() }.write(diary.folder());
     let began = Instant::now();
-    let runtime = world.start();
+    let runtime = fixture.start();
     assert_snapshot!(tools(&runtime.snapshot()), @"mcp_slow_echo Cached");
     let snapshot = runtime.ready().await;
     assert!(began.elapsed() < Duration::from_millis(1_200), "{:?}", began.elapsed());
-    assert_snapshot!(shown(&snapshot), @"slow connecting 1");
+    assert_snapshot!(render(&snapshot), @"slow connecting 1");
     assert_eq!(call(&runtime, "mcp_slow_echo", json!({ "text": "hello" })).await, "hello");
     assert_snapshot!(tools(&runtime.snapshot()), @"mcp_slow_echo Live");
     runtime.shutdown().await;
@@ -125,43 +125,43 @@ async fn cached_tools_are_there_before_a_slow_server_is_and_a_call_waits_for_it(
 
 #[tokio::test]
 async fn a_server_without_a_cache_is_waited_for_or_joins_later() {
-    let mut world = World::new();
-    world.gate = Duration::from_millis(50);
-    world.actor("slow", &Script { list_delay_ms: 400, ..echo() }, json!({}));
-    let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.ready().await), @"slow connected 1");
+    let mut fixture = Fixture::new();
+    fixture.gate = Duration::from_millis(50);
+    fixture.actor("slow", &Script { list_delay_ms: 400, ..echo() }, json!({}));
+    let runtime = fixture.start();
+    assert_snapshot!(render(&*runtime.ready().await), @"slow connected 1");
     runtime.shutdown().await;
 
-    let mut world = World::new();
-    world.gate = Duration::from_millis(50);
-    world.mode = StartupMode::Background;
-    world.actor("slow", &Script { list_delay_ms: 400, ..echo() }, json!({}));
-    let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.ready().await), @"slow connecting 0");
+    let mut fixture = Fixture::new();
+    fixture.gate = Duration::from_millis(50);
+    fixture.mode = StartupMode::Background;
+    fixture.actor("slow", &Script { list_delay_ms: 400, ..echo() }, json!({}));
+    let runtime = fixture.start();
+    assert_snapshot!(render(&*runtime.ready().await), @"slow connecting 0");
     until(&runtime, "slow joins", |it| it.registry().tools().len() == 1).await;
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_late_failure_is_an_event_and_its_cached_tools_stay() {
-    let mut world = World::new();
-    let diary = world.actor("slow", &echo(), json!({ "connectTimeout": 700 }));
-    world.warm().await;
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("slow", &echo(), json!({ "connectTimeout": 700 }));
+    fixture.warm().await;
     Script { list_delay_ms: 60_000, ..echo() }.write(diary.folder());
-    let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.ready().await), @"slow connecting 1");
+    let runtime = fixture.start();
+    assert_snapshot!(render(&*runtime.ready().await), @"slow connecting 1");
     let snapshot =
         until(&runtime, "slow fails", |it| it.server("slow").unwrap().status == Status::Failed)
             .await;
-    assert_snapshot!(shown(&snapshot), @"slow failed 1: could not list its tools: no answer within 700ms");
+    assert_snapshot!(render(&snapshot), @"slow failed 1: could not list its tools: no answer within 700ms");
     runtime.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_server_that_dies_is_brought_back_and_keeps_its_tools_meanwhile() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &echo(), json!({}));
-    let runtime = world.start();
+async fn a_server_that_dies_is_reconnected_and_keeps_its_tools_meanwhile() {
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &echo(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     kill(diary.starts()[0]);
     let snapshot = until(&runtime, "the loss is noticed", |it| {
@@ -177,15 +177,15 @@ async fn a_server_that_dies_is_brought_back_and_keeps_its_tools_meanwhile() {
 
 #[tokio::test]
 async fn a_server_that_keeps_dying_is_stopped_until_a_person_reconnects_it() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &echo(), json!({}));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &echo(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     for _ in 0..8 {
         call(&runtime, "mcp_fs_echo", json!({ "die": "after-read" })).await;
     }
     assert_eq!(diary.starts().len(), 5);
-    assert_snapshot!(shown(&runtime.snapshot()), @"fs failed 1: it was started 5 times within 30 s");
+    assert_snapshot!(render(&runtime.snapshot()), @"fs failed 1: it was started 5 times within 30 s");
     let refused = call(&runtime, "mcp_fs_echo", json!({})).await;
     assert_snapshot!(refused, @r#"TERMINAL Connect known=true failed to connect to "fs": it was started 5 times within 30 s"#);
     runtime.connect("fs").await.unwrap();
@@ -194,10 +194,10 @@ async fn a_server_that_keeps_dying_is_stopped_until_a_person_reconnects_it() {
 }
 
 #[tokio::test]
-async fn many_calls_that_wait_for_a_broken_server_do_not_use_up_its_starts() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &echo(), json!({ "callTimeout": 3000 }));
-    let runtime = world.start();
+async fn many_waiting_calls_do_not_exhaust_the_starts_of_a_broken_server() {
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &echo(), json!({ "callTimeout": 3000 }));
+    let runtime = fixture.start();
     runtime.ready().await;
     Script { exit: Some(1), ..echo() }.write(diary.folder());
     kill(diary.starts()[0]);
@@ -220,12 +220,12 @@ async fn many_calls_that_wait_for_a_broken_server_do_not_use_up_its_starts() {
 
 #[tokio::test]
 async fn a_lazy_server_starts_with_its_first_call() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &echo(), json!({}));
-    world.warm().await;
-    world.change("fs", "lazy", json!(true));
-    let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.ready().await), @"fs disconnected 1");
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &echo(), json!({}));
+    fixture.warm().await;
+    fixture.change("fs", "lazy", json!(true));
+    let runtime = fixture.start();
+    assert_snapshot!(render(&*runtime.ready().await), @"fs disconnected 1");
     assert_eq!(diary.starts().len(), 1, "only the first run started it");
     assert_eq!(call(&runtime, "mcp_fs_echo", json!({ "text": "now" })).await, "now");
     assert_eq!(diary.starts().len(), 2);
@@ -233,34 +233,35 @@ async fn a_lazy_server_starts_with_its_first_call() {
 }
 
 #[tokio::test]
-async fn a_required_server_that_is_not_there_is_named() {
-    let mut world = World::new();
-    world.actor("fs", &echo(), json!({ "required": true }));
-    world.actor("bad", &Script { exit: Some(1), ..echo() }, json!({ "required": true }));
-    world.actor("other", &Script { exit: Some(1), ..echo() }, json!({}));
-    let runtime = world.start();
+async fn a_missing_required_server_is_named() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &echo(), json!({ "required": true }));
+    fixture.actor("bad", &Script { exit: Some(1), ..echo() }, json!({ "required": true }));
+    fixture.actor("other", &Script { exit: Some(1), ..echo() }, json!({}));
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
-    let missing: Vec<_> = snapshot.missing().map(|server| server.name.to_string()).collect();
+    let missing: Vec<_> =
+        snapshot.missing_required().map(|server| server.name.to_string()).collect();
     assert_eq!(missing, ["bad"]);
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_hundred_cached_servers_are_in_the_first_snapshot() {
-    let mut world = World::new();
+    let mut fixture = Fixture::new();
     let mut diaries = Vec::new();
     for number in 0..100 {
         let script = Script::with_tools(["one", "two"]);
         // Letters, as digits do not survive in names.
         let name: String =
             format!("{number:03}").chars().map(|c| ((c as u8) + 49) as char).collect();
-        diaries.push(world.actor(&name, &script, json!({})));
+        diaries.push(fixture.actor(&name, &script, json!({})));
     }
-    world.warm().await;
+    fixture.warm().await;
     for diary in &diaries {
         Script { hello_delay_ms: 60_000, ..Script::default() }.write(diary.folder());
     }
-    let runtime = world.start();
+    let runtime = fixture.start();
     assert_eq!(runtime.snapshot().registry().tools().len(), 200);
     let began = Instant::now();
     assert_eq!(runtime.ready().await.registry().tools().len(), 200);
@@ -270,9 +271,9 @@ async fn a_hundred_cached_servers_are_in_the_first_snapshot() {
 
 #[tokio::test]
 async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &echo(), json!({}));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &echo(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     runtime.shutdown().await;
     assert!(!is_alive(diary.starts()[0]));
@@ -280,7 +281,7 @@ async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
     let after = call(&runtime, "mcp_fs_echo", json!({})).await;
     assert_eq!(after, "TERMINAL Connect known=true the runtime was shut down");
 
-    let runtime = world.start();
+    let runtime = fixture.start();
     runtime.ready().await;
     drop(runtime);
     let gone = async {
@@ -292,10 +293,10 @@ async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
 }
 
 #[tokio::test]
-async fn observers_hear_the_end_even_if_somebody_holds_on_to_what_was() {
-    let mut world = World::new();
-    world.actor("fs", &echo(), json!({}));
-    let runtime = world.start();
+async fn event_streams_end_while_a_snapshot_is_still_held() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &echo(), json!({}));
+    let runtime = fixture.start();
     let mut events = runtime.events();
     let snapshot = runtime.ready().await;
     runtime.shutdown().await;
@@ -314,7 +315,7 @@ async fn observers_hear_the_end_even_if_somebody_holds_on_to_what_was() {
     drop(snapshot);
 
     // The same holds where nobody shuts down in order.
-    let runtime = world.start();
+    let runtime = fixture.start();
     let mut events = runtime.events();
     let snapshot = runtime.ready().await;
     drop(runtime);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::json;
-use wharf::approval::{Answer, ApprovalRequest, Approver};
+use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
 use wharf::config::Credential;
 use wharf::protocol::Json;
 use wharf::protocol::envelope::Notification;
@@ -15,10 +15,10 @@ use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::transport::process::ProcessLaunch;
 use wharf::protocol::view::send::{ClientInfo, Object};
 use wharf::protocol::{ConnectOptions, StdioSpec, connect_stdio};
-use wharf::{CredentialStore, CredentialStoreError, Options, Runtime, WantedCredential};
+use wharf::{CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime};
 use wharf_testkit::actor::Script;
 
-use super::world::{LIMIT, World, call, is_alive, shown};
+use super::fixture::{Fixture, LIMIT, call, is_alive, render};
 
 /// A store that panics when it is asked for anything, until it is repaired.
 #[derive(Default)]
@@ -27,7 +27,7 @@ struct BrokenStore {
 }
 
 impl CredentialStore for BrokenStore {
-    fn find(&self, _: &WantedCredential<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
         assert!(self.is_repaired.load(Ordering::SeqCst), "the store of a test fails on purpose");
         Ok(None)
     }
@@ -35,15 +35,15 @@ impl CredentialStore for BrokenStore {
 
 #[tokio::test]
 async fn a_connection_task_that_panics_is_one_failed_server_and_others_go_on() {
-    let mut world = World::new();
-    world.actor("fs", &Script::with_tools(["echo"]), json!({}));
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &Script::with_tools(["echo"]), json!({}));
     let auth = json!({ "auth": { "type": "bearer", "credentialId": "any" } });
-    world.actor("bad", &Script::with_tools(["echo"]), auth);
+    fixture.actor("bad", &Script::with_tools(["echo"]), auth);
     let store = Arc::new(BrokenStore::default());
     let credentials: Arc<dyn CredentialStore> = Arc::clone(&store) as _;
-    let options = Options { credentials, ..world.options() };
-    let runtime = Runtime::start(&world.catalog(), options);
-    assert_snapshot!(shown(&*runtime.settled().await), @"
+    let options = Options { credentials, ..fixture.options() };
+    let runtime = Runtime::start(&fixture.catalog(), options);
+    assert_snapshot!(render(&*runtime.settled().await), @"
     bad failed 0: its connection failed inside Wharf
     fs connected 1
     ");
@@ -61,7 +61,7 @@ struct BrokenApprover {
 }
 
 impl Approver for BrokenApprover {
-    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, Answer> {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         assert!(!self.at_once, "the approver of a test fails on purpose");
         Box::pin(async {
             tokio::task::yield_now().await;
@@ -71,19 +71,19 @@ impl Approver for BrokenApprover {
 }
 
 #[tokio::test]
-async fn an_approver_that_panics_costs_the_call_and_has_not_said_yes() {
+async fn an_approver_that_panics_fails_the_call_without_approving_it() {
     for at_once in [true, false] {
-        let mut world = World::new();
-        let diary = world.actor("fs", &Script::with_tools(["a"]), json!({ "approval": "ask" }));
+        let mut fixture = Fixture::new();
+        let diary = fixture.actor("fs", &Script::with_tools(["a"]), json!({ "approval": "ask" }));
         let approver: Arc<dyn Approver> = Arc::new(BrokenApprover { at_once });
-        let options = Options { approver: Some(approver), ..world.options() };
-        let runtime = Runtime::start(&world.catalog(), options);
+        let options = Options { approver: Some(approver), ..fixture.options() };
+        let runtime = Runtime::start(&fixture.catalog(), options);
         runtime.settled().await;
         assert_eq!(
             call(&runtime, "mcp_fs_a", json!({})).await,
             "TERMINAL Denied known=true the call was not approved: the approver failed"
         );
-        assert_eq!(shown(&runtime.snapshot()), "fs connected 1");
+        assert_eq!(render(&runtime.snapshot()), "fs connected 1");
         assert!(diary.effects().is_empty());
         runtime.shutdown().await;
     }

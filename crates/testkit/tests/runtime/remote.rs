@@ -12,15 +12,15 @@ use wharf::{FailureKind, Status};
 use wharf_protocol::serve::{BearerToken, HttpServerOptions, McpServer};
 use wharf_testkit::server::Sample;
 
-use super::world::{World, call, shown, until};
+use super::fixture::{Fixture, call, render, until};
 
 /// A server at an address of its own, with a token if one is given; dropped, it is gone.
-struct Remote {
+struct RemoteServer {
     address: SocketAddr,
     _tasks: JoinSet<()>,
 }
 
-impl Remote {
+impl RemoteServer {
     async fn start(token: Option<&str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         Self::on(listener, token)
@@ -44,21 +44,21 @@ impl Remote {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_to_know_who_asks_needs_a_sign_in() {
-    let remote = Remote::start(Some("good")).await;
-    let mut world = World::new();
-    world.server("closed", json!({ "url": remote.url() }));
-    world.server(
+async fn a_server_that_requires_authorization_needs_a_sign_in() {
+    let remote = RemoteServer::start(Some("good")).await;
+    let mut fixture = Fixture::new();
+    fixture.server("closed", json!({ "url": remote.url() }));
+    fixture.server(
         "wrong",
         json!({ "url": remote.url(), "headers": { "Authorization": "Bearer bad" } }),
     );
-    world.server(
+    fixture.server(
         "open",
         json!({ "url": remote.url(), "headers": { "Authorization": "Bearer good" } }),
     );
-    let runtime = world.start();
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
-    let told = shown(&snapshot);
+    let told = render(&snapshot);
     assert_snapshot!(told, @"
     closed needs_auth 0: the server answered 401 Unauthorized
     open connected 9
@@ -72,15 +72,16 @@ async fn a_server_that_wants_to_know_who_asks_needs_a_sign_in() {
 
 #[tokio::test]
 async fn a_stored_token_goes_to_its_own_address_and_to_no_other() {
-    let (remote, other) = (Remote::start(Some("good")).await, Remote::start(Some("good")).await);
-    let mut world = World::new();
-    let mut credentials = Credentials::load(&world.env()).unwrap();
+    let (remote, other) =
+        (RemoteServer::start(Some("good")).await, RemoteServer::start(Some("good")).await);
+    let mut fixture = Fixture::new();
+    let mut credentials = Credentials::load(&fixture.env()).unwrap();
     let id = credentials.add_bearer(&remote.url(), &Secret::new("good")).unwrap();
     credentials.save().unwrap();
     let auth = json!({ "type": "bearer", "credentialId": id });
-    world.server("own", json!({ "url": remote.url(), "auth": auth }));
-    world.server("thief", json!({ "url": other.url(), "auth": auth }));
-    let runtime = world.start();
+    fixture.server("own", json!({ "url": remote.url(), "auth": auth }));
+    fixture.server("thief", json!({ "url": other.url(), "auth": auth }));
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
     let statuses = ["own", "thief"].map(|name| snapshot.server(name).unwrap().status);
     assert_eq!(statuses, [Status::Connected, Status::NeedsAuth]);
@@ -90,35 +91,35 @@ async fn a_stored_token_goes_to_its_own_address_and_to_no_other() {
 }
 
 #[tokio::test]
-async fn an_expired_token_is_fetched_anew_and_the_call_goes_through_once() {
-    let remote = Remote::start(Some("second")).await;
-    let mut world = World::new();
+async fn a_rejected_token_is_fetched_again_and_the_server_connects() {
+    let remote = RemoteServer::start(Some("second")).await;
+    let mut fixture = Fixture::new();
     // The first token is refused, the next one is right.
-    let counter = world.path("counter");
+    let counter = fixture.path("counter");
     let script = format!(
         "!n=$(cat {0} 2>/dev/null || echo 0); echo $((n+1)) > {0}; [ $n = 0 ] && echo Bearer first || echo Bearer second",
         counter.display()
     );
-    world.server("fresh", json!({ "url": remote.url(), "headers": { "Authorization": script } }));
-    let runtime = world.start();
+    fixture.server("fresh", json!({ "url": remote.url(), "headers": { "Authorization": script } }));
+    let runtime = fixture.start();
     assert_eq!(runtime.ready().await.server("fresh").unwrap().status, Status::Connected);
     assert_eq!(std::fs::read_to_string(counter).unwrap().trim(), "2");
     runtime.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_remote_server_that_goes_away_is_an_error_with_its_reason_and_comes_back() {
-    let remote = Remote::start(None).await;
+async fn a_lost_remote_server_is_an_error_and_is_reconnected() {
+    let remote = RemoteServer::start(None).await;
     let address = remote.address;
-    let mut world = World::new();
-    world.server("far", json!({ "url": remote.url(), "approval": "never", "callTimeout": 5000 }));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    fixture.server("far", json!({ "url": remote.url(), "approval": "never", "callTimeout": 5000 }));
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
     let tool = snapshot.registry().tools()[0].name().to_owned();
     drop(remote);
     let said = call(&runtime, &tool, json!({ "text": "x", "a": 1, "b": 2 })).await;
     assert!(!said.starts_with("MISUSE"), "{said}");
-    let _remote = Remote::on(TcpListener::bind(address).await.unwrap(), None);
+    let _remote = RemoteServer::on(TcpListener::bind(address).await.unwrap(), None);
     let back = async {
         loop {
             let said = call(&runtime, &tool, json!({ "text": "x", "a": 1, "b": 2 })).await;

@@ -14,22 +14,22 @@ use wharf_protocol::serve::{
 };
 use wharf_testkit::actor::Script;
 
-use super::world::{LIMIT, World, call, shown};
+use super::fixture::{Fixture, LIMIT, call, render};
 
 const SECRET: &str = "tiger-4711";
 
 #[tokio::test]
 async fn an_error_of_a_server_does_not_repeat_its_secrets() {
-    let mut world = World::new();
+    let mut fixture = Fixture::new();
     let says = || Some(format!("the key {SECRET} is not known, Bearer {SECRET} neither"));
     let given = json!({ "env": { "KEY": SECRET }, "connectTimeout": 5000 });
     let hello = Script { hello_error: says(), ..Script::with_tools(["do"]) };
-    world.actor("hello", &hello, given.clone());
+    fixture.actor("hello", &hello, given.clone());
     let list = Script { list_error: says(), ..Script::with_tools(["do"]) };
-    world.actor("list", &list, given.clone());
-    world.actor("fs", &Script { extras: 1, ..Script::with_tools(["do"]) }, given);
-    let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.settled().await), @"
+    fixture.actor("list", &list, given.clone());
+    fixture.actor("fs", &Script { extras: 1, ..Script::with_tools(["do"]) }, given);
+    let runtime = fixture.start();
+    assert_snapshot!(render(&*runtime.settled().await), @"
     fs connected 1
     hello failed 0: the server answered: the key ••• is not known, Bearer ••• neither (code -32603)
     list failed 0: could not list its tools: the server answered: the key ••• is not known, Bearer ••• neither (code -32603)
@@ -47,9 +47,9 @@ async fn an_error_of_a_server_does_not_repeat_its_secrets() {
 }
 
 /// A server that answers every call with these words.
-struct Refusing(&'static str);
+struct RefusingService(&'static str);
 
-impl Service for Refusing {
+impl Service for RefusingService {
     fn info(&self) -> ServerInfo {
         ServerInfo::new("refusing", "1")
     }
@@ -64,31 +64,31 @@ impl Service for Refusing {
 }
 
 #[tokio::test]
-async fn a_remote_error_does_not_repeat_headers_nor_what_is_secret_in_the_address() {
+async fn a_remote_error_repeats_neither_headers_nor_secrets_of_the_url() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let server = McpServer::new(Refusing(
+        let server = McpServer::new(RefusingService(
             "no tiger-4711, no lion-4712, no bear-4713, no bear-4713-more here",
         ));
         server.serve_http(listener, HttpServerOptions::default()).await.unwrap();
     });
-    let mut world = World::new();
+    let mut fixture = Fixture::new();
     let url = format!("http://me:lion-4712@{address}/mcp?key=bear-4713");
     // One begins with what is in the address.
     let headers = json!({ "X-Key": format!("Bearer {SECRET}"), "X-More": "bear-4713-more" });
-    world.server("web", json!({ "url": url, "headers": headers }));
-    let runtime = world.start();
-    assert_snapshot!(shown(&*runtime.settled().await), @"web failed 0: could not list its tools: the server answered: no •••, no •••, no •••, no ••• here (code -1)");
+    fixture.server("web", json!({ "url": url, "headers": headers }));
+    let runtime = fixture.start();
+    assert_snapshot!(render(&*runtime.settled().await), @"web failed 0: could not list its tools: the server answered: no •••, no •••, no •••, no ••• here (code -1)");
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_line_of_a_servers_log_does_not_repeat_its_secrets() {
-    let mut world = World::new();
-    world.actor("fs", &Script::with_tools(["do"]), json!({ "env": { "KEY": SECRET } }));
-    let runtime = world.start();
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &Script::with_tools(["do"]), json!({ "env": { "KEY": SECRET } }));
+    let runtime = fixture.start();
     runtime.ready().await;
     let mut events = runtime.events();
     // A line that is cut is not cut inside a secret.

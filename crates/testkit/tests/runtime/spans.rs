@@ -13,21 +13,21 @@ use wharf_protocol::serve::{
 };
 use wharf_testkit::actor::Script;
 
+use super::fixture::{Fixture, call, kill, until};
 use super::recorder::Recorder;
-use super::world::{World, call, kill, until};
 
 fn echo() -> Script {
     Script::with_tools(["echo"])
 }
 
 #[tokio::test]
-async fn the_life_of_a_server_is_told_with_its_attempts_and_its_era() {
-    let mut world = World::new();
-    let diary = world.actor("fs", &echo(), json!({}));
-    world.actor("bad", &Script { exit: Some(3), ..echo() }, json!({}));
+async fn connection_spans_have_the_attempt_and_the_era() {
+    let mut fixture = Fixture::new();
+    let diary = fixture.actor("fs", &echo(), json!({}));
+    fixture.actor("bad", &Script { exit: Some(3), ..echo() }, json!({}));
     let recorder = Recorder::default();
     let listening = recorder.listen();
-    let runtime = world.start();
+    let runtime = fixture.start();
     runtime.ready().await;
     kill(diary.starts()[0]);
     let status = |wanted| move |it: &wharf::Snapshot| it.server("fs").unwrap().status == wanted;
@@ -67,10 +67,10 @@ async fn the_life_of_a_server_is_told_with_its_attempts_and_its_era() {
 }
 
 #[tokio::test]
-async fn a_call_is_told_with_its_server_tool_attempt_and_era() {
-    let mut world = World::new();
-    world.actor("fs", &echo(), json!({}));
-    let runtime = world.start();
+async fn call_spans_have_the_server_the_tool_the_attempt_and_the_era() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &echo(), json!({}));
+    let runtime = fixture.start();
     runtime.ready().await;
     let recorder = Recorder::default();
     let listening = recorder.listen();
@@ -96,20 +96,21 @@ async fn a_call_is_told_with_its_server_tool_attempt_and_era() {
 
 #[tokio::test]
 async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
-    let mut world = World::new();
+    let mut fixture = Fixture::new();
     let loud = Script { stderr: "canary-stderr".into(), ..echo() };
-    world.actor("fs", &loud, json!({ "env": { "KEY": "canary-env" } }));
+    fixture.actor("fs", &loud, json!({ "env": { "KEY": "canary-env" } }));
     let failing = Script { stderr: "canary-stderr".into(), exit: Some(1), ..echo() };
-    world.actor("bad", &failing, json!({ "env": { "KEY": "canary-env" } }));
+    fixture.actor("bad", &failing, json!({ "env": { "KEY": "canary-env" } }));
     let rude = Script { hello_error: Some("canary-hello".into()), ..echo() };
-    world.actor("rude", &rude, json!({}));
+    fixture.actor("rude", &rude, json!({}));
     let listless = Script { list_error: Some("canary-list".into()), ..echo() };
-    world.actor("listless", &listless, json!({}));
+    fixture.actor("listless", &listless, json!({}));
     let headers = json!({ "Authorization": "Bearer canary-header" });
-    world.server("far", json!({ "url": "http://127.0.0.1:1/?key=canary-url", "headers": headers }));
+    fixture
+        .server("far", json!({ "url": "http://127.0.0.1:1/?key=canary-url", "headers": headers }));
     let recorder = Recorder::default();
     let listening = recorder.listen();
-    let runtime = world.start();
+    let runtime = fixture.start();
     runtime.ready().await;
     for arguments in [
         json!({ "text": "canary-text" }),
@@ -127,9 +128,9 @@ async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
 }
 
 /// A server whose only tool breaks a rule.
-struct Odd;
+struct ViolatingService;
 
-impl Service for Odd {
+impl Service for ViolatingService {
     fn info(&self) -> ServerInfo {
         ServerInfo::new("canary-name", "canary-version")
     }
@@ -147,18 +148,21 @@ impl Service for Odd {
 }
 
 #[tokio::test]
-async fn what_is_odd_is_told_without_the_words_of_the_server() {
+async fn violations_are_logged_without_text_of_the_server() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        McpServer::new(Odd).serve_http(listener, HttpServerOptions::default()).await.unwrap();
+        McpServer::new(ViolatingService)
+            .serve_http(listener, HttpServerOptions::default())
+            .await
+            .unwrap();
     });
-    let mut world = World::new();
-    world.server("odd", json!({ "url": format!("http://{address}/mcp") }));
+    let mut fixture = Fixture::new();
+    fixture.server("odd", json!({ "url": format!("http://{address}/mcp") }));
     let recorder = Recorder::default();
     let listening = recorder.listen();
-    let runtime = world.start();
+    let runtime = fixture.start();
     let snapshot = runtime.ready().await;
     runtime.shutdown().await;
     drop(listening);

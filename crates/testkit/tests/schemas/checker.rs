@@ -5,7 +5,7 @@ use wharf_protocol::era::Revision;
 use wharf_testkit::schema::{Schema, Sender, Traffic};
 
 #[test]
-fn a_conversation_is_followed() {
+fn responses_are_matched_to_requests_by_sender_and_id() {
     let mut traffic = Traffic::in_revision(Revision::V2025_11_25);
     let mut check = |sender, text: &str| traffic.check(sender, text).map_err(|it| it.to_string());
     let (client, server) = (Sender::Client, Sender::Server);
@@ -19,7 +19,7 @@ fn a_conversation_is_followed() {
 }
 
 #[test]
-fn an_answer_is_judged_by_its_question() {
+fn a_response_is_checked_against_its_request() {
     let schema = Schema::of(Revision::V2026_07_28);
     let check = |method: &str, result: Value| {
         let message = json!({"jsonrpc": "2.0", "id": 1, "result": result});
@@ -34,7 +34,7 @@ fn an_answer_is_judged_by_its_question() {
 }
 
 #[test]
-fn what_a_revision_does_not_have_is_found() {
+fn methods_that_a_revision_does_not_have_are_found() {
     let request = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let old = Schema::of(Revision::V2025_03_26);
     let discover = request("server/discover", json!({}));

@@ -12,17 +12,17 @@ use wharf_protocol::view::send::{
 use wharf_protocol::view::{LogLevel, SubscriptionFilter};
 
 /// A message without its frame.
-pub(crate) struct Sample {
+pub(crate) struct MessageSample {
     pub(crate) method: &'static str,
     pub(crate) params: Option<Json>,
 }
 
-fn sample(method: &'static str, params: Json) -> Sample {
-    Sample { method, params: Some(params) }
+fn sample(method: &'static str, params: Json) -> MessageSample {
+    MessageSample { method, params: Some(params) }
 }
 
-fn bare(method: &'static str) -> Sample {
-    Sample { method, params: None }
+fn bare(method: &'static str) -> MessageSample {
+    MessageSample { method, params: None }
 }
 
 /// A client that says everything about itself.
@@ -54,7 +54,7 @@ fn arguments() -> Object {
 }
 
 /// Requests of a client.
-pub(crate) fn requests(revision: Revision) -> Vec<Sample> {
+pub(crate) fn requests(revision: Revision) -> Vec<MessageSample> {
     let known = vec![("other".to_owned(), "value".to_owned())];
     let completion = |reference| CompletionRequest {
         reference,
@@ -93,7 +93,7 @@ pub(crate) fn requests(revision: Revision) -> Vec<Sample> {
     all
 }
 
-fn legacy_requests(revision: Revision) -> Vec<Sample> {
+fn legacy_requests(revision: Revision) -> Vec<MessageSample> {
     let nothing = ClientCapabilities::default();
     vec![
         sample("initialize", send::initialize(revision, &capabilities(), &client_info())),
@@ -106,7 +106,7 @@ fn legacy_requests(revision: Revision) -> Vec<Sample> {
     ]
 }
 
-fn modern_requests() -> Vec<Sample> {
+fn modern_requests() -> Vec<MessageSample> {
     let everything = SubscriptionFilter {
         tools_list_changed: true,
         prompts_list_changed: true,
@@ -129,7 +129,7 @@ fn modern_requests() -> Vec<Sample> {
 }
 
 /// Notifications of a client.
-pub(crate) fn notifications(revision: Revision) -> Vec<Sample> {
+pub(crate) fn notifications(revision: Revision) -> Vec<MessageSample> {
     let mut all = vec![
         sample("notifications/cancelled", send::cancelled(7, None)),
         sample("notifications/cancelled", send::cancelled(7, Some("no longer wanted"))),

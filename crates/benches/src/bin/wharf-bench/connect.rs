@@ -8,7 +8,7 @@ use wharf_benches::Target;
 use wharf_protocol::Peer;
 use wharf_protocol::peer::ListResult;
 use wharf_protocol::transport::process::reserve_descriptors;
-use wharf_protocol::view::Tool;
+use wharf_protocol::view::ToolDefinition;
 
 use crate::Failure;
 use crate::peer::{Way, patience};
@@ -33,7 +33,7 @@ pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn one(way: &Way) -> Result<(Peer, ListResult<Tool>), Failure> {
+async fn one(way: &Way) -> Result<(Peer, ListResult<ToolDefinition>), Failure> {
     let peer = way.connect().await?;
     let listing = peer.list_tools(&patience()).await?;
     Ok((peer, listing))

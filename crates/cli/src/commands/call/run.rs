@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use wharf::approval::Caller;
+use wharf::approval::CallOrigin;
 use wharf::call::Outcome;
 use wharf::protocol::Json;
 use wharf::tools::{Naming, Tool};
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Fail
     let (meant, running) = (Meant::new(&args.tool), Running::default());
     let result = connect_and_call(args, (&meant, &running), invocation);
     if let (true, Err(failure)) = (invocation.ui.json, &result) {
-        let error = unmade::error_of(failure, running.stage().phase());
+        let error = unmade::error_of(failure, running.phase_tracker().phase());
         shown::show_failure(failure, error, meant.into_details(failure, invocation))?;
     }
     result
@@ -176,10 +176,10 @@ async fn call(
     runtime: &Runtime,
 ) -> Outcome {
     let options = CallOptions {
-        caller: Caller::Person,
+        caller: CallOrigin::Person,
         timeout: args.timeout,
         progress: Some(running.begin(tool.server().as_str(), tool.tool())),
-        stage: running.stage(),
+        phase_tracker: running.phase_tracker(),
         ..CallOptions::default()
     };
     runtime.call(tool, arguments, &options).await

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wharf::call::{CallError, Details, Outcome, Quota, Reason, ResultStore};
+use wharf::call::{CallDetails, CallError, Outcome, Quota, Reason, ResultStore};
 use wharf_config::text::clean;
 
 use crate::commands::failure::{advise, exit_of_call, next_step};
@@ -60,7 +60,7 @@ pub(super) fn show(
 pub(super) fn show_failure(
     failure: &Failure,
     error: CallError,
-    details: Details,
+    details: CallDetails,
 ) -> Result<(), Failure> {
     if failure.is_quiet() || matches!(failure, Failure::Output(_)) {
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) fn show_failure(
         }
         None => error,
     };
-    print_json(&Outcome::of_error(error, details).to_json())
+    print_json(&Outcome::from_error(error, details).to_json())
 }
 
 fn with_usage(hint: Option<String>, usage: &str) -> String {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wharf::Unavailable;
-use wharf::call::{CallError, Details, Phase, Reason};
-use wharf::tools::{Naming, Tool, tool_of};
+use wharf::call::{CallDetails, CallError, CallPhase, Reason};
+use wharf::tools::{Naming, Tool, strip_server_name};
 use wharf_config::{Server, ServerName, Source};
 
 use crate::commands::{Failure, Invocation};
@@ -17,7 +17,7 @@ use crate::commands::{Failure, Invocation};
 pub(super) struct Meant {
     text: RefCell<String>,
     began: Instant,
-    known: RefCell<Option<Details>>,
+    known: RefCell<Option<CallDetails>>,
 }
 
 impl Meant {
@@ -45,40 +45,41 @@ impl Meant {
     /// Notes the tool.
     pub(super) fn tool(&self, tool: &Tool) {
         let details = self.of(tool.server().as_str(), tool.source());
-        let details = Details { mcp_tool_name: tool.tool().to_owned(), ..details };
+        let details = CallDetails { mcp_tool_name: tool.tool().to_owned(), ..details };
         *self.known.borrow_mut() = Some(details);
     }
 
     /// Returns what is known; a server that only the failure names is looked up.
-    pub(super) fn into_details(self, failure: &Failure, invocation: &Invocation) -> Details {
+    pub(super) fn into_details(self, failure: &Failure, invocation: &Invocation) -> CallDetails {
         let known = self.known.take().or_else(|| {
             let catalog = invocation.load_quietly().ok()?;
             let name = server_of(failure)?;
             let found = catalog.winner(name).or_else(|| catalog.candidates(name).next())?;
             Some(self.of_server(found, Naming::from(&catalog.settings)))
         });
-        let nobody = || Details { mcp_tool_name: self.text.borrow().clone(), ..Details::default() };
-        Details { duration: self.began.elapsed(), ..known.unwrap_or_else(nobody) }
+        let nobody =
+            || CallDetails { mcp_tool_name: self.text.borrow().clone(), ..CallDetails::default() };
+        CallDetails { duration: self.began.elapsed(), ..known.unwrap_or_else(nobody) }
     }
 
-    fn of_server(&self, server: &Server, naming: Naming) -> Details {
+    fn of_server(&self, server: &Server, naming: Naming) -> CallDetails {
         let definition = &server.definition;
         let (name, prefix) = (definition.name.as_str(), definition.fields.policy.prefix.as_deref());
         let details = self.of(name, &definition.source);
         match naming.tool_part(&self.text.borrow(), name, prefix) {
-            Some(tool) => Details { mcp_tool_name: tool.to_owned(), ..details },
+            Some(tool) => CallDetails { mcp_tool_name: tool.to_owned(), ..details },
             None => details,
         }
     }
 
-    fn of(&self, server: &str, source: &Source) -> Details {
+    fn of(&self, server: &str, source: &Source) -> CallDetails {
         let text = self.text.borrow();
-        Details {
+        CallDetails {
             server_name: server.to_owned(),
-            mcp_tool_name: tool_of(&text, server).unwrap_or(&text).to_owned(),
+            mcp_tool_name: strip_server_name(&text, server).unwrap_or(&text).to_owned(),
             provider: source.provider.to_owned(),
             provider_name: source.provider_name.to_owned(),
-            ..Details::default()
+            ..CallDetails::default()
         }
     }
 }
@@ -95,7 +96,7 @@ fn server_of(failure: &Failure) -> Option<&str> {
 }
 
 /// Says what a failure means for a call that had come as far as `phase`.
-pub(super) fn error_of(failure: &Failure, phase: Phase) -> CallError {
+pub(super) fn error_of(failure: &Failure, phase: CallPhase) -> CallError {
     let message = failure.to_string();
     let error = match failure {
         Failure::Request(error) => (**error).clone(),

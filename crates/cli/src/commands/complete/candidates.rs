@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Arg, Command, ValueHint};
-use wharf::tools::{Found, Registry, Tool};
+use wharf::tools::{Registry, Tool, ToolMatch};
 use wharf::{Options, cached_tools};
 use wharf_config::settings::KEYS;
 use wharf_config::shell::is_plain;
@@ -164,7 +164,7 @@ impl Known<'_> {
             Some(tool) => format!("{first}/{tool}"),
             None => first.clone(),
         };
-        if let Found::Tool(tool) | Found::Hidden(tool) = registry.find(&text) {
+        if let ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) = registry.find(&text) {
             return arguments(tool, value);
         }
         if is_server && rest.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use wharf::call::CallError;
-use wharf::{ServerView, Snapshot};
+use wharf::{ServerSnapshot, Snapshot};
 use wharf_config::ServerName;
 use wharf_config::text::clean;
 
@@ -67,9 +67,9 @@ impl Listed {
         self.is_named && self.spoiler().is_some()
     }
 
-    fn spoiler(&self) -> Option<&ServerView> {
+    fn spoiler(&self) -> Option<&ServerSnapshot> {
         let named = self.snapshot.servers().filter(|_| self.is_named);
-        let mut counting = named.chain(self.snapshot.missing()).map(|server| &**server);
+        let mut counting = named.chain(self.snapshot.missing_required()).map(|server| &**server);
         counting.find(|server| of_server(server).is_some())
     }
 

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use wharf::call::CallStage;
+use wharf::call::PhaseTracker;
 use wharf::protocol::Json;
 use wharf_config::text::clip;
 
@@ -32,7 +32,7 @@ struct State {
     /// The verb itself tells how tools have changed.
     tells_changes: bool,
     /// How far the call has come.
-    stage: CallStage,
+    phase_tracker: PhaseTracker,
 }
 
 impl Running {
@@ -61,8 +61,8 @@ impl Running {
     }
 
     /// Returns what is told how far the call has come.
-    pub(crate) fn stage(&self) -> CallStage {
-        self.state().stage.clone()
+    pub(crate) fn phase_tracker(&self) -> PhaseTracker {
+        self.state().phase_tracker.clone()
     }
 
     /// Tells whether a server is one that has to be waited for.

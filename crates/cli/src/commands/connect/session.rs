@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::runtime::Builder;
 use wharf::protocol::transport::process::{self, reserve_descriptors};
 use wharf::protocol::view::send::RootEntry;
-use wharf::{Elicitor, Options, Ports, Runtime};
+use wharf::{ClientFeatures, Elicitor, Options, Runtime};
 use wharf_config::Catalog;
 
 use super::changes;
@@ -79,8 +79,8 @@ fn connected<T>(
         let (bell, desk) = desk();
         let mut options = options(invocation, catalog);
         one_off::keep_nothing(&mut options, catalog);
-        if options.ports.elicitor.is_some() {
-            options.ports.elicitor = Some(Arc::new(bell));
+        if options.client_features.elicitor.is_some() {
+            options.client_features.elicitor = Some(Arc::new(bell));
         }
         let runtime = Runtime::start(catalog, options);
         let mut events = runtime.events();
@@ -134,7 +134,7 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
     let elicitor = invocation.ui.can_ask.then(|| Arc::new(desk().0) as Arc<dyn Elicitor>);
     Options {
         own_program: host::program(),
-        ports: Ports { roots, elicitor, ..Ports::default() },
+        client_features: ClientFeatures { roots, elicitor, ..ClientFeatures::default() },
         trace: invocation.trace.get().map(Trace::sink),
         ..Options::new(env.clone())
     }

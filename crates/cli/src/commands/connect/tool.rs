@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use wharf::tools::{Found, Tool};
+use wharf::tools::{Tool, ToolMatch};
 use wharf::{Snapshot, ToolServers};
 use wharf_config::ServerName;
 use wharf_config::text::nearest;
@@ -22,8 +22,8 @@ pub(crate) fn tool<'a>(
     servers: &ToolServers,
 ) -> Result<&'a Arc<Tool>, Failure> {
     match snapshot.registry().find(name) {
-        Found::Tool(tool) | Found::Hidden(tool) => Ok(tool),
-        Found::Ambiguous(tools) => {
+        ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) => Ok(tool),
+        ToolMatch::Ambiguous(tools) => {
             let servers = tools.iter().map(|tool| tool.server().as_str()).collect::<BTreeSet<_>>();
             let servers: Vec<String> = servers.into_iter().map(phrase::quoted).collect();
             let names = tools.iter().take(MOST_NAMED).map(|tool| phrase::quoted(tool.name()));
@@ -34,13 +34,13 @@ pub(crate) fn tool<'a>(
                 hint: format!("say which one: {}", names.collect::<Vec<_>>().join(" or ")),
             })
         }
-        Found::Unknown => Err(missing(name, snapshot, servers)),
+        ToolMatch::Unknown => Err(missing(name, snapshot, servers)),
     }
 }
 
 /// Says why there is no such tool: an entry leaves it out, its server is not there, or nobody has it.
 fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
-    if let Some((error, _)) = snapshot.left_out_tool(name) {
+    if let Some((error, _)) = snapshot.excluded_tool(name) {
         return Failure::Request(Box::new(error));
     }
     let trouble = |server: &ServerName| of_server(snapshot.server(server.as_str())?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use wharf::call::{CallError, Reason};
-use wharf::{Offered, ServerView, Snapshot, Status, Unavailable};
+use wharf::{CollectedList, ServerSnapshot, Snapshot, Status, Unavailable};
 use wharf_config::Level;
 use wharf_config::text::clean;
 
@@ -37,7 +37,7 @@ pub(crate) struct CutList {
 }
 
 /// Returns which lists of one kind are not whole.
-pub(crate) fn cut_lists<T>(offered: &Offered<T>, list: &'static str) -> Vec<CutList> {
+pub(crate) fn cut_lists<T>(offered: &CollectedList<T>, list: &'static str) -> Vec<CutList> {
     let cut = offered.cut.iter();
     cut.map(|(server, cut)| CutList {
         server: server.as_str().to_owned(),
@@ -50,13 +50,13 @@ pub(crate) fn cut_lists<T>(offered: &Offered<T>, list: &'static str) -> Vec<CutL
 /// Returns the troubles of all servers that are not there and should be.
 pub(crate) fn troubles(snapshot: &Snapshot) -> Vec<Trouble> {
     let wanted = snapshot.servers().filter(|server| server.status != Status::Disabled);
-    let in_trouble = wanted.filter_map(|server| Some((server, server.trouble()?)));
+    let in_trouble = wanted.filter_map(|server| Some((server, server.connection_problem()?)));
     in_trouble.map(|(server, error)| Trouble::new(server.name.as_str(), error)).collect()
 }
 
 /// Says which servers are not there, and what can be done about it; one may be told of elsewhere.
-pub(super) fn say(snapshot: &Snapshot, except: Option<&ServerView>, invocation: &Invocation) {
-    let is_excepted = |server: &ServerView| except.is_some_and(|it| it.name == server.name);
+pub(super) fn say(snapshot: &Snapshot, except: Option<&ServerSnapshot>, invocation: &Invocation) {
+    let is_excepted = |server: &ServerSnapshot| except.is_some_and(|it| it.name == server.name);
     for server in snapshot.servers().filter(|server| !is_excepted(server)) {
         let Some(failure) = server.failure.as_ref().filter(|_| is_in_trouble(server)) else {
             continue;
@@ -79,12 +79,12 @@ pub(super) fn say(snapshot: &Snapshot, except: Option<&ServerView>, invocation: 
     }
 }
 
-fn is_in_trouble(server: &ServerView) -> bool {
+fn is_in_trouble(server: &ServerSnapshot) -> bool {
     !matches!(server.status, Status::Connected | Status::Disabled | Status::Untrusted)
 }
 
 /// Returns why a server that a verb needs is not there.
-pub(crate) fn of_server(server: &ServerView) -> Option<Failure> {
+pub(crate) fn of_server(server: &ServerSnapshot) -> Option<Failure> {
     let name = server.name.as_str().to_owned();
     match (server.status, &server.failure) {
         (Status::Untrusted, _) => Some(Failure::Untrusted { name, why: Distrust::New }),

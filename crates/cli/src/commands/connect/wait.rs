@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use wharf::{Runtime, ServerView, Snapshot, Status};
+use wharf::{Runtime, ServerSnapshot, Snapshot, Status};
 
 /// Waits for the tools; a server that connects only when it is needed is needed if its tools are
 /// not known.
@@ -23,11 +23,11 @@ pub(crate) async fn settled(runtime: &Runtime) -> Arc<Snapshot> {
 /// Waits like [`settled`], but not twice for the same trouble.
 pub(crate) async fn answered(runtime: &Runtime) -> Arc<Snapshot> {
     wake(runtime, |_| true).await;
-    runtime.answered().await
+    runtime.settled_except_failing().await
 }
 
 /// Connects servers that wait to be needed.
-async fn wake(runtime: &Runtime, is_needed: impl Fn(&ServerView) -> bool) {
+async fn wake(runtime: &Runtime, is_needed: impl Fn(&ServerSnapshot) -> bool) {
     let snapshot = runtime.snapshot();
     let asleep = snapshot.servers().filter(|server| server.status == Status::Disconnected);
     for server in asleep.filter(|server| is_needed(server)) {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use wharf::{Runtime, ServerView, Snapshot, Status};
+use wharf::{Runtime, ServerSnapshot, Snapshot, Status};
 use wharf_config::text::clean;
 use wharf_config::{Catalog, DefinitionState, Level, Problem, Server, ServerName};
 
@@ -47,7 +47,7 @@ pub(super) fn with_checks(
 type Violations = BTreeMap<ServerName, Vec<String>>;
 
 fn checks(snapshot: &Snapshot, known: &BTreeSet<String>, violations: &Violations) -> Vec<Check> {
-    let of_server = |server: &Arc<ServerView>| {
+    let of_server = |server: &Arc<ServerSnapshot>| {
         let broken = violations.get(&server.name).map_or(&[][..], Vec::as_slice);
         of_server(server, known, broken)
     };
@@ -57,7 +57,7 @@ fn checks(snapshot: &Snapshot, known: &BTreeSet<String>, violations: &Violations
     checks
 }
 
-fn of_server(server: &ServerView, known: &BTreeSet<String>, broken: &[String]) -> Vec<Check> {
+fn of_server(server: &ServerSnapshot, known: &BTreeSet<String>, broken: &[String]) -> Vec<Check> {
     let name = server.name.as_str();
     let mut checks = vec![connection(server)];
     let problems = server.problems();
@@ -71,7 +71,7 @@ fn of_server(server: &ServerView, known: &BTreeSet<String>, broken: &[String]) -
     checks
 }
 
-fn connection(server: &ServerView) -> Check {
+fn connection(server: &ServerSnapshot) -> Check {
     let name = server.name.as_str();
     match (server.status, &server.failure) {
         (Status::Connected, _) => Check::fine(name, connected(server)),
@@ -90,9 +90,9 @@ fn connection(server: &ServerView) -> Check {
     }
 }
 
-fn connected(server: &ServerView) -> String {
+fn connected(server: &ServerSnapshot) -> String {
     let tools = phrase::count(server.tools(), "tool");
-    match &server.about {
+    match &server.info {
         Some(about) => {
             let itself = format!("{} {}", about.name, about.version);
             format!("connects ({}, {}), {tools}", itself.trim(), about.revision)

@@ -57,7 +57,7 @@ impl Failure {
 }
 
 /// Says what can be done about a server that is not there, and what to type next.
-pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
+pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> {
     if name == one_off::NAME {
         return given_tip(failure);
     }
@@ -89,7 +89,7 @@ pub(crate) fn tip(name: &str, failure: &wharf::Failure) -> Option<String> {
 }
 
 /// Says what can be done about a server that was given on the command line: it has no entry.
-fn given_tip(failure: &wharf::Failure) -> Option<String> {
+fn given_tip(failure: &wharf::ServerFailure) -> Option<String> {
     match failure.kind {
         FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
         FailureKind::TimedOut => None,

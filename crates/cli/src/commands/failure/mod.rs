@@ -75,7 +75,7 @@ pub(crate) enum Failure {
     Invalid { name: String, why: String, hint: String },
     /// It could not be connected to.
     #[error("Failed to connect to {}: {}", phrase::quoted(.name), .failure.message)]
-    NotConnected { name: String, failure: Arc<wharf::Failure> },
+    NotConnected { name: String, failure: Arc<wharf::ServerFailure> },
     /// No server has such a tool, resource or prompt.
     #[error("{what} {} not found", phrase::quoted(.name))]
     NotOffered { what: &'static str, name: String, hint: Option<String> },

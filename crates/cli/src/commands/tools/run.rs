@@ -122,7 +122,7 @@ async fn wait(args: &ToolsArgs, wanted: &Wanted, runtime: &Runtime) -> Arc<Snaps
         (false, None, false) => runtime.ready().await,
     };
     // A server that is required is waited for even if its tools are known.
-    let required = snapshot.missing().filter(|server| server.status.is_pending());
+    let required = snapshot.missing_required().filter(|server| server.status.is_pending());
     let required: Vec<&str> = required.map(|server| server.name.as_str()).collect();
     if required.is_empty() {
         return snapshot;

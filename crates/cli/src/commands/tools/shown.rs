@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use wharf::ServerView;
+use wharf::ServerSnapshot;
 use wharf::Snapshot;
 use wharf::protocol::Json;
 use wharf::tools::{Freshness, Tool};
@@ -112,13 +112,13 @@ pub(super) fn freshness(tool: &Tool) -> &'static str {
 }
 
 impl<'a> ShownServer<'a> {
-    fn of(server: &'a ServerView) -> Self {
+    fn of(server: &'a ServerSnapshot) -> Self {
         Self {
             name: server.name.as_str(),
             status: server.status.word(),
             tools: server.tools(),
             cut: server.cut.map(|cut| cut.to_string()),
-            error: server.trouble(),
+            error: server.connection_problem(),
         }
     }
 }

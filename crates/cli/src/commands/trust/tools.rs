@@ -92,7 +92,7 @@ pub(crate) fn forget(names: &[String], invocation: &Invocation) -> Result<Exit, 
     let (mut taken_back, mut messages) = (Vec::new(), Vec::new());
     let mut unknown = None;
     for name in names {
-        let taken = wharf::forget_approvals(&home, name, None)?;
+        let taken = wharf::revoke_approvals(&home, name, None)?;
         if !taken.is_empty() {
             let (tools, server) = (said(&taken), phrase::quoted(name));
             messages.push(format!("Agents ask again before they call {tools} of {server}."));

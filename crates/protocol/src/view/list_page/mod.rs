@@ -50,10 +50,10 @@ pub trait ListEntry: Sized {
 /// One page of a list.
 ///
 /// ```
-/// use wharf_protocol::view::{ListPage, Tool};
+/// use wharf_protocol::view::{ListPage, ToolDefinition};
 ///
 /// let result = r#"{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{}],"nextCursor":"2"}"#;
-/// let page: ListPage<Tool> = ListPage::read(&result.parse()?);
+/// let page: ListPage<ToolDefinition> = ListPage::read(&result.parse()?);
 /// assert_eq!(page.items[0].name(), "echo");
 /// assert_eq!(page.rejected[0].why.to_string(), "name is missing");
 /// assert_eq!(page.next_cursor.as_deref(), Some("2"));

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::super::{Prompt, Tool};
+use super::super::{Prompt, ToolDefinition};
 use super::*;
 
-fn page(text: &str) -> ListPage<Tool> {
+fn page(text: &str) -> ListPage<ToolDefinition> {
     ListPage::read(&text.parse().unwrap())
 }
 
@@ -66,7 +66,7 @@ fn invalid_cache_hints_mean_do_not_cache() {
 #[test]
 fn a_page_is_read_up_to_the_limit() {
     let check = |text: &str, limit: usize, expected: &str| {
-        let page: ListPage<Tool> = ListPage::read_up_to(&text.parse().unwrap(), limit);
+        let page: ListPage<ToolDefinition> = ListPage::read_up_to(&text.parse().unwrap(), limit);
         let names: Vec<_> = page.items.iter().map(|tool| tool.name().to_string()).collect();
         let found = format!("{} {} {}", names.join(","), page.rejected.len(), page.is_truncated);
         assert_eq!(found, expected, "{text}");
@@ -85,7 +85,7 @@ fn a_page_is_read_up_to_the_limit() {
 #[test]
 fn entries_share_the_buffer_of_the_page() {
     let text: Json = r#"{"tools":[{"name":"a","description":"d"}]}"#.parse().unwrap();
-    let page: ListPage<Tool> = ListPage::read(&text);
+    let page: ListPage<ToolDefinition> = ListPage::read(&text);
     let whole = text.as_str().as_bytes().as_ptr_range();
     assert!(whole.contains(&page.items[0].raw().as_str().as_ptr()));
     assert!(whole.contains(&page.items[0].name().as_ptr()));

@@ -11,7 +11,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use wharf_protocol::view::{Content, ContentBlock, ResourceBody};
 
 use super::super::Outcome;
-use super::store::{ResultStore, SpillError};
+use super::result_store::{ResultStore, SpillError};
 
 /// Bytes of a result that are, or should be, in a file.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl ResultStore {
             return Err(SpillError::TooLarge { size, quota: self.most_bytes() });
         }
         let bytes = decode(data).ok_or(SpillError::NotBase64)?;
-        self.keep(&bytes, ending(mime_type))
+        self.keep(&bytes, extension(mime_type))
     }
 }
 
@@ -81,7 +81,7 @@ fn decode(data: &str) -> Option<Vec<u8>> {
 }
 
 /// The ending of a file for a kind of content.
-fn ending(mime_type: Option<&str>) -> &'static str {
+fn extension(mime_type: Option<&str>) -> &'static str {
     let kind = mime_type.unwrap_or_default().split(';').next().unwrap_or_default();
     match kind.trim().to_ascii_lowercase().as_str() {
         "image/png" => "png",
@@ -115,12 +115,12 @@ fn ending(mime_type: Option<&str>) -> &'static str {
 mod tests {
     use wharf_protocol::view::ToolResult;
 
-    use super::super::super::Details;
+    use super::super::super::CallDetails;
     use super::super::Quota;
     use super::*;
 
     #[test]
-    fn a_bad_block_does_not_spoil_the_others() {
+    fn a_malformed_block_does_not_affect_the_others() {
         let home = tempfile::tempdir().unwrap();
         let result = r#"{"content":[
             {"type":"text","text":"t"},
@@ -130,7 +130,7 @@ mod tests {
             {"type":"resource","resource":{"uri":"a:b","blob":"-_-_","mimeType":"application/pdf"}},
             {"type":"resource","resource":{"uri":"a:b","text":"x"}}]}"#;
         let result = ToolResult::read(result.parse().unwrap());
-        let outcome = Outcome::of_result(&result, Details::default());
+        let outcome = Outcome::from_result(&result, CallDetails::default());
         let rows = outcome.attachments(&ResultStore::new(home.path())).into_iter().map(|it| {
             let file = match it.file {
                 Ok(path) => {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_too_large_is_not_even_decoded() {
+    fn data_far_above_the_quota_is_not_decoded() {
         let home = tempfile::tempdir().unwrap();
         let store = ResultStore::new(home.path()).with_quota(Quota { bytes: 10, files: 1 });
         let kept = store.keep_base64(&"$".repeat(1000), None);

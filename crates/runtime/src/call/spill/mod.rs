@@ -1,12 +1,12 @@
 //! Where results go that are too long or not text: files for their owner alone, under a quota.
 //!
-//! `store` keeps files and lets the oldest go, `cut` makes a text short enough for a model, and
+//! `result_store` keeps files and lets the oldest go, `model_text` makes a text short enough for a model, and
 //! `attachment` turns pictures, sounds and other bytes of a result into files.
 
 mod attachment;
-mod cut;
-mod store;
+mod model_text;
+mod result_store;
 
 pub use attachment::Attachment;
-pub use cut::ModelText;
-pub use store::{Quota, ResultStore, SpillError};
+pub use model_text::ModelText;
+pub use result_store::{Quota, ResultStore, SpillError};

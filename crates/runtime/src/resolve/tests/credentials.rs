@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wharf_config::{Credentials, Secret};
 
-use super::super::{CredentialStore, CredentialStoreError, FileCredentials, WantedCredential};
+use super::super::{CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials};
 use super::World;
 
 const AUTH: &str = r#""auth": { "type": "bearer", "credentialId": "c" }"#;
@@ -61,7 +61,7 @@ async fn an_entry_that_names_no_credential_gets_one_for_its_address_silently() {
 }
 
 #[tokio::test]
-async fn what_the_entry_says_itself_wins() {
+async fn a_value_of_the_entry_beats_the_stored_credential() {
     let fields =
         format!(r#""url": "https://a.example", {AUTH}, "headers": {{ "authorization": "own" }}"#);
     let world = World::new().with_own(&fields).with_credential("https://a.example", None);
@@ -80,7 +80,7 @@ async fn what_the_entry_says_itself_wins() {
 }
 
 #[tokio::test]
-async fn a_program_gets_its_token_in_a_variable_unless_it_is_a_projects() {
+async fn a_program_gets_its_token_in_a_variable_unless_a_project_defines_it() {
     let fields = format!(r#""command": "server", {AUTH}"#);
     let world = World::new().with_own(&fields).with_credential("https://a.example", None);
     let shown = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
@@ -100,7 +100,7 @@ async fn a_program_gets_its_token_in_a_variable_unless_it_is_a_projects() {
 fn the_file_is_read_anew_each_time() {
     let world = World::new();
     let store = FileCredentials::new(Arc::new(world.env.clone()));
-    let wanted = |id| WantedCredential { id, resource: None, account: None };
+    let wanted = |id| CredentialQuery { id, resource: None, account: None };
     assert_eq!(store.find(&wanted(Some("c"))), Ok(None));
     let mut file = Credentials::load(&world.env).unwrap();
     let id = file.add_bearer("https://a.example", &Secret::new("hunter2")).unwrap();

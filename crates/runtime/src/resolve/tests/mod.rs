@@ -1,10 +1,10 @@
 //! Resolving as the runtime does it: from files in a temporary home to what is started and sent.
 
-mod commands;
+mod command_cache;
 mod credentials;
-mod launching;
-mod secrecy;
-mod sending;
+mod headers;
+mod launch;
+mod redaction;
 mod values;
 mod world;
 

@@ -16,7 +16,7 @@ async fn check(written: &str, expected: &str) {
 }
 
 #[tokio::test]
-async fn a_value_is_a_command_a_variable_or_itself() {
+async fn a_value_is_a_command_a_variable_or_a_literal() {
     check("TOKEN", "V=from variable").await;
     check("EMPTY", "V=EMPTY").await;
     check("UNKNOWN", "V=UNKNOWN").await;
@@ -41,7 +41,7 @@ async fn a_placeholder_without_a_value_stays_as_written() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_is_left_out_and_says_why() {
+async fn an_unresolved_value_is_omitted_with_its_reason() {
     let check = async |command: &str, why: &str| {
         check(command, &format!("V=(not set)\nenv \"V\" left out: {why}")).await;
     };
@@ -57,7 +57,7 @@ async fn what_cannot_be_had_is_left_out_and_says_why() {
 }
 
 #[tokio::test]
-async fn the_warning_says_where_and_what_to_do() {
+async fn the_warning_names_the_place_and_the_remedy() {
     let world = World::new()
         .with_own(r#""url": "https://a.example", "headers": { "Authorization": "!exit 1" }"#);
     let resolved = world.resolve().await.unwrap();
@@ -93,11 +93,11 @@ async fn a_strict_entry_is_an_error_instead() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_the_reason() {
+async fn a_missing_folder_is_named_as_the_reason() {
     let world =
         World::new().with_own(r#""url": "https://a.example", "headers": { "A": "!echo x" }"#);
-    let mut ready = (*world.ready()).clone();
-    ready.commands_in = world.root.join("gone");
-    let resolved = world.resolver().resolve(&ready.into()).await.unwrap();
+    let mut trusted = (*world.trusted()).clone();
+    trusted.command_folder = world.root.join("gone");
+    let resolved = world.resolver().resolve(&trusted.into()).await.unwrap();
     assert_snapshot!(world.without_root(&resolved.omissions[0].message), @r#"header "A" left out: command could not be started: program `/bin/sh` cannot run in [root]/gone, which is no folder"#);
 }

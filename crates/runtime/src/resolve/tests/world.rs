@@ -17,13 +17,13 @@ use wharf_protocol::transport::{Authorizer, HttpTarget};
 
 use super::super::resolver::ResolvedServer;
 use super::super::{
-    CredentialStore, CredentialStoreError, ResolveError, ResolvedTransport, Resolver,
-    WantedCredential, shell,
+    CredentialQuery, CredentialStore, CredentialStoreError, ResolveError, ResolvedTransport,
+    Resolver, shell,
 };
-use crate::gate::{Entry, Ready, plan};
+use crate::trust_gate::{GateDecision, TrustedServer, plan};
 
 /// Longer than anything in a test takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct World {
     folder: TempDir,
@@ -101,19 +101,21 @@ impl World {
         Resolver::new(Arc::new(self.env.clone()), Arc::clone(&self.store) as _)
     }
 
-    pub(super) fn ready(&self) -> Arc<Ready> {
-        self.ready_named("a")
+    pub(super) fn trusted(&self) -> Arc<TrustedServer> {
+        self.trusted_named("a")
     }
 
-    pub(super) fn ready_named(&self, name: &str) -> Arc<Ready> {
+    pub(super) fn trusted_named(&self, name: &str) -> Arc<TrustedServer> {
         let plan = plan(&load(&self.env, self.options).unwrap(), &self.env);
         let planned = plan.into_iter().find(|own| own.name.as_str() == name).unwrap();
-        let Entry::Ready(ready) = planned.entry else { panic!("not ready: {planned:?}") };
-        ready
+        let GateDecision::Allowed(trusted) = planned.decision else {
+            panic!("not ready: {planned:?}")
+        };
+        trusted
     }
 
     pub(super) async fn resolve(&self) -> Result<ResolvedServer, ResolveError> {
-        timeout(PATIENCE, self.resolver().resolve(&self.ready())).await.unwrap()
+        timeout(TEST_TIMEOUT, self.resolver().resolve(&self.trusted())).await.unwrap()
     }
 
     pub(super) async fn launch(&self) -> ProcessLaunch {
@@ -179,13 +181,13 @@ impl Lifeline {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         };
-        timeout(PATIENCE, up).await.expect("a process that starts");
+        timeout(TEST_TIMEOUT, up).await.expect("a process that starts");
     }
 
     /// Waits until no process holds the pipe.
     pub(super) async fn is_down(&mut self) {
         let down = async { while self.0.read(&mut [0; 64]).await.unwrap() > 0 {} };
-        timeout(PATIENCE, down).await.expect("a process that ends");
+        timeout(TEST_TIMEOUT, down).await.expect("a process that ends");
     }
 }
 
@@ -200,7 +202,7 @@ impl Default for Store {
 }
 
 impl CredentialStore for Store {
-    fn find(&self, _: &WantedCredential<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
         self.0.lock().unwrap().clone()
     }
 }

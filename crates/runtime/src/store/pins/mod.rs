@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wharf_protocol::Json;
-use wharf_protocol::view::Tool;
+use wharf_protocol::view::ToolDefinition;
 
-use super::folder_lock::{FolderLock, LOCK_WAIT};
-use super::record_file::{MOST_BYTES, RecordFile, Records};
+use super::folder_lock::{FolderLock, LOCK_TIMEOUT};
+use super::record_file::{MAX_BYTES, RecordFile, Records};
 use super::record_keys::{RecordKey, RecordKeys};
 use crate::store::server_identity::ServerIdentity;
 use crate::tools::pins::{PinError, PinReport, PinnedTools, Pinning, ToolChange};
@@ -27,15 +27,15 @@ use crate::tools::pins::{PinError, PinReport, PinnedTools, Pinning, ToolChange};
 pub(super) const FILE: &str = "tools.json";
 
 /// How many records are kept.
-const MOST_RECORDS: usize = 5_000;
+const MAX_RECORDS: usize = 5_000;
 
 /// How long a record may be, and from which length on only short texts are kept in it.
-const MOST_RECORD_BYTES: usize = 12 << 20;
-const LARGE: usize = 8 << 20;
+const MAX_RECORD_BYTES: usize = 12 << 20;
+const LARGE_RECORD_BYTES: usize = 8 << 20;
 
 /// Longer texts are kept as hashes, in a usual record and in a large one.
-const LONGEST: usize = 8 << 10;
-const LONGEST_IN_A_LARGE_RECORD: usize = 80;
+const MAX_TEXT_BYTES: usize = 8 << 10;
+const MAX_TEXT_BYTES_IN_LARGE_RECORD: usize = 80;
 
 /// The pinned tools of all definitions.
 #[derive(Debug)]
@@ -43,27 +43,27 @@ pub(crate) struct Pins {
     keys: RecordKeys,
     file: Option<RecordFile>,
     /// Hash of a definition → what is pinned and not yet written.
-    pending: Mutex<HashMap<String, Pending>>,
+    pending: Mutex<HashMap<String, PendingPins>>,
     /// Held by whoever writes: what is written last must be what was decided last.
     writing: Mutex<()>,
 }
 
 /// Tools that are pinned and not yet written. They are taken apart when nobody waits.
 #[derive(Debug, Clone, PartialEq)]
-struct Pending {
+struct PendingPins {
     server: String,
     pinned: PinnedTools,
-    tools: Arc<[Tool]>,
+    tools: Arc<[ToolDefinition]>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct PinRecord {
     pub(super) server: String,
     pub(super) pinned: PinnedTools,
 }
 
 /// What is known of a definition's tools.
-enum KnownPins {
+enum StoredPins {
     /// Nothing is kept.
     Off,
     Missing,
@@ -93,29 +93,34 @@ impl Pins {
 
     /// Compares a live list with the pins, and pins what may be pinned. That counts at once; it is
     /// written by [`Pins::write_pending`].
-    pub(crate) fn check(&self, key: &RecordKey, tools: &Arc<[Tool]>, mode: Pinning) -> PinReport {
+    pub(crate) fn check(
+        &self,
+        key: &RecordKey,
+        tools: &Arc<[ToolDefinition]>,
+        mode: Pinning,
+    ) -> PinReport {
         let mut report = PinReport::of_pinned();
-        let pinned = match self.known(key, tools) {
-            KnownPins::Off => return PinReport::default(),
-            KnownPins::Same => return report,
-            KnownPins::Pinned(pinned) => {
+        let pinned = match self.stored(key, tools) {
+            StoredPins::Off => return PinReport::default(),
+            StoredPins::Same => return report,
+            StoredPins::Pinned(pinned) => {
                 report.compare(&pinned, tools);
                 pinned
             }
-            KnownPins::Missing => {
-                report.first();
+            StoredPins::Missing => {
+                report.mark_first();
                 PinnedTools::default()
             }
-            KnownPins::Damaged => {
-                report.damaged(mode);
+            StoredPins::Damaged => {
+                report.mark_damaged(mode);
                 PinnedTools::default()
             }
         };
         report.withhold(mode);
         let Some(hash) = key.hash.clone() else { return report };
-        let pending = Pending { server: key.server.clone(), pinned, tools: Arc::clone(tools) };
+        let pending = PendingPins { server: key.server.clone(), pinned, tools: Arc::clone(tools) };
         if !pending.fits() {
-            report.too_many(mode);
+            report.mark_too_many(mode);
         } else if !report.withholds_anything() {
             self.pending().insert(hash, pending);
         }
@@ -124,13 +129,18 @@ impl Pins {
 
     /// Compares a cached list with the pins and changes nothing: what is withheld must not come back
     /// through the cache.
-    pub(crate) fn compare(&self, key: &RecordKey, tools: &[Tool], mode: Pinning) -> PinReport {
+    pub(crate) fn compare(
+        &self,
+        key: &RecordKey,
+        tools: &[ToolDefinition],
+        mode: Pinning,
+    ) -> PinReport {
         let mut report = PinReport::of_pinned();
-        match self.known(key, tools) {
-            KnownPins::Off | KnownPins::Missing => report = PinReport::default(),
-            KnownPins::Same => {}
-            KnownPins::Pinned(pinned) => report.compare(&pinned, tools),
-            KnownPins::Damaged => report.damaged(mode),
+        match self.stored(key, tools) {
+            StoredPins::Off | StoredPins::Missing => report = PinReport::default(),
+            StoredPins::Same => {}
+            StoredPins::Pinned(pinned) => report.compare(&pinned, tools),
+            StoredPins::Damaged => report.mark_damaged(mode),
         }
         report.withhold(mode);
         report
@@ -138,29 +148,29 @@ impl Pins {
 
     /// Returns how a live list differs from the pins, in full: with what new tools say, and every
     /// tool as new if the pins cannot be read.
-    pub(crate) fn review(&self, key: &RecordKey, tools: &[Tool]) -> Vec<ToolChange> {
+    pub(crate) fn review(&self, key: &RecordKey, tools: &[ToolDefinition]) -> Vec<ToolChange> {
         let mut report = PinReport::of_pinned();
-        match self.known(key, tools) {
-            KnownPins::Pinned(pinned) => report.compare(&pinned, tools),
-            KnownPins::Damaged => report.compare(&PinnedTools::default(), tools),
-            KnownPins::Off | KnownPins::Missing | KnownPins::Same => {}
+        match self.stored(key, tools) {
+            StoredPins::Pinned(pinned) => report.compare(&pinned, tools),
+            StoredPins::Damaged => report.compare(&PinnedTools::default(), tools),
+            StoredPins::Off | StoredPins::Missing | StoredPins::Same => {}
         }
         report.into_review(tools)
     }
 
     /// Pins tools as they are, because the person has accepted them.
-    pub(crate) fn accept(&self, key: &RecordKey, tools: &[Tool]) -> Result<(), PinError> {
+    pub(crate) fn accept(&self, key: &RecordKey, tools: &[ToolDefinition]) -> Result<(), PinError> {
         if self.file.is_none() {
             return Ok(());
         }
         let hash = key.hash.clone().ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
         let (server, pinned) = (key.server.clone(), PinnedTools::default());
-        let pending = Pending { server, pinned, tools: tools.into() };
+        let pending = PendingPins { server, pinned, tools: tools.into() };
         if !pending.fits() {
             return Err(PinError::TooMany);
         }
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write(LOCK_WAIT, &[(hash.clone(), pending)])?;
+        self.write(LOCK_TIMEOUT, &[(hash.clone(), pending)])?;
         self.pending().remove(&hash);
         Ok(())
     }
@@ -174,7 +184,7 @@ impl Pins {
     /// written counts as long as this process lasts.
     pub(crate) fn write_pending(&self, wait: Duration) {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let pending: Vec<(String, Pending)> =
+        let pending: Vec<(String, PendingPins)> =
             self.pending().iter().map(|(hash, pending)| (hash.clone(), pending.clone())).collect();
         if pending.is_empty() {
             return;
@@ -189,7 +199,7 @@ impl Pins {
     }
 
     /// Pins lists of tools over what is pinned at this moment, by whichever process.
-    fn write(&self, wait: Duration, lists: &[(String, Pending)]) -> io::Result<()> {
+    fn write(&self, wait: Duration, lists: &[(String, PendingPins)]) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let seal = self.seal();
         file.change(&FolderLock::new(self.keys.folder(), wait), |records| {
@@ -197,15 +207,15 @@ impl Pins {
                 *records = Records::after_damage();
             }
             records.seal = seal;
-            for (hash, Pending { server, tools, .. }) in lists {
-                let pinned = records.get(hash).and_then(Json::to::<Record>);
+            for (hash, PendingPins { server, tools, .. }) in lists {
+                let pinned = records.get(hash).and_then(Json::to::<PinRecord>);
                 let pinned = pinned.map(|record| record.pinned).unwrap_or_default();
                 if let Some(record) = record(server, &pinned.with(tools)) {
                     records.put(hash, record);
                 }
             }
             shorten_oldest(records);
-            records.keep_newest(MOST_RECORDS);
+            records.keep_newest(MAX_RECORDS);
         })
     }
 
@@ -215,36 +225,36 @@ impl Pins {
     }
 
     /// Returns what is known of a definition's tools, written or not.
-    fn known(&self, key: &RecordKey, tools: &[Tool]) -> KnownPins {
-        let Some(file) = &self.file else { return KnownPins::Off };
-        let Some(hash) = &key.hash else { return KnownPins::Damaged };
+    fn stored(&self, key: &RecordKey, tools: &[ToolDefinition]) -> StoredPins {
+        let Some(file) = &self.file else { return StoredPins::Off };
+        let Some(hash) = &key.hash else { return StoredPins::Damaged };
         match self.pending().get(hash) {
-            Some(pending) if *pending.tools == *tools => return KnownPins::Same,
-            Some(pending) => return KnownPins::Pinned(pending.merged()),
+            Some(pending) if *pending.tools == *tools => return StoredPins::Same,
+            Some(pending) => return StoredPins::Pinned(pending.merged()),
             None => {}
         }
-        let Ok(records) = file.load() else { return KnownPins::Damaged };
+        let Ok(records) = file.load() else { return StoredPins::Damaged };
         let is_sealed = records.is_empty() || records.seal == self.seal();
-        match records.get(hash).map(Json::to::<Record>) {
-            _ if !is_sealed => KnownPins::Damaged,
-            None if records.has_lost_records() => KnownPins::Damaged,
-            None => KnownPins::Missing,
-            Some(None) => KnownPins::Damaged,
-            Some(Some(record)) if record.pinned.is_same(tools) => KnownPins::Same,
-            Some(Some(record)) => KnownPins::Pinned(record.pinned),
+        match records.get(hash).map(Json::to::<PinRecord>) {
+            _ if !is_sealed => StoredPins::Damaged,
+            None if records.may_have_lost_records() => StoredPins::Damaged,
+            None => StoredPins::Missing,
+            Some(None) => StoredPins::Damaged,
+            Some(Some(record)) if record.pinned.is_same(tools) => StoredPins::Same,
+            Some(Some(record)) => StoredPins::Pinned(record.pinned),
         }
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
+    fn pending(&self) -> MutexGuard<'_, HashMap<String, PendingPins>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pending {
+impl PendingPins {
     /// Tells whether it can be written. Only a very long list has to be taken apart for that.
     fn fits(&self) -> bool {
         let bytes: usize = self.tools.iter().map(|tool| tool.raw().as_str().len()).sum();
-        bytes <= LARGE || record(&self.server, &self.merged()).is_some()
+        bytes <= LARGE_RECORD_BYTES || record(&self.server, &self.merged()).is_some()
     }
 
     fn merged(&self) -> PinnedTools {
@@ -255,23 +265,24 @@ impl Pending {
 /// Makes a record; nothing if there are too many tools.
 fn record(server: &str, pinned: &PinnedTools) -> Option<Json> {
     let shortened = |longest| {
-        let record = Record { server: server.to_owned(), pinned: pinned.shortened(longest) };
+        let record = PinRecord { server: server.to_owned(), pinned: pinned.shortened(longest) };
         Json::encode(&record).ok()
     };
-    let usual = shortened(LONGEST).filter(|record| record.as_str().len() <= LARGE);
-    let record = usual.or_else(|| shortened(LONGEST_IN_A_LARGE_RECORD))?;
-    (record.as_str().len() <= MOST_RECORD_BYTES).then_some(record)
+    let usual =
+        shortened(MAX_TEXT_BYTES).filter(|record| record.as_str().len() <= LARGE_RECORD_BYTES);
+    let record = usual.or_else(|| shortened(MAX_TEXT_BYTES_IN_LARGE_RECORD))?;
+    (record.as_str().len() <= MAX_RECORD_BYTES).then_some(record)
 }
 
 /// Keeps only the hashes of the oldest lists if there is too much.
 fn shorten_oldest(records: &mut Records) {
-    let mut over = records.bytes().saturating_sub(MOST_BYTES);
+    let mut over = records.bytes().saturating_sub(MAX_BYTES);
     records.replace(|text| {
         if over == 0 {
             return None;
         }
-        let Record { server, pinned } = text.to()?;
-        let short = Json::encode(&Record { server, pinned: pinned.digest_only() }).ok()?;
+        let PinRecord { server, pinned } = text.to()?;
+        let short = Json::encode(&PinRecord { server, pinned: pinned.digest_only() }).ok()?;
         over = over.saturating_sub(text.as_str().len().saturating_sub(short.as_str().len()));
         Some(short)
     });

@@ -8,13 +8,13 @@ use wharf_protocol::view::ListPage;
 
 use super::*;
 
-struct Place {
+struct TestPins {
     folder: tempfile::TempDir,
     pins: Pins,
     key: RecordKey,
 }
 
-impl Place {
+impl TestPins {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let pins = Pins::open(Some(folder.path().join("pins")));
@@ -24,12 +24,12 @@ impl Place {
 
     fn check(&self, tools: &str, mode: Pinning) -> PinReport {
         let report = self.pins.check(&self.key, &list(tools), mode);
-        self.pins.write_pending(LOCK_WAIT);
+        self.pins.write_pending(LOCK_TIMEOUT);
         report
     }
 
     /// Checks a list and shows what was noticed.
-    fn shown(&self, tools: &str, mode: Pinning) -> String {
+    fn render(&self, tools: &str, mode: Pinning) -> String {
         let report = self.check(tools, mode);
         let lines = report.problems("server").into_iter().map(|problem| problem.message);
         lines.collect::<Vec<_>>().join("\n")
@@ -45,8 +45,8 @@ fn key(pins: &Pins, name: &str) -> RecordKey {
     pins.key(&ServerIdentity { name, configuration, credential: String::new() })
 }
 
-fn list(tools: &str) -> Arc<[Tool]> {
-    let page: ListPage<Tool> =
+fn list(tools: &str) -> Arc<[ToolDefinition]> {
+    let page: ListPage<ToolDefinition> =
         ListPage::read(&format!(r#"{{"tools":[{tools}]}}"#).parse().unwrap());
     page.items.into()
 }
@@ -54,21 +54,21 @@ fn list(tools: &str) -> Arc<[Tool]> {
 const FIRST: &str = r#"{"name":"a","description":"reads","inputSchema":{"type":"object","properties":{"x":{},"y":{}}}},{"name":"b"}"#;
 
 #[test]
-fn the_first_list_is_pinned_and_then_known() {
+fn the_first_list_is_pinned_and_recognized_later() {
     for mode in [Pinning::Observe, Pinning::Enforce] {
-        let place = Place::new();
-        let report = place.check(FIRST, mode);
+        let test = TestPins::new();
+        let report = test.check(FIRST, mode);
         assert!(report.is_first() && report.changes().is_empty() && report.is_unchanged("a"));
-        let report = place.check(FIRST, mode);
+        let report = test.check(FIRST, mode);
         assert!(!report.is_first() && report.changes().is_empty() && report.is_unchanged("a"));
     }
 }
 
 #[test]
-fn what_is_different_is_reported_with_the_difference() {
-    let place = Place::new();
-    place.check(FIRST, Pinning::Observe);
-    let report = place.check(
+fn changes_are_reported_with_their_differences() {
+    let test = TestPins::new();
+    test.check(FIRST, Pinning::Observe);
+    let report = test.check(
         r#"{"name":"a","description":"reads and sends","annotations":{"readOnlyHint":true}},{"name":"b"},{"name":"c"}"#,
         Pinning::Observe,
     );
@@ -78,7 +78,7 @@ fn what_is_different_is_reported_with_the_difference() {
             tool: "a",
             kind: Changed,
             differences: [
-                Difference {
+                ToolDifference {
                     field: "description",
                     before: Some(
                         "reads",
@@ -87,14 +87,14 @@ fn what_is_different_is_reported_with_the_difference() {
                         "reads and sends",
                     ),
                 },
-                Difference {
+                ToolDifference {
                     field: "inputSchema",
                     before: Some(
                         "{\"properties\":{\"x\":{},\"y\":{}},\"type\":\"object\"}",
                     ),
                     after: None,
                 },
-                Difference {
+                ToolDifference {
                     field: "annotations",
                     before: None,
                     after: Some(
@@ -115,24 +115,24 @@ fn what_is_different_is_reported_with_the_difference() {
 }
 
 #[test]
-fn observing_pins_what_was_reported() {
-    let place = Place::new();
+fn observe_pins_a_change_after_reporting_it() {
+    let test = TestPins::new();
     let later = r#"{"name":"a","description":"sends"},{"name":"b"}"#;
-    place.check(FIRST, Pinning::Observe);
+    test.check(FIRST, Pinning::Observe);
     assert_eq!(
-        place.shown(later, Pinning::Observe),
+        test.render(later, Pinning::Observe),
         r#"tool "a" has changed (description, inputSchema)"#
     );
-    assert_eq!(place.shown(later, Pinning::Observe), "");
+    assert_eq!(test.render(later, Pinning::Observe), "");
 }
 
 #[test]
-fn enforcing_withholds_until_the_person_accepts() {
-    let place = Place::new();
+fn enforce_withholds_changed_tools_until_they_are_accepted() {
+    let test = TestPins::new();
     let later = r#"{"name":"a","description":"sends"},{"name":"b"},{"name":"c"}"#;
-    place.check(FIRST, Pinning::Enforce);
+    test.check(FIRST, Pinning::Enforce);
     for _ in 0..2 {
-        let report = place.check(later, Pinning::Enforce);
+        let report = test.check(later, Pinning::Enforce);
         let withheld = ["a", "b", "c"].map(|tool| report.withholds(tool));
         assert_eq!(withheld, [true, false, true]);
         insta::allow_duplicates! {
@@ -154,63 +154,63 @@ fn enforcing_withholds_until_the_person_accepts() {
             "#);
         }
     }
-    place.pins.accept(&place.key, &list(later)).unwrap();
-    assert_eq!(place.shown(later, Pinning::Enforce), "");
+    test.pins.accept(&test.key, &list(later)).unwrap();
+    assert_eq!(test.render(later, Pinning::Enforce), "");
 }
 
 #[test]
-fn the_order_of_members_and_tools_is_no_change() {
-    let place = Place::new();
-    place.check(FIRST, Pinning::Enforce);
+fn the_order_of_members_and_tools_is_not_a_change() {
+    let test = TestPins::new();
+    test.check(FIRST, Pinning::Enforce);
     let turned = r#"{"name":"b","icons":[]},{"inputSchema":{"properties":{"y":{},"x":{}},"type":"object"},"description":"reads","name":"a","title":null}"#;
-    assert_eq!(place.shown(turned, Pinning::Enforce), "");
+    assert_eq!(test.render(turned, Pinning::Enforce), "");
 }
 
 #[test]
-fn a_tool_that_comes_back_is_compared_with_what_it_was() {
-    let place = Place::new();
-    place.check(FIRST, Pinning::Observe);
-    assert_eq!(place.shown(r#"{"name":"b"}"#, Pinning::Observe), "");
+fn a_tool_that_reappears_is_compared_with_its_pin() {
+    let test = TestPins::new();
+    test.check(FIRST, Pinning::Observe);
+    assert_eq!(test.render(r#"{"name":"b"}"#, Pinning::Observe), "");
     let back = r#"{"name":"a","description":"steals"},{"name":"b"}"#;
     assert_eq!(
-        place.shown(back, Pinning::Observe),
+        test.render(back, Pinning::Observe),
         r#"tool "a" has changed (description, inputSchema)"#
     );
 }
 
 #[test]
 fn a_long_text_is_compared_by_its_hash() {
-    let place = Place::new();
+    let test = TestPins::new();
     let tool = |end: &str| format!(r#"{{"name":"a","description":"{}{end}"}}"#, "x".repeat(20_000));
-    place.check(&tool(""), Pinning::Observe);
-    assert!(fs::metadata(place.path()).unwrap().len() < 1000);
-    assert_eq!(place.shown(&format!("{},{{\"name\":\"a\"}}", tool("")), Pinning::Observe), "");
-    let report = place.check(&tool("!"), Pinning::Observe);
+    test.check(&tool(""), Pinning::Observe);
+    assert!(fs::metadata(test.path()).unwrap().len() < 1000);
+    assert_eq!(test.render(&format!("{},{{\"name\":\"a\"}}", tool("")), Pinning::Observe), "");
+    let report = test.check(&tool("!"), Pinning::Observe);
     assert_eq!(report.changes()[0].differences[0].before, None);
 }
 
 #[test]
-fn a_damaged_record_is_made_anew_or_withholds_everything() {
-    let place = Place::new();
-    place.check(FIRST, Pinning::Observe);
-    let whole = fs::read(place.path()).unwrap();
+fn a_damaged_record_is_recreated_or_withholds_all_tools() {
+    let test = TestPins::new();
+    test.check(FIRST, Pinning::Observe);
+    let whole = fs::read(test.path()).unwrap();
     for length in [0, 10, whole.len() - 1] {
-        private_file::replace(&place.path(), &whole[..length]).unwrap();
-        let report = place.check(FIRST, Pinning::Enforce);
+        private_file::replace(&test.path(), &whole[..length]).unwrap();
+        let report = test.check(FIRST, Pinning::Enforce);
         assert!(report.withholds("a") && !report.is_unchanged("a") && !report.is_first());
-        let report = place.check(FIRST, Pinning::Observe);
+        let report = test.check(FIRST, Pinning::Observe);
         assert!(!report.withholds("a") && !report.is_unchanged("a"));
         assert_eq!(report.problems("server").len(), 1);
-        assert!(place.check(FIRST, Pinning::Observe).is_unchanged("a"));
+        assert!(test.check(FIRST, Pinning::Observe).is_unchanged("a"));
     }
 }
 
 #[test]
-fn many_changes_make_few_problems() {
-    let place = Place::new();
-    place.check(FIRST, Pinning::Observe);
+fn many_changes_are_summarized_in_few_problems() {
+    let test = TestPins::new();
+    test.check(FIRST, Pinning::Observe);
     let many: Vec<String> = (0..5000).map(|n| format!(r#"{{"name":"n{n}"}}"#)).collect();
-    let report = place.check(&many.join(","), Pinning::Observe);
+    let report = test.check(&many.join(","), Pinning::Observe);
     assert_eq!((report.changes().len(), report.problems("server").len()), (5000, 11));
 }
 
@@ -225,25 +225,25 @@ fn without_a_folder_nothing_is_pinned() {
 }
 
 #[test]
-fn looking_withholds_but_pins_nothing() {
-    let place = Place::new();
-    let look = |tools: &str| place.pins.compare(&place.key, &list(tools), Pinning::Enforce);
-    assert!(!look(FIRST).is_unchanged("a") && !place.path().exists());
-    place.check(FIRST, Pinning::Enforce);
-    let before = fs::read(place.path()).unwrap();
+fn compare_withholds_tools_and_pins_nothing() {
+    let test = TestPins::new();
+    let look = |tools: &str| test.pins.compare(&test.key, &list(tools), Pinning::Enforce);
+    assert!(!look(FIRST).is_unchanged("a") && !test.path().exists());
+    test.check(FIRST, Pinning::Enforce);
+    let before = fs::read(test.path()).unwrap();
     let report = look(r#"{"name":"a"},{"name":"b","icons":[]}"#);
     assert!(report.withholds("a") && !report.withholds("b") && report.is_unchanged("b"));
-    assert_eq!(fs::read(place.path()).unwrap(), before);
-    private_file::replace(&place.path(), b"damaged").unwrap();
+    assert_eq!(fs::read(test.path()).unwrap(), before);
+    private_file::replace(&test.path(), b"damaged").unwrap();
     assert!(look(FIRST).withholds("a"));
 }
 
 #[test]
-fn a_lost_key_does_not_let_a_changed_tool_in() {
+fn a_lost_key_does_not_allow_a_changed_tool() {
     for damage in [None, Some(&b""[..])] {
-        let place = Place::new();
-        place.check(FIRST, Pinning::Enforce);
-        let folder = place.folder.path().join("pins");
+        let test = TestPins::new();
+        test.check(FIRST, Pinning::Enforce);
+        let folder = test.folder.path().join("pins");
         match damage {
             None => fs::remove_file(folder.join("key")).unwrap(),
             Some(bytes) => private_file::replace(&folder.join("key"), bytes).unwrap(),
@@ -257,7 +257,7 @@ fn a_lost_key_does_not_let_a_changed_tool_in() {
 }
 
 #[test]
-fn a_key_that_cannot_be_read_withholds_everything() {
+fn an_unreadable_key_withholds_all_tools() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("key")).unwrap();
     let pins = Pins::open(Some(folder.path().to_owned()));
@@ -268,69 +268,69 @@ fn a_key_that_cannot_be_read_withholds_everything() {
 }
 
 #[test]
-fn a_server_cannot_keep_itself_from_being_pinned_unnoticed() {
-    let place = Place::new();
+fn a_list_that_is_too_large_to_pin_is_reported() {
+    let test = TestPins::new();
     let junk = format!(r#"{{"name":"{}"}},"#, "x".repeat(17 << 20));
-    let report = place.check(&format!("{junk}{FIRST}"), Pinning::Enforce);
+    let report = test.check(&format!("{junk}{FIRST}"), Pinning::Enforce);
     assert!(report.withholds("a") && !report.is_unchanged("a"));
     assert_eq!(report.problems("server").len(), 1);
-    assert!(!place.check(&format!("{junk}{FIRST}"), Pinning::Observe).withholds("a"));
+    assert!(!test.check(&format!("{junk}{FIRST}"), Pinning::Observe).withholds("a"));
 }
 
 #[test]
-fn what_was_decided_last_is_what_stays() {
+fn the_last_decision_is_the_one_that_is_stored() {
     let (old, new) = (list(FIRST), list(r#"{"name":"a","description":"new"},{"name":"b"}"#));
-    let place = Place::new();
-    place.pins.check(&place.key, &old, Pinning::Observe);
-    let folder = place.folder.path().join("pins");
-    let held = FolderLock::new(Some(&folder), LOCK_WAIT);
+    let test = TestPins::new();
+    test.pins.check(&test.key, &old, Pinning::Observe);
+    let folder = test.folder.path().join("pins");
+    let held = FolderLock::new(Some(&folder), LOCK_TIMEOUT);
     held.take().unwrap();
     std::thread::scope(|scope| {
-        let pins = &place.pins;
-        scope.spawn(|| pins.write_pending(LOCK_WAIT));
+        let pins = &test.pins;
+        scope.spawn(|| pins.write_pending(LOCK_TIMEOUT));
         let until = std::time::Instant::now() + Duration::from_secs(10);
         while pins.writing.try_lock().is_ok() {
             assert!(std::time::Instant::now() < until, "nobody writes alone");
             std::thread::yield_now();
         }
-        pins.check(&place.key, &new, Pinning::Observe);
-        scope.spawn(|| pins.write_pending(LOCK_WAIT));
+        pins.check(&test.key, &new, Pinning::Observe);
+        scope.spawn(|| pins.write_pending(LOCK_TIMEOUT));
         drop(held);
     });
-    place.pins.write_pending(LOCK_WAIT);
+    test.pins.write_pending(LOCK_TIMEOUT);
     let again = Pins::open(Some(folder));
-    assert!(again.check(&place.key, &new, Pinning::Observe).changes().is_empty());
+    assert!(again.check(&test.key, &new, Pinning::Observe).changes().is_empty());
 }
 
 #[test]
-fn what_another_process_has_accepted_stays_accepted() {
-    let place = Place::new();
+fn tools_accepted_by_another_process_stay_accepted() {
+    let test = TestPins::new();
     let (first, more) = (r#"{"name":"a"}"#, r#"{"name":"a"},{"name":"b","description":"b"}"#);
-    place.check(first, Pinning::Enforce);
+    test.check(first, Pinning::Enforce);
     // This one has looked at the pins, and the other one changes them before it writes.
-    place.pins.check(&place.key, &list(r#"{"name":"a","title":"A"}"#), Pinning::Observe);
-    let other = Pins::open(Some(place.folder.path().join("pins")));
-    other.accept(&place.key, &list(more)).unwrap();
-    place.pins.write_pending(LOCK_WAIT);
-    let report = other.check(&place.key, &list(more), Pinning::Enforce);
+    test.pins.check(&test.key, &list(r#"{"name":"a","title":"A"}"#), Pinning::Observe);
+    let other = Pins::open(Some(test.folder.path().join("pins")));
+    other.accept(&test.key, &list(more)).unwrap();
+    test.pins.write_pending(LOCK_TIMEOUT);
+    let report = other.check(&test.key, &list(more), Pinning::Enforce);
     assert!(!report.withholds("b"));
 }
 
 #[test]
-fn old_records_make_room_and_still_tell_whether_anything_has_changed() {
-    let place = Place::new();
+fn shortened_records_still_detect_changes() {
+    let test = TestPins::new();
     let long = |name: &str| {
         let tool = |n: usize| format!(r#"{{"name":"{name}{n}","title":"{}"}}"#, "x".repeat(8000));
         (0..900).map(tool).collect::<Vec<_>>().join(",")
     };
-    let keys: Vec<RecordKey> = (0..6).map(|n| key(&place.pins, &format!("s{n}"))).collect();
+    let keys: Vec<RecordKey> = (0..6).map(|n| key(&test.pins, &format!("s{n}"))).collect();
     for (n, key) in keys.iter().enumerate() {
-        place.pins.check(key, &list(&long(&format!("t{n}"))), Pinning::Enforce);
-        place.pins.write_pending(LOCK_WAIT);
+        test.pins.check(key, &list(&long(&format!("t{n}"))), Pinning::Enforce);
+        test.pins.write_pending(LOCK_TIMEOUT);
     }
-    assert!(fs::metadata(place.path()).unwrap().len() < (MOST_BYTES as u64) + (1 << 20));
-    let same = place.pins.check(&keys[0], &list(&long("t0")), Pinning::Enforce);
+    assert!(fs::metadata(test.path()).unwrap().len() < (MAX_BYTES as u64) + (1 << 20));
+    let same = test.pins.check(&keys[0], &list(&long("t0")), Pinning::Enforce);
     assert!(same.is_unchanged("t00") && !same.withholds("t00"));
-    let other = place.pins.check(&keys[0], &list(&long("u")), Pinning::Enforce);
+    let other = test.pins.check(&keys[0], &list(&long("u")), Pinning::Enforce);
     assert!(other.withholds("u0") && !other.is_first());
 }

@@ -10,21 +10,21 @@ use std::sync::{Arc, OnceLock};
 use wharf_config::{Problem, text};
 
 use super::alias;
-use super::names::{Claims, Names};
-use super::offer::{Offer, Prepared};
+use super::name_table::{NameRequest, NameTable};
+use super::server_tools::{PreparedTool, ServerTools};
 use super::tool::{Tool, Visibility};
 
 /// How many of a server's renamed tools are told by name.
-const MOST_TOLD: usize = 3;
+const MAX_LISTED_NAMES: usize = 3;
 
 /// How many characters of a raw name are shown.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// The tools of an offer under their names.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct NamedTools {
     /// The book that the names are from.
-    book: Arc<()>,
+    table_id: Arc<()>,
     /// By name.
     offered: Vec<Arc<Tool>>,
     /// By name.
@@ -42,7 +42,7 @@ pub struct Registry {
 
 /// What a name given by somebody leads to.
 #[derive(Debug)]
-pub enum Found<'a> {
+pub enum ToolMatch<'a> {
     /// A tool.
     Tool(&'a Arc<Tool>),
     /// A tool that is not offered; its [`Tool::visibility`] says why.
@@ -55,29 +55,32 @@ pub enum Found<'a> {
 
 impl Registry {
     /// Puts the offers of different servers together; of two offers of one server the first counts.
-    pub(crate) fn build(offers: &[Arc<Offer>], names: &mut Names) -> Self {
-        let mut servers = HashSet::with_capacity(offers.len());
-        let offers: Vec<&Offer> = offers
+    pub(crate) fn build(all_tools: &[Arc<ServerTools>], names: &mut NameTable) -> Self {
+        let mut servers = HashSet::with_capacity(all_tools.len());
+        let all_tools: Vec<&ServerTools> = all_tools
             .iter()
-            .filter(|offer| servers.insert(offer.server()))
-            .map(|offer| &**offer)
+            .filter(|server_tools| servers.insert(server_tools.server()))
+            .map(|server_tools| &**server_tools)
             .collect();
-        let has_names = |offer: &Offer| {
-            offer.named.get().is_some_and(|named| Arc::ptr_eq(&named.book, names.token()))
+        let has_names = |server_tools: &ServerTools| {
+            server_tools
+                .named
+                .get()
+                .is_some_and(|named| Arc::ptr_eq(&named.table_id, names.table_id()))
         };
-        let (known, unnamed): (Vec<&Offer>, Vec<&Offer>) =
-            offers.into_iter().partition(|offer| has_names(offer));
-        let fresh = name_all(&unnamed, names);
-        let strangers: Vec<Named> = unnamed
+        let (known, unnamed): (Vec<&ServerTools>, Vec<&ServerTools>) =
+            all_tools.into_iter().partition(|server_tools| has_names(server_tools));
+        let fresh = assign_names(&unnamed, names);
+        let other_tables: Vec<NamedTools> = unnamed
             .iter()
             .zip(fresh)
             // Only an offer that was named from another book keeps those names.
-            .filter_map(|(offer, named)| offer.named.set(named).err())
+            .filter_map(|(server_tools, named)| server_tools.named.set(named).err())
             .collect();
-        let groups = known.iter().chain(&unnamed).filter_map(|offer| {
-            offer.named.get().filter(|group| Arc::ptr_eq(&group.book, names.token()))
+        let groups = known.iter().chain(&unnamed).filter_map(|server_tools| {
+            server_tools.named.get().filter(|group| Arc::ptr_eq(&group.table_id, names.table_id()))
         });
-        Self::gather(groups.chain(&strangers).collect())
+        Self::merge(groups.chain(&other_tables).collect())
     }
 
     /// Returns the tools that are offered, by name.
@@ -93,35 +96,36 @@ impl Registry {
     /// Returns a tool that is offered, by its name or an alias that means no other tool.
     pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         match self.find(name) {
-            Found::Tool(tool) => Some(tool),
+            ToolMatch::Tool(tool) => Some(tool),
             _ => None,
         }
     }
 
     /// Finds what a text means: the name of a tool, else `server/tool`, `server.tool`, `server tool` or
     /// `mcp__server__tool` with the raw names, else the raw name of a tool that only one server has.
-    pub fn find(&self, name: &str) -> Found<'_> {
+    pub fn find(&self, name: &str) -> ToolMatch<'_> {
         for (tools, is_offered) in [(&self.tools, true), (&self.hidden, false)] {
             if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
                 let tool = &tools[index];
-                return if is_offered { Found::Tool(tool) } else { Found::Hidden(tool) };
+                return if is_offered { ToolMatch::Tool(tool) } else { ToolMatch::Hidden(tool) };
             }
         }
         let all = || self.tools.iter().chain(&self.hidden);
-        let is_alias =
-            |tool: &&Arc<Tool>| alias::tool_of(name, tool.server().as_str()) == Some(tool.tool());
+        let is_alias = |tool: &&Arc<Tool>| {
+            alias::strip_server_name(name, tool.server().as_str()) == Some(tool.tool())
+        };
         let mut meant: Vec<&Arc<Tool>> = all().filter(is_alias).collect();
         if meant.is_empty() {
             meant = all().filter(|tool| tool.tool() == name).collect();
         }
         match (meant.len(), meant.pop()) {
-            (1, Some(tool)) if tool.visibility() == Visibility::Offered => Found::Tool(tool),
-            (1, Some(tool)) => Found::Hidden(tool),
+            (1, Some(tool)) if tool.visibility() == Visibility::Offered => ToolMatch::Tool(tool),
+            (1, Some(tool)) => ToolMatch::Hidden(tool),
             (_, Some(tool)) => {
                 meant.push(tool);
-                Found::Ambiguous(meant)
+                ToolMatch::Ambiguous(meant)
             }
-            (_, None) => Found::Unknown,
+            (_, None) => ToolMatch::Unknown,
         }
     }
 
@@ -150,7 +154,7 @@ impl Registry {
         &self.problems
     }
 
-    fn gather(mut named: Vec<&Named>) -> Self {
+    fn merge(mut named: Vec<&NamedTools>) -> Self {
         let mut problems: Vec<Problem> =
             named.iter().filter_map(|named| named.collisions.clone()).collect();
         problems.sort_by(|a, b| a.server.cmp(&b.server));
@@ -168,37 +172,41 @@ fn sorted(mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
 }
 
 /// Gives names to the tools of offers that have none.
-fn name_all(offers: &[&Offer], names: &mut Names) -> Vec<Named> {
-    let claims: Vec<Claims<'_>> = offers
+fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedTools> {
+    let requests: Vec<NameRequest<'_>> = all_tools
         .iter()
-        .map(|offer| Claims {
-            server: offer.server().as_str(),
-            tools: (offer.tools.iter())
-                .map(|tool| (&**offer.origin.listed.tools[tool.index].name(), &tool.wish))
+        .map(|server_tools| NameRequest {
+            server: server_tools.server().as_str(),
+            tools: (server_tools.tools.iter())
+                .map(|tool| {
+                    (&**server_tools.origin.listed.tools[tool.index].name(), &tool.preferred)
+                })
                 .collect(),
         })
         .collect();
-    let given = names.assign(&claims);
-    let told = offers.iter().zip(&given).flat_map(|(offer, given)| {
-        renamed(offer, given).take(MOST_TOLD).map(|(tool, _)| &*tool.wish.stem)
+    let assigned = names.assign(&requests);
+    let wanted = all_tools.iter().zip(&assigned).flat_map(|(server_tools, assigned)| {
+        renamed(server_tools, assigned)
+            .take(MAX_LISTED_NAMES)
+            .map(|(tool, _)| &*tool.preferred.stem)
     });
-    let holders = names.holders(&told.collect());
-    let groups = offers.iter().zip(given).map(|(offer, given)| {
-        let collisions = collisions(offer, &given, &holders);
-        let (offered, hidden) = tools_of(offer, &given);
-        Named { book: names.token().clone(), offered, hidden, collisions }
+    let owners = names.owners(&wanted.collect());
+    let groups = all_tools.iter().zip(assigned).map(|(server_tools, assigned)| {
+        let collisions = collisions(server_tools, &assigned, &owners);
+        let (offered, hidden) = tools_of(server_tools, &assigned);
+        NamedTools { table_id: names.table_id().clone(), offered, hidden, collisions }
     });
     groups.collect()
 }
 
 /// Makes the tools of an offer: those to be listed, and the others; each by name.
-fn tools_of(offer: &Offer, given: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
-    let (mut offered, mut hidden) = (Vec::with_capacity(given.len()), Vec::new());
-    for index in by_name(given) {
-        let tool = &offer.tools[index];
+fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
+    let (mut offered, mut hidden) = (Vec::with_capacity(assigned.len()), Vec::new());
+    for index in by_name(assigned) {
+        let tool = &server_tools.tools[index];
         let tool = Arc::new(Tool {
-            name: given[index].clone(),
-            origin: offer.origin.clone(),
+            name: assigned[index].clone(),
+            origin: server_tools.origin.clone(),
             index: tool.index,
             schema: tool.schema.clone(),
             strict: OnceLock::new(),
@@ -212,7 +220,7 @@ fn tools_of(offer: &Offer, given: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>
     (offered, hidden)
 }
 
-/// Returns the places of different names in their order.
+/// Returns the indices of different names in their order.
 ///
 /// The names of a server begin alike, and the sixteen bytes from where they do not are mostly enough
 /// to tell which comes first. Kept side by side they are compared much faster than texts that lie
@@ -230,41 +238,42 @@ fn by_name(names: &[Arc<str>]) -> impl Iterator<Item = usize> {
         }
         u128::from_be_bytes(bytes)
     };
-    let mut places: Vec<(u128, usize)> =
+    let mut indices: Vec<(u128, usize)> =
         names.iter().enumerate().map(|(index, name)| (telling(name), index)).collect();
-    places.sort_unstable_by(|(a, left), (b, right)| {
+    indices.sort_unstable_by(|(a, left), (b, right)| {
         a.cmp(b).then_with(|| names[*left].cmp(&names[*right]))
     });
-    places.into_iter().map(|(_, index)| index)
+    indices.into_iter().map(|(_, index)| index)
 }
 
 /// Returns the tools that did not get the name they wished for.
 fn renamed<'a>(
-    offer: &'a Offer,
-    given: &'a [Arc<str>],
-) -> impl Iterator<Item = (&'a Prepared, &'a Arc<str>)> {
-    let pairs = offer.tools.iter().zip(given);
-    pairs.filter(|(tool, name)| !tool.wish.is_long && **name != tool.wish.stem)
+    server_tools: &'a ServerTools,
+    assigned: &'a [Arc<str>],
+) -> impl Iterator<Item = (&'a PreparedTool, &'a Arc<str>)> {
+    let pairs = server_tools.tools.iter().zip(assigned);
+    pairs.filter(|(tool, name)| !tool.preferred.is_long && **name != tool.preferred.stem)
 }
 
 /// Reports the tools that did not get their names, the first of them by name.
 fn collisions(
-    offer: &Offer,
-    given: &[Arc<str>],
-    holders: &HashMap<Arc<str>, String>,
+    server_tools: &ServerTools,
+    assigned: &[Arc<str>],
+    owners: &HashMap<Arc<str>, String>,
 ) -> Option<Problem> {
-    let count = renamed(offer, given).count();
-    let told = renamed(offer, given).take(MOST_TOLD).map(|(tool, name)| {
-        let raw = text::clip(offer.origin.listed.tools[tool.index].name(), MOST_SHOWN);
-        let stem = &tool.wish.stem;
-        let holder = holders.get(stem).map_or("another tool", String::as_str);
-        format!("\"{raw}\" is {name}, since \"{}\" is {stem}", text::clip(holder, MOST_SHOWN))
+    let count = renamed(server_tools, assigned).count();
+    let told = renamed(server_tools, assigned).take(MAX_LISTED_NAMES).map(|(tool, name)| {
+        let raw = text::clip(server_tools.origin.listed.tools[tool.index].name(), MAX_SHOWN_CHARS);
+        let stem = &tool.preferred.stem;
+        let owner = owners.get(stem).map_or("another tool", String::as_str);
+        format!("\"{raw}\" is {name}, since \"{}\" is {stem}", text::clip(owner, MAX_SHOWN_CHARS))
     });
     let mut message = format!("names already taken: {}", told.collect::<Vec<_>>().join("; "));
-    if count > MOST_TOLD {
-        message = format!("{message}; and {} more", count - MOST_TOLD);
+    if count > MAX_LISTED_NAMES {
+        message = format!("{message}; and {} more", count - MAX_LISTED_NAMES);
     }
-    let problem = Problem::warning("name-collision", message).of_server(offer.server().as_str());
+    let problem =
+        Problem::warning("name-collision", message).of_server(server_tools.server().as_str());
     (count > 0).then(|| problem.hint("`prefix` gives a server's tools names of their own"))
 }
 

@@ -1,13 +1,13 @@
-//! What a registry offers, hides and finds.
+//! What a registry all_tools, hides and finds.
 
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 use wharf_config::{Approval, Level, Policy, ServerName, Source};
-use wharf_protocol::view::{ListPage, Tool as ListedTool};
+use wharf_protocol::view::{ListPage, ToolDefinition as ListedTool};
 
-use super::super::offer::{Listed, OfferedBy, ToolRules};
 use super::super::pins::Pinning;
+use super::super::server_tools::{ToolList, ToolServer, ToolSettings};
 use super::super::{Freshness, Naming, Sanitize};
 use super::*;
 use crate::store::pins::Pins;
@@ -28,20 +28,20 @@ fn page(text: &str) -> ListPage<ListedTool> {
 }
 
 /// Returns the offer of a server with plain tools.
-fn offer(server: &str, tools: &str, policy: &Policy) -> Arc<Offer> {
+fn server_tools(server: &str, tools: &str, policy: &Policy) -> Arc<ServerTools> {
     let tools: Vec<_> =
         tools.split_whitespace().map(|tool| format!(r#"{{"name":"{tool}"}}"#)).collect();
-    offer_of(server, &format!(r#"{{"tools":[{}]}}"#, tools.join(",")), policy)
+    server_tools_from(server, &format!(r#"{{"tools":[{}]}}"#, tools.join(",")), policy)
 }
 
-fn offer_of(server: &str, list: &str, policy: &Policy) -> Arc<Offer> {
+fn server_tools_from(server: &str, list: &str, policy: &Policy) -> Arc<ServerTools> {
     let page = page(list);
-    let listed = Listed { tools: page.items.into(), rejected: page.rejected, pins: None };
-    let by = OfferedBy { name: &ServerName::new(server), source: &source(), policy };
-    Arc::new(Offer::prepare(&by, listed, Freshness::Live, ToolRules::default()))
+    let listed = ToolList { tools: page.items.into(), rejected: page.rejected, pins: None };
+    let by = ToolServer { name: &ServerName::new(server), source: &source(), policy };
+    Arc::new(ServerTools::prepare(&by, listed, Freshness::Live, ToolSettings::default()))
 }
 
-fn shown(tools: &[Arc<Tool>]) -> String {
+fn render(tools: &[Arc<Tool>]) -> String {
     tools.iter().map(|tool| format!("{tool:?}")).collect::<Vec<_>>().join("\n")
 }
 
@@ -51,7 +51,7 @@ fn words(text: &str) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn places_are_in_the_order_of_the_names(
+    fn indices_are_in_the_order_of_the_names(
         head in "[a-c_]{0,6}",
         tails in prop::collection::hash_set("[a-b_]{0,3}(x{14,20})?[a-b]{0,3}", 0..30),
     ) {
@@ -66,30 +66,30 @@ proptest! {
 
 #[test]
 fn tools_are_in_the_order_of_their_names() {
-    let offers = [
-        offer("zoo", "b a", &Policy::default()),
-        offer("git", "z a", &Policy::default()),
-        offer("git_m", "x", &Policy::default()),
+    let all_tools = [
+        server_tools("zoo", "b a", &Policy::default()),
+        server_tools("git", "z a", &Policy::default()),
+        server_tools("git_m", "x", &Policy::default()),
     ];
-    let registry = Registry::build(&offers, &mut Names::default());
-    insta::assert_snapshot!(shown(registry.tools()), @"
+    let registry = Registry::build(&all_tools, &mut NameTable::default());
+    insta::assert_snapshot!(render(registry.tools()), @"
     Tool(mcp_git_a = git/a)
     Tool(mcp_git_m_x = git_m/x)
     Tool(mcp_git_z = git/z)
     Tool(mcp_zoo_a = zoo/a)
     Tool(mcp_zoo_b = zoo/b)
     ");
-    assert_eq!(offers[0].len(), 2);
+    assert_eq!(all_tools[0].len(), 2);
 }
 
 #[test]
 fn a_collision_is_reported_once_per_server() {
-    let offers = [
-        offer("my.server", "a", &Policy::default()),
-        offer("日本", "検索 一 二 三 四 五", &Policy::default()),
-        offer("my-server", "a", &Policy::default()),
+    let all_tools = [
+        server_tools("my.server", "a", &Policy::default()),
+        server_tools("日本", "検索 一 二 三 四 五", &Policy::default()),
+        server_tools("my-server", "a", &Policy::default()),
     ];
-    let registry = Registry::build(&offers, &mut Names::default());
+    let registry = Registry::build(&all_tools, &mut NameTable::default());
     assert_eq!(registry.tools().len(), 8);
     let messages: Vec<_> = registry
         .problems()
@@ -103,13 +103,13 @@ fn a_collision_is_reported_once_per_server() {
 }
 
 #[test]
-fn a_tool_is_found_by_its_name_and_by_aliases_that_mean_no_other() {
-    let offers = [
-        offer("my-server", "do.it", &Policy::default()),
-        offer("a", "b/c x", &Policy::default()),
-        offer("a/b", "c", &Policy::default()),
+fn a_tool_is_found_by_its_name_and_by_unambiguous_aliases() {
+    let all_tools = [
+        server_tools("my-server", "do.it", &Policy::default()),
+        server_tools("a", "b/c x", &Policy::default()),
+        server_tools("a/b", "c", &Policy::default()),
     ];
-    let registry = Registry::build(&offers, &mut Names::default());
+    let registry = Registry::build(&all_tools, &mut NameTable::default());
     for (name, expected) in [
         ("mcp_my_server_do_it", Some("my-server/do.it")),
         ("my-server/do.it", Some("my-server/do.it")),
@@ -126,14 +126,14 @@ fn a_tool_is_found_by_its_name_and_by_aliases_that_mean_no_other() {
         let found = registry.get(name).map(|tool| format!("{}/{}", tool.server(), tool.tool()));
         assert_eq!(found.as_deref(), expected, "{name}");
     }
-    let Found::Ambiguous(meant) = registry.find("a/b/c") else { panic!("should be ambiguous") };
+    let ToolMatch::Ambiguous(meant) = registry.find("a/b/c") else { panic!("should be ambiguous") };
     assert_eq!(meant.len(), 2);
 }
 
 #[test]
-fn the_nearest_name_is_told() {
-    let offers = [offer("github", "search_issues list", &Policy::default())];
-    let registry = Registry::build(&offers, &mut Names::default());
+fn the_nearest_name_is_found() {
+    let all_tools = [server_tools("github", "search_issues list", &Policy::default())];
+    let registry = Registry::build(&all_tools, &mut NameTable::default());
     for (name, expected) in [
         ("mcp_github_serch_issues", Some("mcp_github_search_issues")),
         ("github/serch_issues", Some("mcp_github_search_issues")),
@@ -153,10 +153,10 @@ fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
         ],
         ..Policy::default()
     };
-    let denied = offer("db", "drop_all read write", &policy);
-    let mut names = Names::default();
+    let denied = server_tools("db", "drop_all read write", &policy);
+    let mut names = NameTable::default();
     let registry = Registry::build(std::slice::from_ref(&denied), &mut names);
-    insta::assert_snapshot!(shown(registry.tools()), @"
+    insta::assert_snapshot!(render(registry.tools()), @"
     Tool(mcp_db_read = db/read)
     Tool(mcp_db_write = db/write)
     ");
@@ -164,7 +164,9 @@ fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
     assert_eq!(registry.get("db/read").unwrap().approval(), Approval::Never);
     for name in ["mcp_db_drop_all", "db/drop_all"] {
         assert!(registry.get(name).is_none());
-        let Found::Hidden(tool) = registry.find(name) else { panic!("{name} should be hidden") };
+        let ToolMatch::Hidden(tool) = registry.find(name) else {
+            panic!("{name} should be hidden")
+        };
         assert_eq!(tool.visibility(), Visibility::Denied);
     }
     let allowed = Arc::new(denied.with_policy(&Policy::default()));
@@ -173,20 +175,20 @@ fn a_denied_tool_keeps_its_name_and_is_found_but_not_listed() {
 }
 
 #[test]
-fn tools_that_are_left_out_are_gone_until_the_policy_changes() {
+fn excluded_tools_are_missing_until_the_policy_changes() {
     let policy = Policy {
         include_tools: Some(words("read_*")),
         exclude_tools: words("*_secret"),
         ..Policy::default()
     };
-    let narrow = offer("fs", "read_a read_secret write", &policy);
-    let mut names = Names::default();
+    let narrow = server_tools("fs", "read_a read_secret write", &policy);
+    let mut names = NameTable::default();
     let registry = Registry::build(std::slice::from_ref(&narrow), &mut names);
-    insta::assert_snapshot!(shown(registry.tools()), @"Tool(mcp_fs_read_a = fs/read_a)");
-    assert!(matches!(registry.find("fs/write"), Found::Unknown));
+    insta::assert_snapshot!(render(registry.tools()), @"Tool(mcp_fs_read_a = fs/read_a)");
+    assert!(matches!(registry.find("fs/write"), ToolMatch::Unknown));
     let wide = Policy { prefix: Some("files".to_owned()), ..Policy::default() };
     let registry = Registry::build(&[Arc::new(narrow.with_policy(&wide))], &mut names);
-    insta::assert_snapshot!(shown(registry.tools()), @"
+    insta::assert_snapshot!(render(registry.tools()), @"
     Tool(mcp_files_read_a = fs/read_a)
     Tool(mcp_files_read_secret = fs/read_secret)
     Tool(mcp_files_write = fs/write)
@@ -194,16 +196,16 @@ fn tools_that_are_left_out_are_gone_until_the_policy_changes() {
 }
 
 #[test]
-fn a_tool_that_cannot_be_used_is_set_aside_alone() {
-    let offer = offer_of(
+fn an_unusable_tool_is_set_aside_without_the_others() {
+    let server_tools = server_tools_from(
         "odd",
         r#"{"tools":[{"name":"good"},{"name":"bad","inputSchema":[]},{"name":7},"no",
             {"name":"good","description":"again"},{"name":"text","inputSchema":{"type":"string"}}]}"#,
         &Policy { exclude_tools: words("["), ..Policy::default() },
     );
-    let registry = Registry::build(std::slice::from_ref(&offer), &mut Names::default());
-    assert_eq!(shown(registry.tools()), "Tool(mcp_odd_good = odd/good)");
-    let lines: Vec<_> = offer
+    let registry = Registry::build(std::slice::from_ref(&server_tools), &mut NameTable::default());
+    assert_eq!(render(registry.tools()), "Tool(mcp_odd_good = odd/good)");
+    let lines: Vec<_> = server_tools
         .problems()
         .iter()
         .map(|problem| {
@@ -220,19 +222,21 @@ fn a_tool_that_cannot_be_used_is_set_aside_alone() {
 fn thousands_of_bad_tools_make_one_problem() {
     let tools = r#"{"name":"x","inputSchema":7},"#.repeat(5000);
     let list = format!(r#"{{"tools":[{tools}{{"name":"good"}}]}}"#);
-    let offer = offer_of("odd", &list, &Policy::default());
-    assert_eq!((offer.len(), offer.problems().len()), (1, 1));
-    let message = &offer.problems()[0].message;
+    let server_tools = server_tools_from("odd", &list, &Policy::default());
+    assert_eq!((server_tools.len(), server_tools.problems().len()), (1, 1));
+    let message = &server_tools.problems()[0].message;
     assert!(message.starts_with("5000 tools were set aside: \"x\" (its input"), "{message}");
     assert!(message.ends_with("(listed twice) and 4990 more") && message.len() < 500, "{message}");
 }
 
 #[test]
-fn a_tool_tells_all_about_itself() {
+fn a_tool_returns_its_definition_and_its_origin() {
     let list = r#"{"tools":[{"name":"Do-It","title":"T","description":"D","inputSchema":{"type":"object"},
         "outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}"#;
-    let registry =
-        Registry::build(&[offer_of("s", list, &Policy::default())], &mut Names::default());
+    let registry = Registry::build(
+        &[server_tools_from("s", list, &Policy::default())],
+        &mut NameTable::default(),
+    );
     let tool = registry.get("mcp_s_do_it").unwrap();
     assert_eq!((tool.server().as_str(), tool.tool()), ("s", "Do-It"));
     assert_eq!((tool.title().unwrap(), tool.description().unwrap()), ("T".into(), "D".into()));
@@ -247,23 +251,23 @@ fn a_tool_tells_all_about_itself() {
 }
 
 #[test]
-fn strict_schemas_are_for_models_and_not_for_checking() {
-    let rules = ToolRules { naming: Naming::Precise, sanitize: Sanitize::Strict };
+fn strict_schemas_are_shown_to_models_and_not_used_for_checking() {
+    let settings = ToolSettings { naming: Naming::Precise, sanitize: Sanitize::Strict };
     let page = page(
         r#"{"tools":[{"name":"t1","inputSchema":{"type":"object","properties":{"a":{"type":["string","null"]}}}}]}"#,
     );
-    let listed = Listed { tools: page.items.into(), ..Listed::default() };
+    let listed = ToolList { tools: page.items.into(), ..ToolList::default() };
     let policy = Policy::default();
-    let by = OfferedBy { name: &ServerName::new("s7"), source: &source(), policy: &policy };
-    let offer = Arc::new(Offer::prepare(&by, listed, Freshness::Cached, rules));
-    let registry = Registry::build(&[offer], &mut Names::default());
+    let by = ToolServer { name: &ServerName::new("s7"), source: &source(), policy: &policy };
+    let server_tools = Arc::new(ServerTools::prepare(&by, listed, Freshness::Cached, settings));
+    let registry = Registry::build(&[server_tools], &mut NameTable::default());
     let tool = registry.get("mcp__s7__t1").unwrap();
     assert!(tool.input_schema().as_str().contains(r#"{"type":"string"}"#));
     assert!(tool.accepted_schema().as_str().contains(r#"["string","null"]"#));
 }
 
 #[test]
-fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_pinned() {
+fn enforced_pins_withhold_changed_tools_and_hints_count_only_if_live_and_pinned() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::open(Some(folder.path().join("pins")));
     let key = pins.key(&ServerIdentity {
@@ -275,17 +279,17 @@ fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_p
         let page = page(list);
         let tools = page.items.into();
         let pins = Some(pins.check(&key, &tools, Pinning::Enforce));
-        let listed = Listed { tools, rejected: page.rejected, pins };
+        let listed = ToolList { tools, rejected: page.rejected, pins };
         let policy = Policy::default();
-        let by = OfferedBy { name: &ServerName::new("s"), source: &source(), policy: &policy };
-        let offer = Offer::prepare(&by, listed, freshness, ToolRules::default());
-        Registry::build(&[Arc::new(offer)], &mut Names::default())
+        let by = ToolServer { name: &ServerName::new("s"), source: &source(), policy: &policy };
+        let server_tools = ServerTools::prepare(&by, listed, freshness, ToolSettings::default());
+        Registry::build(&[Arc::new(server_tools)], &mut NameTable::default())
     };
     let first = build(r#"{"tools":[{"name":"a"},{"name":"b"}]}"#, Freshness::Live);
     assert!(first.tools().len() == 2 && first.tools()[0].is_pinned_unchanged());
     let later = r#"{"tools":[{"name":"a","description":"new words"},{"name":"b"},{"name":"c"}]}"#;
     let registry = build(later, Freshness::Live);
-    assert_eq!(shown(registry.tools()), "Tool(mcp_s_b = s/b)");
+    assert_eq!(render(registry.tools()), "Tool(mcp_s_b = s/b)");
     assert!(registry.tools()[0].is_pinned_unchanged());
     let hidden = registry.hidden();
     assert!(
@@ -296,17 +300,17 @@ fn enforced_pins_withhold_what_is_different_and_hints_count_only_when_live_and_p
 }
 
 #[test]
-fn a_registry_is_built_again_from_the_same_tools() {
-    let mut names = Names::default();
-    let mut offers = vec![offer("a", "x y", &Policy::default())];
-    let one = Registry::build(&offers, &mut names);
-    offers.push(offer("b", "z", &Policy::default()));
-    let two = Registry::build(&offers, &mut names);
+fn a_rebuilt_registry_shares_unchanged_tools() {
+    let mut names = NameTable::default();
+    let mut all_tools = vec![server_tools("a", "x y", &Policy::default())];
+    let one = Registry::build(&all_tools, &mut names);
+    all_tools.push(server_tools("b", "z", &Policy::default()));
+    let two = Registry::build(&all_tools, &mut names);
     assert!(Arc::ptr_eq(&one.tools()[0], &two.tools()[0]));
     assert_eq!(two.tools().len(), 3);
     // Another book of names knows nothing of the first.
-    let other = Registry::build(&offers, &mut Names::default());
-    assert_eq!(shown(other.tools()), shown(two.tools()));
+    let other = Registry::build(&all_tools, &mut NameTable::default());
+    assert_eq!(render(other.tools()), render(two.tools()));
 }
 
 proptest! {
@@ -321,14 +325,14 @@ proptest! {
             }),
     ) {
         let build = |servers: &[(String, std::collections::BTreeSet<String>)]| {
-            let offers: Vec<_> = servers
+            let all_tools: Vec<_> = servers
                 .iter()
                 .map(|(server, tools)| {
                     let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
-                    offer(server, &tools.join(" "), &Policy::default())
+                    server_tools(server, &tools.join(" "), &Policy::default())
                 })
                 .collect();
-            Registry::build(&offers, &mut Names::default())
+            Registry::build(&all_tools, &mut NameTable::default())
         };
         let registry = build(&one);
         prop_assert_eq!(registry.tools().len(), one.iter().map(|(_, tools)| tools.len()).sum::<usize>());
@@ -336,6 +340,6 @@ proptest! {
         for tool in registry.tools() {
             prop_assert!(Arc::ptr_eq(registry.get(tool.name()).unwrap(), tool));
         }
-        prop_assert_eq!(shown(registry.tools()), shown(build(&other).tools()));
+        prop_assert_eq!(render(registry.tools()), render(build(&other).tools()));
     }
 }

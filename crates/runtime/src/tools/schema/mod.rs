@@ -77,12 +77,13 @@ fn replaced(schema: &Json, part: &Json) -> Option<Json> {
 
 #[cfg(test)]
 mod tests {
-    use wharf_protocol::view::{ListEntry, Tool};
+    use wharf_protocol::view::{ListEntry, ToolDefinition};
 
     use super::*;
 
     fn check(schema: &str, expected: Result<&str, &str>) {
-        let tool = Tool::read(format!(r#"{{"name":"t"{schema}}}"#).parse().unwrap()).unwrap();
+        let tool =
+            ToolDefinition::read(format!(r#"{{"name":"t"{schema}}}"#).parse().unwrap()).unwrap();
         let found = light(tool.input_schema());
         assert_eq!(found.as_ref().map(Json::as_str).map_err(|why| *why), expected, "{schema}");
     }
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_stays_as_it_came() {
+    fn a_complete_schema_stays_unchanged() {
         for schema in [
             r#"{"type":"object","properties":{"n":{"maximum":12345678901234567890123,"x-odd":1e400}}}"#,
             r##"{ "z": 1.0, "properties" : { }, "a":{"$ref":"#/z"}, "type" : "object" }"##,
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_take_an_object_is_not_usable() {
+    fn a_schema_that_rejects_objects_is_unusable() {
         let schema = |schema: &str| format!(r#","inputSchema":{schema}"#);
         for text in ["7", "[]", "false", "\"object\""] {
             check(&schema(text), Err("its inputSchema is no schema"));

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use wharf_protocol::Json;
-use wharf_protocol::view::Tool;
+use wharf_protocol::view::ToolDefinition;
 use wharf_protocol::view::send::Object;
 
 use crate::{Failure, sample};
@@ -62,7 +62,7 @@ impl Plan {
     }
 
     /// Returns the calls to make, given the tools there are.
-    pub(crate) fn calls(self, tools: &[Tool]) -> Result<Vec<Call>, Failure> {
+    pub(crate) fn calls(self, tools: &[ToolDefinition]) -> Result<Vec<Call>, Failure> {
         match self.calls {
             Calls::Every => tools.iter().map(made_up).collect(),
             Calls::These(calls) => Ok(calls),
@@ -79,13 +79,13 @@ impl Call {
     }
 }
 
-fn made_up(tool: &Tool) -> Result<Call, Failure> {
+fn made_up(tool: &ToolDefinition) -> Result<Call, Failure> {
     let schema = tool.input_schema().unwrap_or_else(Json::object);
     let arguments = sample::required(&schema.decode()?);
     Ok(Call { name: tool.name().to_string(), arguments: Json::encode(&arguments)? })
 }
 
-fn schema_echo(tools: &[Tool]) -> Result<Call, Failure> {
+fn schema_echo(tools: &[ToolDefinition]) -> Result<Call, Failure> {
     const ECHO: &str = "json_schema_echo";
     let other = tools.iter().find(|tool| tool.name() != ECHO).ok_or("no tool with a schema")?;
     let schema = other.input_schema().ok_or("the tool has no schema")?;
@@ -105,8 +105,8 @@ mod tests {
             r#"{"name":"sum","inputSchema":{"properties":{"a":{"type":"number"}},"required":["a"]}}"#,
             r#"{"name":"json_schema_echo"}"#,
         ];
-        let tools: Vec<Tool> =
-            tools.iter().map(|text| Tool::read(text.parse().unwrap()).unwrap()).collect();
+        let tools: Vec<ToolDefinition> =
+            tools.iter().map(|text| ToolDefinition::read(text.parse().unwrap()).unwrap()).collect();
         let calls = Plan::new(scenario, context).unwrap().calls(&tools).unwrap();
         let shown = calls.iter().map(|call| format!("{} {}", call.name, call.arguments.as_str()));
         shown.collect::<Vec<_>>().join("\n")

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wharf_protocol::peer::RequestOptions;
 use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::send::ClientInfo;
-use wharf_protocol::view::{Prompt, SkillFiles, Tool, skill};
+use wharf_protocol::view::{Prompt, SkillFiles, ToolDefinition, skill};
 use wharf_protocol::{ConnectOptions, HttpSpec, HttpTransport, Peer, connect_http};
 
 use crate::Failure;
@@ -69,7 +69,7 @@ impl Visit<'_> {
         Ok(())
     }
 
-    async fn tools(&self) -> Result<Vec<Tool>, Failure> {
+    async fn tools(&self) -> Result<Vec<ToolDefinition>, Failure> {
         let listing = self.peer.list_tools(&self.options).await?;
         for rejected in &listing.rejected {
             eprintln!("left out: {}", rejected.why);

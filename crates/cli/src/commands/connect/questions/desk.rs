@@ -89,7 +89,7 @@ async fn ask(server: &ServerName, asked: &Elicitation, talk: &mut Talk<'_>) -> E
             Ok(form) => return form::ask(&server, &message, &form, talk).await,
             Err(error) => error.to_string(),
         },
-        ElicitationMode::Url { url, .. } => match wharf::elicitation::Page::read(&url) {
+        ElicitationMode::Url { url, .. } => match wharf::elicitation::UrlElicitation::read(&url) {
             Ok(page) => return page::ask(&server, &message, &page, talk).await,
             Err(error) => error.to_string(),
         },

@@ -1,6 +1,6 @@
 //! Asks a form field by field, until every answer fits or the person declines.
 
-use wharf::elicitation::{Empty, Field, Form};
+use wharf::elicitation::{EmptyInput, Form, FormField};
 use wharf::protocol::Json;
 use wharf::protocol::view::send::ElicitationAnswer;
 
@@ -31,8 +31,8 @@ pub(super) async fn ask(
         };
     }
     talk.say("The server sees what you answer. Type ! or press Ctrl-D to decline.\n");
-    if !form.left_out.is_empty() {
-        let names = phrase::quoted_list(form.left_out.iter().map(String::as_str));
+    if !form.omitted.is_empty() {
+        let names = phrase::quoted_list(form.omitted.iter().map(String::as_str));
         talk.say(&format!("These fields are not supported and are skipped: {names}.\n"));
     }
     loop {
@@ -64,8 +64,8 @@ async fn fill(form: &Form, talk: &mut Talk<'_>) -> Option<Vec<(String, Json)>> {
 }
 
 /// Asks one field until the answer fits.
-async fn enter(field: &Field, talk: &mut Talk<'_>) -> Filled {
-    if field.wants_a_secret() {
+async fn enter(field: &FormField, talk: &mut Talk<'_>) -> Filled {
+    if field.asks_for_a_secret() {
         talk.warn("this looks like a secret, and servers must not ask for one this way");
         match talk.agrees("Answer it all the same?").await {
             Some(true) => {}
@@ -77,16 +77,16 @@ async fn enter(field: &Field, talk: &mut Talk<'_>) -> Filled {
     loop {
         let Some(typed) = talk.ask(&prompt).await else { return Filled::Declined };
         if typed.trim().is_empty() {
-            match field.empty() {
-                Empty::Value(value) => return Filled::With(Some(value)),
-                Empty::LeftOut => return Filled::With(None),
-                Empty::Missing => talk.say("  an answer is required\n"),
+            match field.empty_input() {
+                EmptyInput::Value(value) => return Filled::With(Some(value)),
+                EmptyInput::Omitted => return Filled::With(None),
+                EmptyInput::Missing => talk.say("  an answer is required\n"),
             }
             continue;
         }
-        match field.answer(&typed) {
+        match field.parse(&typed) {
             Ok(value) => return Filled::With(Some(value)),
-            Err(misfit) => talk.say(&format!("  {misfit}\n")),
+            Err(invalid) => talk.say(&format!("  {invalid}\n")),
         }
     }
 }

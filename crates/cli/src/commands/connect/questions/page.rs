@@ -1,6 +1,6 @@
 //! Asks whether the person will visit a page. It is shown where it leads; nothing is opened here.
 
-use wharf::elicitation::Page;
+use wharf::elicitation::UrlElicitation;
 use wharf::protocol::view::send::ElicitationAnswer;
 use wharf_config::text::clean;
 
@@ -12,7 +12,7 @@ use crate::ui::style;
 pub(super) async fn ask(
     server: &str,
     message: &str,
-    page: &Page,
+    page: &UrlElicitation,
     talk: &mut Talk<'_>,
 ) -> ElicitationAnswer {
     let (before, host, after) = page.parts();
@@ -21,10 +21,10 @@ pub(super) async fn ask(
         "\n{server} asks you to visit a page on {host}:\n{}\n  {before}{host}{after}\n\n",
         shown::foreign(message),
     ));
-    if page.may_mislead() {
+    if page.has_punycode_host() {
         talk.warn("its host is written in letters that may look like others");
     }
-    if page.is_open_to_others() {
+    if page.is_unencrypted() {
         talk.warn("it is not encrypted: others can read along");
     }
     talk.say("Wharf does not open it: copy the address into your browser if you trust it.\n");

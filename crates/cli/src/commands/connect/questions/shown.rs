@@ -3,7 +3,7 @@
 //! What a server says stands behind a bar, on every line, so that it cannot pass for words of
 //! Wharf; and there is an end to it.
 
-use wharf::elicitation::{Choice, Field, Kind};
+use wharf::elicitation::{Choice, FieldKind, FormField};
 use wharf::protocol::Json;
 use wharf_config::text::{clean, clip};
 
@@ -43,14 +43,14 @@ pub(super) fn foreign(text: &str) -> String {
 }
 
 /// Shows what a field is about, and what may be entered.
-pub(super) fn field(field: &Field) -> String {
+pub(super) fn field(field: &FormField) -> String {
     let title = phrase::name(field.title.as_deref().unwrap_or(&field.name));
     let need = if field.is_required { "required" } else { "optional" };
     let mut lines = Lines::default();
-    lines.add(format!("\n{} ({}, {need})", style::strong(&title), field.wanted()));
+    lines.add(format!("\n{} ({}, {need})", style::strong(&title), field.expected()));
     let described = field.description.as_deref().map(foreign).unwrap_or_default();
     let choices = match &field.kind {
-        Kind::One(choices) | Kind::Many { choices, .. } => choices.as_slice(),
+        FieldKind::One(choices) | FieldKind::Many { choices, .. } => choices.as_slice(),
         _ => &[],
     };
     let mut listed = Lines::default();
@@ -61,7 +61,7 @@ pub(super) fn field(field: &Field) -> String {
 }
 
 /// Shows what a line is waited for.
-pub(super) fn prompt(field: &Field) -> String {
+pub(super) fn prompt(field: &FormField) -> String {
     let name = phrase::name(&field.name);
     match field.default.as_ref().map(value) {
         Some(default) => format!("{name} [{}]: ", clip(&default, LONGEST_CHOICE)),

@@ -15,10 +15,10 @@ use wharf_protocol::{Json, Members};
 use reference::References;
 
 /// How deep schemas may be nested; what is deeper allows everything.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// How often a schema is replaced by what it refers to or wraps before it is taken as it is.
-const MOST_STEPS: usize = 32;
+const MAX_STEPS: usize = 32;
 
 /// The keywords that hold a schema, a list of them, or named ones.
 const SINGLE: &[&str] = &[
@@ -47,7 +47,7 @@ pub(in super::super) fn strict(schema: &Json) -> Json {
 }
 
 fn written(schema: &str) -> String {
-    let mut writer = Writer { references: References::new(schema), out: String::new() };
+    let mut writer = SchemaWriter { references: References::new(schema), out: String::new() };
     writer.schema(schema, 0);
     writer.out
 }
@@ -55,18 +55,18 @@ fn written(schema: &str) -> String {
 /// The members of a schema, each key once.
 type Keywords<'a> = Vec<(String, &'a str)>;
 
-struct Writer<'a> {
+struct SchemaWriter<'a> {
     references: References<'a>,
     out: String,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> SchemaWriter<'a> {
     fn schema(&mut self, text: &'a str, depth: usize) {
         let Some(keywords) = keywords(text) else {
             self.out.push_str(text);
             return;
         };
-        if depth >= DEEPEST {
+        if depth >= MAX_DEPTH {
             self.out.push_str("{}");
             return;
         }
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
     /// a `null`.
     fn unwrapped(&mut self, mut keywords: Keywords<'a>) -> (Keywords<'a>, bool) {
         let mut is_nullable = false;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let position = |key: &str| keywords.iter().position(|(own, _)| own == key);
             if let Some(at) = position("$ref")
                 && let Some(target) = self.references.follow(keywords[at].1)

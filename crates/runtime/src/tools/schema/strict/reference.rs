@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Keywords, items, keywords};
 
 /// How many bytes references may add: a few that double each other would fill any memory.
-const MOST_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// The references of one schema.
 pub(super) struct References<'a> {
@@ -13,12 +13,12 @@ pub(super) struct References<'a> {
     known: HashMap<String, Option<&'a str>>,
     /// The targets that are being written.
     open: Vec<&'a str>,
-    room: usize,
+    budget: usize,
 }
 
 impl<'a> References<'a> {
     pub(super) fn new(root: &'a str) -> Self {
-        Self { root, known: HashMap::new(), open: vec![root], room: MOST_BYTES }
+        Self { root, known: HashMap::new(), open: vec![root], budget: MAX_BYTES }
     }
 
     /// Returns what stands in the place of a reference, which stays open until it is closed;
@@ -32,11 +32,11 @@ impl<'a> References<'a> {
         let Some(members) = target.and_then(keywords) else { return Some(Vec::new()) };
         let Some(target) = target else { return Some(Vec::new()) };
         let is_open = self.open.iter().any(|open| std::ptr::eq(*open, target));
-        if is_open || self.room < target.len() {
+        if is_open || self.budget < target.len() {
             // Its type alone is true, and ends here.
             return Some(members.into_iter().filter(|(key, _)| key == "type").collect());
         }
-        self.room -= target.len();
+        self.budget -= target.len();
         self.open.push(target);
         Some(members)
     }

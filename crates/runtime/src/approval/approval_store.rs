@@ -1,0 +1,370 @@
+//! Answers that count for more than one call: for the session, or for good in `approvals.json`.
+//!
+//! An answer is bound to the definition of the server and to the tool as it was pinned; when one of
+//! them changes it lapses by itself. What "always for this server" covers is pinned tool by tool as
+//! it is used, so that a tool that changes later asks again.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use wharf_config::store::{self, LOCK_TIMEOUT, StoreError, WriteLock};
+
+use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
+use super::grants::{GrantCheck, Grants};
+use super::revoke::RememberedApproval;
+
+/// How many definitions are remembered; the oldest go.
+const MAX_GRANTS: usize = 500;
+
+/// The answers of one session, and where those for good are.
+pub(crate) struct ApprovalStore {
+    home: Option<PathBuf>,
+    session: Mutex<Grants>,
+    /// How tools were when an answer in the file covered them and could not be bound to that. They
+    /// allow nothing: the file may be changed by others.
+    unwritten: Mutex<Grants>,
+}
+
+/// Why an answer could not be kept for good.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApprovalStoreError {
+    #[error("there is no folder to keep answers in")]
+    NoHome,
+    #[error("the tool is not pinned, so there is nothing to bind the answer to")]
+    NotPinned,
+    #[error("\"approvals.json\" is not what it should be (line {line})")]
+    Malformed { line: usize },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ApprovalStore {
+    /// Remembers in this session and, in a folder such as `WHARF_HOME`, for good.
+    pub(crate) fn new(home: Option<&Path>) -> Self {
+        let home = home.map(Path::to_owned);
+        Self { home, session: Mutex::default(), unwritten: Mutex::default() }
+    }
+
+    /// Tells whether an earlier answer covers a call.
+    ///
+    /// The file is read each time, because an answer may be taken back in another process. Blocks the
+    /// thread while another process changes files.
+    pub(super) fn allow(&self, call: &ProposedCall) -> bool {
+        let session = self.session().check_and_pin(call);
+        if session != GrantCheck::NotCovered {
+            return session.is_covered();
+        }
+        // An answer whose record is damaged was not given.
+        match self.read().unwrap_or_default().check(call) {
+            GrantCheck::CoveredUnpinned => self.check_and_pin(call),
+            stored => stored.is_covered(),
+        }
+    }
+
+    /// Binds an answer in the file that covers every tool to how this one is now, and tells whether
+    /// it still covers the call: it may have been taken back since it was read.
+    fn check_and_pin(&self, call: &ProposedCall) -> bool {
+        if self.unwritten().check(call) == GrantCheck::Lapsed {
+            return false;
+        }
+        let mut stored = GrantCheck::NotCovered;
+        let Err(error) = self.change(|grants| stored = grants.check_and_pin(call)) else {
+            return stored.is_covered();
+        };
+        tracing::warn!(%error, "a tool could not be added to a remembered answer");
+        // It counts as it is now, for this session and for as long as the file says yes.
+        let is_allowed = self.read().unwrap_or_default().check(call).is_covered();
+        if is_allowed {
+            self.unwritten().add(call, GrantScope::Tool);
+        }
+        is_allowed
+    }
+
+    /// Remembers a yes. An answer for good that cannot be stored counts for the session.
+    ///
+    /// Blocks the thread while another process changes files.
+    pub(super) fn add(
+        &self,
+        call: &ProposedCall,
+        scope: GrantScope,
+        lifetime: ApprovalLifetime,
+    ) -> Result<(), ApprovalStoreError> {
+        if call.pin.is_none() {
+            return Err(ApprovalStoreError::NotPinned);
+        }
+        let kept = match lifetime {
+            ApprovalLifetime::Session => Ok(()),
+            ApprovalLifetime::Permanent => self.change(|grants| grants.add(call, scope)),
+        };
+        if lifetime == ApprovalLifetime::Session || kept.is_err() {
+            self.session().add(call, scope);
+        } else {
+            self.session().unpin(call);
+        }
+        kept
+    }
+
+    /// Returns all answers, those for good first. Blocks the thread for as long as the disk takes.
+    pub(crate) fn all(&self) -> Result<Vec<RememberedApproval>, ApprovalStoreError> {
+        let mut all = self.read()?.to_remembered(ApprovalLifetime::Permanent);
+        all.extend(self.session().to_remembered(ApprovalLifetime::Session));
+        Ok(all)
+    }
+
+    /// Takes back what was answered about a server, or about one of its tools, and returns what that
+    /// was.
+    ///
+    /// Blocks the thread while another process changes files.
+    pub(crate) fn revoke(
+        &self,
+        server: &str,
+        tool: Option<&str>,
+    ) -> Result<Vec<RememberedApproval>, ApprovalStoreError> {
+        // What counts for the session goes, even if the file cannot be changed.
+        let session = self.session().revoke(server, tool).to_remembered(ApprovalLifetime::Session);
+        self.unwritten().revoke(server, tool);
+        let mut taken = Vec::new();
+        if self.read()?.covers(server, tool) {
+            self.change(|grants| {
+                taken = grants.revoke(server, tool).to_remembered(ApprovalLifetime::Permanent)
+            })?;
+        }
+        taken.extend(session);
+        Ok(taken)
+    }
+
+    fn session(&self) -> MutexGuard<'_, Grants> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unwritten(&self) -> MutexGuard<'_, Grants> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> Result<Grants, ApprovalStoreError> {
+        let Some(home) = &self.home else { return Ok(Grants::default()) };
+        match store::read(&file_in(home))? {
+            None => Ok(Grants::default()),
+            Some(text) => serde_json::from_str(&text)
+                .map_err(|error| ApprovalStoreError::Malformed { line: error.line() }),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Grants)) -> Result<(), ApprovalStoreError> {
+        let home = self.home.as_ref().ok_or(ApprovalStoreError::NoHome)?;
+        let _lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT)?;
+        // What cannot be read is not replaced: somebody may want to mend it.
+        let mut grants = self.read()?;
+        change(&mut grants);
+        grants.version = 1;
+        grants.grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
+        grants.grants.truncate(MAX_GRANTS);
+        let text = serde_json::to_string_pretty(&grants).unwrap_or_default();
+        store::private_file::write(&file_in(home), &text)?;
+        Ok(())
+    }
+}
+
+fn file_in(home: &Path) -> PathBuf {
+    home.join("approvals.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use wharf_config::Approval;
+    use wharf_protocol::view::ToolHints;
+
+    use super::super::decision::ApprovalRequest;
+    use super::super::grants::Grant;
+    use super::*;
+
+    fn call(tool: &str, definition: &str) -> ProposedCall {
+        ProposedCall {
+            request: ApprovalRequest {
+                server: "fs".into(),
+                tool: tool.into(),
+                arguments: "{}".parse().unwrap(),
+                annotations: None,
+                hints: ToolHints::default(),
+                provider_name: String::new(),
+            },
+            policy: Approval::Ask,
+            is_withheld: false,
+            definition: definition.into(),
+            pin: Some("p".into()),
+        }
+    }
+
+    #[test]
+    fn the_file_holds_identifiers_and_only_its_owner_can_read_it() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = ApprovalStore::new(Some(home.path()));
+        remembered.add(&call("read", "d1"), GrantScope::Tool, ApprovalLifetime::Permanent).unwrap();
+        remembered
+            .add(&call("write", "d2"), GrantScope::Server, ApprovalLifetime::Permanent)
+            .unwrap();
+        assert!(remembered.allow(&call("delete", "d2")));
+        let path = file_in(home.path());
+        let text = store::read(&path).unwrap().unwrap();
+        let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for grant in file["grants"].as_array_mut().unwrap() {
+            grant.as_object_mut().unwrap().remove("given");
+        }
+        file["grants"].as_array_mut().unwrap().sort_by_key(ToString::to_string);
+        insta::assert_snapshot!(file, @r#"{"version":1,"grants":[{"server":"fs","definition":"d1","everything":false,"tools":{"read":"p"}},{"server":"fs","definition":"d2","everything":true,"tools":{"delete":"p","write":"p"}}]}"#);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_malformed_file_allows_nothing_and_is_not_changed() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = ApprovalStore::new(Some(home.path()));
+        for damaged in ["{\n oops", "[]", r#"{"version":1}"#] {
+            store::write(&file_in(home.path()), damaged).unwrap();
+            assert!(!remembered.allow(&call("read", "d")));
+            let kept = remembered.add(
+                &call("other", damaged),
+                GrantScope::Tool,
+                ApprovalLifetime::Permanent,
+            );
+            assert!(matches!(kept, Err(ApprovalStoreError::Malformed { .. })));
+            assert!(remembered.revoke("nobody", None).is_err());
+            assert_eq!(store::read(&file_in(home.path())).unwrap().unwrap(), damaged);
+            assert!(remembered.allow(&call("other", damaged)), "counts for the session");
+        }
+    }
+
+    #[test]
+    fn without_a_pin_or_a_home_folder_nothing_is_stored() {
+        let nowhere = ApprovalStore::new(None);
+        let kept = nowhere.add(&call("read", "d"), GrantScope::Tool, ApprovalLifetime::Permanent);
+        assert!(matches!(kept, Err(ApprovalStoreError::NoHome)));
+        let cached = ProposedCall { pin: None, ..call("cached", "d") };
+        let kept = nowhere.add(&cached, GrantScope::Server, ApprovalLifetime::Session);
+        assert!(matches!(kept, Err(ApprovalStoreError::NotPinned)));
+        assert!(!nowhere.allow(&cached));
+    }
+
+    #[test]
+    fn a_tool_that_changed_in_this_session_is_not_covered_by_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = ApprovalStore::new(Some(home.path()));
+        remembered
+            .add(&call("write", "d"), GrantScope::Server, ApprovalLifetime::Permanent)
+            .unwrap();
+        remembered.add(&call("read", "d"), GrantScope::Tool, ApprovalLifetime::Session).unwrap();
+        let changed = ProposedCall { pin: Some("q".into()), ..call("read", "d") };
+        assert!(!remembered.allow(&changed));
+        remembered.add(&changed, GrantScope::Tool, ApprovalLifetime::Permanent).unwrap();
+        assert!(remembered.allow(&changed) && !remembered.allow(&call("read", "d")));
+    }
+
+    /// Shows answers, one a line.
+    fn render(all: &[RememberedApproval]) -> String {
+        let line = |it: &RememberedApproval| {
+            let every = if it.everything { " everything" } else { "" };
+            format!("{} {:?}{every} {}", it.server, it.lifetime, it.tools.join(","))
+        };
+        all.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn approvals_can_be_revoked() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = ApprovalStore::new(Some(home.path()));
+        assert!(remembered.revoke("fs", None).unwrap().is_empty());
+        assert!(!file_in(home.path()).exists(), "nothing is written for nothing");
+        for (tool, lifetime) in [
+            ("read", ApprovalLifetime::Permanent),
+            ("list", ApprovalLifetime::Permanent),
+            ("write", ApprovalLifetime::Session),
+        ] {
+            remembered.add(&call(tool, "d"), GrantScope::Tool, lifetime).unwrap();
+        }
+        assert_eq!(render(&remembered.all().unwrap()), "fs Permanent list,read\nfs Session write");
+        assert!(remembered.revoke("other", None).unwrap().is_empty());
+        assert!(remembered.revoke("fs", Some("other")).unwrap().is_empty());
+        assert_eq!(render(&remembered.revoke("fs", Some("read")).unwrap()), "fs Permanent read");
+        assert!(!remembered.allow(&call("read", "d")) && remembered.allow(&call("list", "d")));
+        let rest = render(&remembered.revoke("fs", None).unwrap());
+        assert_eq!(rest, "fs Permanent list\nfs Session write");
+        assert!(!remembered.allow(&call("list", "d")) && !remembered.allow(&call("write", "d")));
+        assert!(remembered.all().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_revoked_tool_is_no_longer_covered_by_a_server_approval() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = ApprovalStore::new(Some(home.path()));
+        remembered
+            .add(&call("list", "d"), GrantScope::Server, ApprovalLifetime::Permanent)
+            .unwrap();
+        assert!(remembered.allow(&call("read", "d")));
+        assert_eq!(render(&remembered.all().unwrap()), "fs Permanent everything list,read");
+        assert_eq!(render(&remembered.revoke("fs", Some("read")).unwrap()), "fs Permanent read");
+        assert!(!remembered.allow(&call("read", "d")));
+        assert!(remembered.allow(&call("list", "d")), "what was used stays");
+        assert!(!remembered.allow(&call("new", "d")));
+    }
+
+    #[test]
+    fn an_approval_that_was_revoked_after_it_was_read_stays_revoked() {
+        let home = tempfile::tempdir().unwrap();
+        let (remembered, other) =
+            (ApprovalStore::new(Some(home.path())), ApprovalStore::new(Some(home.path())));
+        remembered
+            .add(&call("list", "d"), GrantScope::Server, ApprovalLifetime::Permanent)
+            .unwrap();
+        let changed = ProposedCall { pin: Some("q".into()), ..call("write", "d") };
+        assert!(other.allow(&call("write", "d")));
+        assert!(
+            !remembered.check_and_pin(&changed),
+            "the other was first, and it has changed since"
+        );
+        assert!(other.allow(&call("write", "d")));
+        other.revoke("fs", Some("read")).unwrap();
+        assert!(!remembered.check_and_pin(&call("read", "d")));
+        assert!(!other.allow(&call("read", "d")));
+        assert_eq!(render(&other.all().unwrap()), "fs Permanent list,write");
+    }
+
+    #[test]
+    fn an_unwritable_pin_counts_while_the_file_covers_the_server() {
+        let home = tempfile::tempdir().unwrap();
+        let (remembered, other) =
+            (ApprovalStore::new(Some(home.path())), ApprovalStore::new(Some(home.path())));
+        remembered
+            .add(&call("list", "d"), GrantScope::Server, ApprovalLifetime::Permanent)
+            .unwrap();
+        let changed = ProposedCall { pin: Some("q".into()), ..call("read", "d") };
+        // Where a file is in place of its folder, there is no lock to be had.
+        let (run, aside) = (home.path().join("run"), home.path().join("aside"));
+        std::fs::rename(&run, &aside).unwrap();
+        std::fs::File::create(&run).unwrap();
+        assert!(remembered.allow(&call("read", "d")) && remembered.allow(&call("read", "d")));
+        assert!(!remembered.allow(&changed));
+        std::fs::remove_file(&run).unwrap();
+        std::fs::rename(&aside, &run).unwrap();
+        assert!(!remembered.allow(&changed), "neither when it could be written");
+        other.revoke("fs", Some("read")).unwrap();
+        assert!(!remembered.allow(&call("read", "d")), "it was taken back elsewhere");
+    }
+
+    #[test]
+    fn the_oldest_approvals_are_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let remembered = ApprovalStore::new(Some(home.path()));
+        let old = (0..MAX_GRANTS + 7).map(|it| Grant::of(&call("read", &it.to_string())));
+        let file = Grants { version: 1, grants: old.collect() };
+        store::write(&file_in(home.path()), &serde_json::to_string(&file).unwrap()).unwrap();
+        remembered
+            .add(&call("read", "new"), GrantScope::Tool, ApprovalLifetime::Permanent)
+            .unwrap();
+        assert_eq!(remembered.read().unwrap().grants.len(), MAX_GRANTS);
+        assert!(remembered.allow(&call("read", "new")));
+    }
+}

@@ -1,0 +1,89 @@
+//! What a tool's schema declares about single arguments: references are followed, types collected.
+//!
+//! Schemas come from servers, so every walk has a limit. No reference leads out of the schema.
+
+use serde_json::{Map, Value};
+
+/// How many references lead to the schema of one argument.
+const MAX_HOPS: usize = 16;
+
+/// How many alternatives of one schema are looked at.
+const MAX_BRANCHES: usize = 32;
+
+/// The schema of a tool, to look up single arguments.
+#[derive(Clone, Copy)]
+pub(super) struct ArgumentSchemas<'a> {
+    schema: &'a Value,
+}
+
+impl<'a> ArgumentSchemas<'a> {
+    /// Wraps a schema.
+    pub(super) fn new(schema: &'a Value) -> Self {
+        Self { schema }
+    }
+
+    /// Returns the schema of all arguments, behind its references.
+    pub(super) fn root(self) -> &'a Value {
+        self.follow(self.schema)
+    }
+
+    /// Returns the arguments by name.
+    pub(super) fn properties(self) -> Option<&'a Map<String, Value>> {
+        self.root().get("properties").and_then(Value::as_object)
+    }
+
+    /// Follows references inside the schema.
+    pub(super) fn follow(self, schema: &'a Value) -> &'a Value {
+        let mut at = schema;
+        for _ in 0..MAX_HOPS {
+            let pointer =
+                at.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
+            match pointer.and_then(|pointer| self.schema.pointer(pointer)) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// Returns the types that a schema allows; none if it does not say.
+    pub(super) fn types_of(self, schema: &'a Value) -> Vec<&'a str> {
+        self.types_within(schema, MAX_HOPS)
+    }
+
+    fn types_within(self, schema: &'a Value, hops: usize) -> Vec<&'a str> {
+        let schema = self.follow(schema);
+        match schema.get("type") {
+            Some(Value::String(one)) => return vec![one],
+            Some(Value::Array(many)) => return many.iter().filter_map(Value::as_str).collect(),
+            _ => {}
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return values.iter().map(kind_of).collect();
+        }
+        if let Some(value) = schema.get("const") {
+            return vec![kind_of(value)];
+        }
+        let Some(hops) = hops.checked_sub(4) else { return Vec::new() };
+        branches(schema).flat_map(|it| self.types_within(it, hops)).collect()
+    }
+}
+
+/// Returns the alternatives and parts of a schema.
+pub(super) fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["anyOf", "oneOf", "allOf"].into_iter();
+    let lists = lists.filter_map(|key| schema.get(key)?.as_array());
+    lists.flatten().take(MAX_BRANCHES)
+}
+
+/// Returns the type of a value, in the words of a schema.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

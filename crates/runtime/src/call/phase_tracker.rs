@@ -1,0 +1,31 @@
+//! How far a call has come, for whoever may give it up: a dropped future says nothing about itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::error::CallPhase;
+
+/// How far a call has come; clones tell the same.
+#[derive(Debug, Clone, Default)]
+pub struct PhaseTracker(Arc<AtomicU8>);
+
+impl PhaseTracker {
+    /// Returns the phase: `Connect` while the server is waited for, `Send` while the call is checked and
+    /// approved, `Receive` once it may have been sent.
+    pub fn phase(&self) -> CallPhase {
+        match self.0.load(Ordering::Acquire) {
+            0 => CallPhase::Connect,
+            1 => CallPhase::Send,
+            _ => CallPhase::Receive,
+        }
+    }
+
+    pub(crate) fn set(&self, phase: CallPhase) {
+        let number = match phase {
+            CallPhase::Connect => 0,
+            CallPhase::Send => 1,
+            CallPhase::Receive | CallPhase::Decode | CallPhase::Protocol => 2,
+        };
+        self.0.store(number, Ordering::Release);
+    }
+}

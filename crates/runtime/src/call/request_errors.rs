@@ -1,0 +1,451 @@
+//! What a failure of the wire means for the call it belongs to, and the rule that none runs twice.
+//!
+//! A call is repeated only if it provably did not run, or if its owner and the tool itself say that
+//! running twice is the same as once. Everything that is not known counts as having run.
+
+use std::error::Error;
+
+use http::StatusCode;
+use wharf_protocol::Json;
+use wharf_protocol::envelope::{RpcError, code};
+use wharf_protocol::era::Era;
+use wharf_protocol::peer::RequestError;
+use wharf_protocol::transport::{HttpError, HttpPhase};
+use wharf_protocol::view::ToolHints;
+
+use super::error::{CallError, CallPhase, ErrorKind, Reason, clip_message};
+use crate::advice;
+use crate::resolve::Secrets;
+
+/// Says what a failed request to a server of this era means for its call. `stderr` is what the
+/// server wrote since the request began; `secrets` is what it may repeat of ours.
+pub(crate) fn to_call_error(
+    error: &RequestError,
+    era: Era,
+    stderr: &str,
+    secrets: &Secrets,
+) -> CallError {
+    let FailureClass { phase, reason, outcome, is_transient } = classify(error, era);
+    let kind = if is_misuse(error) { ErrorKind::Misuse } else { ErrorKind::Terminal };
+    let explained = CallError {
+        kind,
+        phase,
+        message: clip_message(&secrets.redact(&with_causes(error))),
+        retryable: false,
+        outcome_known: outcome == RunKnowledge::Known,
+        stderr: None,
+        reason,
+        hint: advice::on_calling(error).map(|hint| clip_message(&secrets.redact(&hint))),
+        data: error.refusal().and_then(|refusal| data(refusal, secrets)),
+    };
+    let explained = if is_transient { explained.into_transient() } else { explained };
+    explained.with_stderr(stderr)
+}
+
+/// Returns what a server sent along with its refusal, without what is secret of ours.
+fn data(refusal: &RpcError, secrets: &Secrets) -> Option<Json> {
+    let data = refusal.data.as_ref()?;
+    let hidden = secrets.redact(data.as_str());
+    if hidden == data.as_str() { Some(data.clone()) } else { Json::parse(hidden).ok() }
+}
+
+/// What is known about a tool whose call might be repeated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RepeatClaims {
+    /// What the server speaks: the error codes of the modern era say more.
+    pub(crate) era: Era,
+    /// The server's entry says `"retry": "hints"`.
+    pub(crate) retry_on_hints: bool,
+    /// The definition was listed by the running server, not remembered.
+    pub(crate) is_live: bool,
+    /// It is the one that was pinned.
+    pub(crate) is_pinned_unchanged: bool,
+    /// What the server says about it.
+    pub(crate) hints: ToolHints,
+}
+
+impl RepeatClaims {
+    /// Tells whether running twice may be taken to be the same as running once.
+    fn allow_repeat(self) -> bool {
+        let says_so = [self.hints.idempotent, self.hints.read_only].contains(&Some(true));
+        self.retry_on_hints && self.is_live && self.is_pinned_unchanged && says_so
+    }
+}
+
+/// Tells whether a failed call may be sent once more without asking anybody.
+///
+/// An expired session, renewed credentials and refused headers are not among the cases: the wire deals
+/// with them by itself, so a 401 that reaches us had nothing to renew, and headers that are refused
+/// have been corrected before.
+pub(crate) fn may_repeat(error: &RequestError, claims: RepeatClaims) -> bool {
+    match error {
+        // It will be the same the next time.
+        RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
+        RequestError::Refused(refusal) if refusal.code == code::HEADER_MISMATCH => false,
+        // The time that the caller gave is over.
+        _ if matches!(error.innermost(), RequestError::TimedOut { .. }) => false,
+        _ if error.was_not_executed(claims.era) => true,
+        _ => {
+            let unknown = classify(error, claims.era).outcome == RunKnowledge::Unknown;
+            unknown && claims.allow_repeat() && is_transient_cause(error, claims.era)
+        }
+    }
+}
+
+/// Whether it is known if the tool ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunKnowledge {
+    Known,
+    Unknown,
+}
+
+struct FailureClass {
+    phase: CallPhase,
+    reason: Reason,
+    outcome: RunKnowledge,
+    is_transient: bool,
+}
+
+fn classify(error: &RequestError, era: Era) -> FailureClass {
+    use RunKnowledge::{Known, Unknown};
+
+    if let RequestError::AfterStart(inner) = error {
+        // Whatever became of a later request, the tool may have begun with the first.
+        return FailureClass { outcome: Unknown, is_transient: false, ..classify(inner, era) };
+    }
+    let not_sent = error.never_sent();
+    let (phase, reason, outcome) = match error {
+        RequestError::Refused(refusal) if refusal.code == code::INVALID_PARAMS => {
+            (CallPhase::Protocol, Reason::BadArguments, Known)
+        }
+        RequestError::Refused(_) => (CallPhase::Protocol, Reason::Refused, Known),
+        // A 403 without a challenge is a reply like any other that does not name the request.
+        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge: None } => {
+            (CallPhase::Protocol, Reason::NeedsAuth, Unknown)
+        }
+        RequestError::Unauthorized { .. } => (CallPhase::Protocol, Reason::NeedsAuth, Known),
+        RequestError::TimedOut { .. } if not_sent => (CallPhase::Send, Reason::TimedOut, Known),
+        RequestError::TimedOut { .. } => (CallPhase::Receive, Reason::TimedOut, Unknown),
+        RequestError::Lost { .. } if not_sent => (CallPhase::Send, Reason::Lost, Known),
+        RequestError::Lost { .. } | RequestError::StreamEnded => {
+            (CallPhase::Receive, Reason::Lost, Unknown)
+        }
+        // Whoever answered did not name the request: it may be something in front of the server,
+        // after the server has begun.
+        RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
+            (CallPhase::Protocol, Reason::Refused, Unknown)
+        }
+        RequestError::Http(error) => classify_http(error),
+        RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => {
+            (CallPhase::Decode, Reason::BadAnswer, Unknown)
+        }
+        RequestError::InputUnavailable(_) | RequestError::TooManyRounds(_) => {
+            (CallPhase::Protocol, Reason::Unanswered, Unknown)
+        }
+        RequestError::Unsendable(_) => (CallPhase::Send, Reason::Impossible, Known),
+        // An address that is not the server's own is where nothing was sent to, but that is not
+        // for this end to swear.
+        _ => (CallPhase::Protocol, Reason::Refused, Unknown),
+    };
+    let is_transient = outcome == Known && is_transient_cause(error, era);
+    FailureClass { phase, reason, outcome, is_transient }
+}
+
+fn classify_http(error: &HttpError) -> (CallPhase, Reason, RunKnowledge) {
+    use RunKnowledge::{Known, Unknown};
+
+    match error {
+        HttpError::TimedOut { phase: HttpPhase::Connect, .. } => {
+            (CallPhase::Connect, Reason::TimedOut, Known)
+        }
+        HttpError::TimedOut { .. } => (CallPhase::Receive, Reason::TimedOut, Unknown),
+        // The connection was there, and went before anything was written.
+        HttpError::NoResponse { never_sent: true, .. } => (CallPhase::Send, Reason::Lost, Known),
+        _ if error.never_sent() => (CallPhase::Connect, Reason::Connect, Known),
+        HttpError::Redirected { .. } => (CallPhase::Protocol, Reason::Refused, Unknown),
+        HttpError::TooLarge { .. } | HttpError::Compressed { .. } => {
+            (CallPhase::Decode, Reason::BadAnswer, Unknown)
+        }
+        _ => (CallPhase::Receive, Reason::Lost, Unknown),
+    }
+}
+
+/// Tells whether the cause of a failure may be gone the next time.
+fn is_transient_cause(error: &RequestError, era: Era) -> bool {
+    if let Some(status) = error.status() {
+        return matches!(status.as_u16(), 408 | 429) || status.is_server_error();
+    }
+    match error.innermost() {
+        RequestError::Refused(refusal) if era == Era::Modern => {
+            matches!(refusal.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
+        }
+        RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::StreamEnded => {
+            true
+        }
+        RequestError::Http(error) => matches!(
+            **error,
+            HttpError::Lookup { .. }
+                | HttpError::Connect { .. }
+                | HttpError::Proxy { .. }
+                | HttpError::TimedOut { .. }
+                | HttpError::NoResponse { .. }
+                | HttpError::IncompleteBody { .. }
+        ),
+        _ => false,
+    }
+}
+
+fn is_misuse(error: &RequestError) -> bool {
+    error.refusal().is_some_and(|refusal| refusal.code == code::INVALID_PARAMS)
+}
+
+/// The message of an error with those of its causes, as far as they say something new.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !message.contains(&words) {
+            message = format!("{message}: {words}");
+        }
+        cause = error.source();
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use wharf_protocol::peer::{EndReason, SessionEnd};
+
+    use super::*;
+
+    fn refused(code: i64) -> RequestError {
+        RequestError::Refused(RpcError::new(code, "no"))
+    }
+
+    fn lost(never_sent: bool) -> RequestError {
+        let reason = EndReason::OutputClosed;
+        let ended =
+            Arc::new(SessionEnd { reason, stderr: "starting\npanic: out of cheese\n".into() });
+        RequestError::Lost { ended, never_sent }
+    }
+
+    fn timed_out(never_sent: bool) -> RequestError {
+        RequestError::TimedOut { limit: Duration::from_secs(30), never_sent }
+    }
+
+    fn unauthorized(status: StatusCode) -> RequestError {
+        RequestError::Unauthorized { status, challenge: None }
+    }
+
+    fn status(status: u16) -> RequestError {
+        let status = StatusCode::from_u16(status).unwrap();
+        RequestError::Status { status, excerpt: "busy".into() }
+    }
+
+    fn scope_missing() -> RequestError {
+        let challenge = Some("Bearer error=\"insufficient_scope\"".to_owned());
+        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge }
+    }
+
+    fn without_id(status: Option<u16>) -> RequestError {
+        let status = status.map(|status| StatusCode::from_u16(status).unwrap());
+        RequestError::Inconclusive { error: RpcError::new(code::INTERNAL, "no"), status }
+    }
+
+    /// The error of a later request of a call.
+    fn midway(error: RequestError) -> RequestError {
+        RequestError::AfterStart(Box::new(error))
+    }
+
+    fn samples() -> Vec<(&'static str, RequestError)> {
+        vec![
+            ("invalid params", refused(code::INVALID_PARAMS)),
+            ("no such method", refused(code::METHOD_NOT_FOUND)),
+            ("internal", refused(code::INTERNAL)),
+            ("header mismatch", refused(code::HEADER_MISMATCH)),
+            ("unsupported version", refused(code::UNSUPPORTED_VERSION)),
+            ("visit a page", refused(code::URL_ELICITATION_REQUIRED)),
+            ("401", unauthorized(StatusCode::UNAUTHORIZED)),
+            ("403", unauthorized(StatusCode::FORBIDDEN)),
+            ("403 for scope", scope_missing()),
+            ("307", status(307)),
+            ("400", status(400)),
+            ("404", status(404)),
+            ("408", status(408)),
+            ("429", status(429)),
+            ("503", status(503)),
+            ("error without id", without_id(None)),
+            ("400 without id", without_id(Some(400))),
+            ("500 with an error", without_id(Some(500))),
+            ("late before sending", timed_out(true)),
+            ("late after sending", timed_out(false)),
+            ("lost before sending", lost(true)),
+            ("lost after sending", lost(false)),
+            ("cut", RequestError::StreamEnded),
+            ("closed client", RequestError::Http(Arc::new(HttpError::Closed))),
+            ("too large", RequestError::TooLarge { limit: 9 }),
+            ("nonsense", RequestError::InvalidResponse("the result is no object".into())),
+            ("unanswered", RequestError::InputUnavailable(RpcError::new(-1, "nobody is here"))),
+            ("unsendable", RequestError::Unsendable("no headers".into())),
+            ("elsewhere", RequestError::EndpointOnOtherOrigin),
+            ("late 401", midway(unauthorized(StatusCode::UNAUTHORIZED))),
+            ("late mismatch", midway(refused(code::HEADER_MISMATCH))),
+            ("late bad params", midway(refused(code::INVALID_PARAMS))),
+            ("late timeout", midway(timed_out(true))),
+            ("late loss", midway(lost(true))),
+        ]
+    }
+
+    #[test]
+    fn every_error_is_classified() {
+        let rows = samples().into_iter().map(|(name, error)| {
+            let it = to_call_error(&error, Era::Modern, "", &Secrets::default());
+            let outcome = if it.outcome_known { "known" } else { "UNKNOWN" };
+            let repeat = |claims: RepeatClaims| if may_repeat(&error, claims) { "yes" } else { "no" };
+            let on_hints = repeat(sure());
+            let plain = repeat(nothing());
+            let (kind, phase) = (it.kind.word(), it.phase.word());
+            format!(
+                "{name:20} {kind:9} {phase:8} {:12} {outcome:7} repeat {plain:3} on hints {on_hints}",
+                format!("{:?}", it.reason)
+            )
+        });
+        insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
+        invalid params       MISUSE    protocol BadArguments known   repeat no  on hints no
+        no such method       TERMINAL  protocol Refused      known   repeat no  on hints no
+        internal             TERMINAL  protocol Refused      known   repeat no  on hints no
+        header mismatch      TRANSIENT protocol Refused      known   repeat no  on hints no
+        unsupported version  TRANSIENT protocol Refused      known   repeat yes on hints yes
+        visit a page         TERMINAL  protocol Refused      known   repeat no  on hints no
+        401                  TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
+        403                  TERMINAL  protocol NeedsAuth    UNKNOWN repeat no  on hints no
+        403 for scope        TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
+        307                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        400                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        404                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        408                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        429                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        503                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        error without id     TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        400 without id       TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        500 with an error    TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        late before sending  TRANSIENT send     TimedOut     known   repeat no  on hints no
+        late after sending   TERMINAL  receive  TimedOut     UNKNOWN repeat no  on hints no
+        lost before sending  TRANSIENT send     Lost         known   repeat yes on hints yes
+        lost after sending   TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes
+        cut                  TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes
+        closed client        TERMINAL  connect  Connect      known   repeat yes on hints yes
+        too large            TERMINAL  decode   BadAnswer    UNKNOWN repeat no  on hints no
+        nonsense             TERMINAL  decode   BadAnswer    UNKNOWN repeat no  on hints no
+        unanswered           TERMINAL  protocol Unanswered   UNKNOWN repeat no  on hints no
+        unsendable           TERMINAL  send     Impossible   known   repeat no  on hints no
+        elsewhere            TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
+        late 401             TERMINAL  protocol NeedsAuth    UNKNOWN repeat no  on hints no
+        late mismatch        TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
+        late bad params      TERMINAL  protocol BadArguments UNKNOWN repeat no  on hints no
+        late timeout         TERMINAL  send     TimedOut     UNKNOWN repeat no  on hints no
+        late loss            TERMINAL  send     Lost         UNKNOWN repeat no  on hints yes
+        ");
+    }
+
+    /// Claims that allow nothing.
+    fn nothing() -> RepeatClaims {
+        let hints = ToolHints::default();
+        RepeatClaims {
+            retry_on_hints: false,
+            is_live: false,
+            is_pinned_unchanged: false,
+            hints,
+            ..sure()
+        }
+    }
+
+    fn sure() -> RepeatClaims {
+        let hints = ToolHints { idempotent: Some(true), ..ToolHints::default() };
+        RepeatClaims {
+            era: Era::Modern,
+            retry_on_hints: true,
+            is_live: true,
+            is_pinned_unchanged: true,
+            hints,
+        }
+    }
+
+    #[test]
+    fn a_call_that_may_have_run_is_never_transient() {
+        for (name, error) in samples() {
+            let it = to_call_error(&error, Era::Modern, "", &Secrets::default());
+            assert!(it.outcome_known || it.kind == ErrorKind::Terminal, "{name}");
+            assert_eq!(it.retryable, it.kind == ErrorKind::Transient, "{name}");
+            let modern = nothing();
+            assert!(!may_repeat(&error, modern) || it.outcome_known, "{name}");
+        }
+    }
+
+    #[test]
+    fn modern_error_codes_have_no_meaning_from_a_legacy_server() {
+        for code in [code::HEADER_MISMATCH, code::UNSUPPORTED_VERSION] {
+            assert!(!may_repeat(&refused(code), RepeatClaims { era: Era::Legacy, ..sure() }));
+            let it = to_call_error(&refused(code), Era::Legacy, "", &Secrets::default());
+            assert_eq!((it.kind, it.retryable), (ErrorKind::Terminal, false));
+        }
+    }
+
+    #[test]
+    fn the_status_is_part_of_the_message() {
+        let message_of = |error: &RequestError| {
+            to_call_error(error, Era::Legacy, "", &Secrets::default()).message
+        };
+        insta::assert_snapshot!(message_of(&status(503)), @"the server answered 503 Service Unavailable: busy");
+        insta::assert_snapshot!(message_of(&without_id(Some(400))), @"the server answered 400 Bad Request: no (code -32603)");
+        insta::assert_snapshot!(message_of(&without_id(None)), @"the server answered without the id of the request: no (code -32603)");
+    }
+
+    #[test]
+    fn a_repeat_needs_every_claim() {
+        let check = |change: fn(&mut RepeatClaims), expected: bool| {
+            let mut claims = sure();
+            change(&mut claims);
+            assert_eq!(may_repeat(&lost(false), claims), expected, "{claims:?}");
+        };
+        check(|_| {}, true);
+        check(|claims| claims.retry_on_hints = false, false);
+        check(|claims| claims.is_live = false, false);
+        check(|claims| claims.is_pinned_unchanged = false, false);
+        check(|claims| claims.hints.idempotent = None, false);
+        check(|claims| claims.hints.idempotent = Some(false), false);
+        let reads = ToolHints { read_only: Some(true), ..ToolHints::default() };
+        assert!(may_repeat(&lost(false), RepeatClaims { hints: reads, ..sure() }));
+    }
+
+    #[test]
+    fn only_error_output_since_the_call_began_is_included() {
+        // What an ended session kept may be from long before.
+        assert_eq!(to_call_error(&lost(false), Era::Legacy, "", &Secrets::default()).stderr, None);
+        assert_eq!(
+            to_call_error(&lost(false), Era::Legacy, "newer", &Secrets::default())
+                .stderr
+                .as_deref(),
+            Some("newer")
+        );
+        assert_eq!(
+            to_call_error(&RequestError::StreamEnded, Era::Legacy, "", &Secrets::default()).stderr,
+            None
+        );
+    }
+
+    #[test]
+    fn a_message_repeats_nothing_and_is_bounded() {
+        insta::assert_snapshot!(to_call_error(&refused(code::INTERNAL), Era::Legacy, "", &Secrets::default()).message, @"the server answered: no (code -32603)");
+        insta::assert_snapshot!(to_call_error(&lost(true), Era::Legacy, "", &Secrets::default()).message, @"the server closed its output");
+        let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
+        assert_eq!(
+            to_call_error(&long, Era::Legacy, "", &Secrets::default()).message.chars().count(),
+            1000
+        );
+    }
+}

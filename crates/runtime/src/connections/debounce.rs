@@ -1,0 +1,135 @@
+//! When a server's tools are listed again: soon after they changed, but never in a hurry without end.
+//!
+//! Changes that come close together are one change. A server that changes its tools all the time is
+//! asked ever more rarely.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long changes of a list are collected before it is asked for.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// The longest wait for a server that changes its tools all the time.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// A list is not asked for more often than this just because it expires.
+const MIN_TTL: Duration = Duration::from_secs(10);
+
+/// How long to wait before a list that failed is asked for again.
+const RETRY_DELAY: Duration = Duration::from_secs(10);
+
+/// Decides when to list again.
+#[derive(Debug)]
+pub(super) struct ListDebounce {
+    next: Option<Instant>,
+    is_idle: bool,
+    last: Instant,
+    wait: Duration,
+}
+
+impl ListDebounce {
+    /// Begins after a list that holds for so long by the server's own word; zero says nothing.
+    pub(super) fn new(ttl: Duration) -> Self {
+        let mut debounce = Self { next: None, is_idle: true, last: Instant::now(), wait: DEBOUNCE };
+        debounce.schedule_expiry(ttl);
+        debounce
+    }
+
+    /// Tells whether no change waits to be looked at.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
+    /// Takes note of a change.
+    pub(super) fn note_change(&mut self) {
+        let now = Instant::now();
+        let is_quick = now.duration_since(self.last) < self.wait.saturating_mul(4);
+        self.wait = if is_quick { (self.wait * 2).min(MAX_WAIT) } else { DEBOUNCE };
+        self.is_idle = false;
+        self.next = Some(now + self.wait);
+    }
+
+    /// Lists again at once.
+    pub(super) fn list_now(&mut self) {
+        self.is_idle = false;
+        self.next = Some(Instant::now());
+    }
+
+    /// Takes note of a new list.
+    pub(super) fn note_list(&mut self, ttl: Duration) {
+        self.last = Instant::now();
+        self.is_idle = true;
+        self.schedule_expiry(ttl);
+    }
+
+    /// Takes note of a list that did not come.
+    pub(super) fn note_failure(&mut self) {
+        self.is_idle = true;
+        self.next = Some(Instant::now() + RETRY_DELAY);
+    }
+
+    /// Waits until it is time to list again.
+    pub(super) async fn wait_until_due(&self) {
+        match self.next {
+            Some(next) => tokio::time::sleep_until(next).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn schedule_expiry(&mut self, ttl: Duration) {
+        let ttl = (ttl > Duration::ZERO).then(|| ttl.max(MIN_TTL));
+        self.next = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_in_quick_succession_are_one() {
+        let mut debounce = ListDebounce::new(Duration::ZERO);
+        tokio::time::advance(Duration::from_secs(60)).await;
+        let began = Instant::now();
+        debounce.note_change();
+        assert!(!debounce.is_idle());
+        debounce.wait_until_due().await;
+        assert_eq!(began.elapsed(), DEBOUNCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_changes_constantly_is_requested_at_growing_intervals() {
+        let mut debounce = ListDebounce::new(Duration::ZERO);
+        tokio::time::advance(Duration::from_secs(60)).await;
+        let mut waits = Vec::new();
+        for _ in 0..12 {
+            let began = Instant::now();
+            debounce.note_change();
+            debounce.wait_until_due().await;
+            waits.push(began.elapsed().as_millis());
+            debounce.note_list(Duration::ZERO);
+        }
+        assert_eq!(waits[..4], [100, 200, 400, 800]);
+        assert_eq!(waits[11], 30_000);
+        tokio::time::advance(Duration::from_secs(600)).await;
+        let began = Instant::now();
+        debounce.note_change();
+        debounce.wait_until_due().await;
+        assert_eq!(began.elapsed(), DEBOUNCE, "all is forgiven after a while");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_expired_list_is_requested_again_at_a_limited_rate() {
+        for (ttl, wait) in [(1, 10), (25, 25)] {
+            let debounce = ListDebounce::new(Duration::from_secs(ttl));
+            let began = Instant::now();
+            debounce.wait_until_due().await;
+            assert_eq!(began.elapsed().as_secs(), wait);
+        }
+        let silent = ListDebounce::new(Duration::ZERO);
+        let waiting =
+            tokio::time::timeout(Duration::from_secs(86_400), silent.wait_until_due()).await;
+        assert!(waiting.is_err());
+    }
+}

@@ -1,0 +1,276 @@
+//! Where everything arrives that a server says on its own.
+//!
+//! Notifications become a mark that its connection finds later, or an event; questions go to the
+//! host's ports. What nobody can answer is refused in the words of the protocol.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use wharf_config::ServerName;
+use wharf_protocol::Json;
+use wharf_protocol::envelope::{Notification, RpcError, code};
+use wharf_protocol::era::Revision;
+use wharf_protocol::peer::{ClientHandler, HandlerFuture};
+use wharf_protocol::view::send::{self, ElicitationAnswer};
+use wharf_protocol::view::{
+    Elicitation, ElicitationMode, LogMessage, Sampling, SubscriptionFilter,
+};
+
+use super::shared::Shared;
+use crate::client_features::ClientFeatures;
+use crate::elicitation::required_urls::CompletedUrls;
+use crate::event::{Event, EventSender};
+use crate::resolve::Secrets;
+
+/// How many characters a line of a server's log may have.
+const MAX_LOG: usize = 8 * 1024;
+
+/// How many bytes an address may have that is told to observers.
+const MAX_URI: usize = 8 * 1024;
+
+/// How many events of one server are told in a second. Observers see those of all servers through
+/// one queue, and a server that says more would push out what others say.
+const MAX_EVENTS: u32 = 1_000;
+
+/// Receives what one server says.
+pub(super) struct ServerMessageHandler {
+    server: ServerName,
+    secrets: Arc<Secrets>,
+    client_features: ClientFeatures,
+    events: EventSender,
+    completed_urls: Arc<CompletedUrls>,
+    changes: Arc<ChangeFlags>,
+    event_rate: Mutex<EventRate>,
+}
+
+/// What was told in the current second.
+struct EventRate {
+    since: Instant,
+    count: u32,
+}
+
+/// Marks what has changed since somebody looked.
+#[derive(Default)]
+pub(super) struct ChangeFlags {
+    tools: AtomicBool,
+    /// The tools have been listed.
+    listed: AtomicBool,
+    noticed: Notify,
+    /// A new session has replaced one that the server forgot.
+    renewed: Notify,
+    /// What the server turned out to speak.
+    revision: OnceLock<Revision>,
+}
+
+impl ChangeFlags {
+    /// Waits until the tools have changed since [`ChangeFlags::clear`].
+    pub(super) async fn wait_for_tools(&self) {
+        while !self.tools.load(Ordering::Acquire) {
+            self.noticed.notified().await;
+        }
+    }
+
+    /// Takes the mark away; what changes from now on makes a new one.
+    pub(super) fn clear(&self) {
+        self.tools.store(false, Ordering::Release);
+    }
+
+    /// Says that the tools have been listed.
+    pub(super) fn mark_listed(&self) {
+        self.listed.store(true, Ordering::Release);
+    }
+
+    /// Says what the server speaks, once that is known.
+    pub(super) fn set_revision(&self, revision: Revision) {
+        self.revision.get_or_init(|| revision);
+    }
+
+    fn revision(&self) -> Revision {
+        *self.revision.get().unwrap_or(&Revision::LATEST)
+    }
+
+    /// Makes a mark that the tools have changed.
+    fn mark_tools_changed(&self) {
+        self.tools.store(true, Ordering::Release);
+        self.noticed.notify_one();
+    }
+}
+
+impl ServerMessageHandler {
+    pub(super) fn new(
+        server: &ServerName,
+        secrets: &Arc<Secrets>,
+        shared: &Shared,
+    ) -> (Arc<Self>, Arc<ChangeFlags>) {
+        let changes = Arc::<ChangeFlags>::default();
+        let handler = Self {
+            server: server.clone(),
+            secrets: Arc::clone(secrets),
+            client_features: shared.options.client_features.clone(),
+            events: shared.events.clone(),
+            completed_urls: Arc::clone(&shared.completed_urls),
+            changes: Arc::clone(&changes),
+            event_rate: Mutex::new(EventRate { since: Instant::now(), count: 0 }),
+        };
+        (Arc::new(handler), changes)
+    }
+
+    /// Waits until a new session has replaced one that the server forgot.
+    pub(super) async fn wait_for_new_session(&self) {
+        self.changes.renewed.notified().await;
+    }
+
+    /// Returns whose handler it is.
+    pub(super) fn server(&self) -> &ServerName {
+        &self.server
+    }
+
+    /// Takes note that a modern server tells of changes from now on. `is_ahead` says that it did so
+    /// before it answered the first list, if that was asked for right after.
+    pub(super) fn note_subscribed(&self, filter: &SubscriptionFilter, is_ahead: bool) {
+        let is_covered = is_ahead && !self.changes.listed.load(Ordering::Acquire);
+        if filter.tools_list_changed && !is_covered {
+            self.changes.mark_tools_changed();
+        }
+    }
+
+    /// Tells observers what may have happened while nobody listened.
+    pub(super) fn send_missed_changes(&self, filter: &SubscriptionFilter) {
+        if filter.resources_list_changed {
+            self.send(Event::ResourcesChanged { server: self.server.clone() });
+        }
+        if filter.prompts_list_changed {
+            self.send(Event::PromptsChanged { server: self.server.clone() });
+        }
+    }
+
+    fn send(&self, event: Event) {
+        let mut event_rate = self.event_rate.lock().unwrap_or_else(PoisonError::into_inner);
+        if event_rate.count >= MAX_EVENTS {
+            if event_rate.since.elapsed() < Duration::from_secs(1) {
+                return;
+            }
+            *event_rate = EventRate { since: Instant::now(), count: 0 };
+        }
+        event_rate.count += 1;
+        drop(event_rate);
+        self.events.send(event);
+    }
+}
+
+impl ServerMessageHandler {
+    /// Reads a elicitation. A form is shown, so nothing in it repeats a secret; the address of a page has
+    /// to stay what it is.
+    fn read_elicitation(&self, params: Json) -> Elicitation {
+        let elicitation = Elicitation::read(params.clone());
+        match elicitation.mode() {
+            ElicitationMode::Form { .. } => {
+                Elicitation::read(self.secrets.redact_certain_in_json(params))
+            }
+            _ => elicitation,
+        }
+    }
+
+    fn elicit(&self, elicitation: Elicitation) -> HandlerFuture {
+        let Some(elicitor) = self.client_features.elicitor.clone() else {
+            return reject_method("elicitation/create");
+        };
+        let support = elicitor.support();
+        let is_page = match elicitation.mode() {
+            ElicitationMode::Form { .. } if support.form => false,
+            ElicitationMode::Url { .. } if support.url => true,
+            _ => return reject_params("this kind of question was not offered"),
+        };
+        let server = self.server.clone();
+        Box::pin(async move {
+            let answer = match elicitor.elicit(server, elicitation).await {
+                // Whatever was entered was entered on the page.
+                ElicitationAnswer::Accept(_) if is_page => ElicitationAnswer::Accept(None),
+                answer => answer,
+            };
+            Ok(send::elicitation_result(&answer))
+        })
+    }
+
+    fn sample(&self, request: Sampling) -> HandlerFuture {
+        let Some(sampler) = self.client_features.sampler.clone() else {
+            return reject_method("sampling/createMessage");
+        };
+        let raw = request.raw();
+        if request.messages().is_empty() {
+            return reject_params("there is nothing to answer");
+        }
+        let has = |key: &str| raw.get(key).is_some_and(|value| !value.is_null());
+        if (has("tools") || has("toolChoice")) && !sampler.support().tools {
+            return reject_params("tools were not offered");
+        }
+        let (server, changes) = (self.server.clone(), Arc::clone(&self.changes));
+        Box::pin(async move {
+            let answer = sampler.sample(server, request).await?;
+            send::sampling_result(&answer, changes.revision())
+                .map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
+        })
+    }
+}
+
+impl ClientHandler for ServerMessageHandler {
+    fn on_notification(&self, notification: Notification) {
+        let server = self.server.clone();
+        let params = notification.params.unwrap_or_else(Json::object);
+        match &*notification.method {
+            "notifications/tools/list_changed" => self.changes.mark_tools_changed(),
+            "notifications/resources/list_changed" => self.send(Event::ResourcesChanged { server }),
+            "notifications/prompts/list_changed" => self.send(Event::PromptsChanged { server }),
+            "notifications/resources/updated" => {
+                let uri = params.get("uri").filter(|uri| uri.as_str().len() <= MAX_URI);
+                if let Some(uri) = uri.and_then(|uri| uri.to_text()) {
+                    self.send(Event::ResourceUpdated { server, uri });
+                }
+            }
+            "notifications/elicitation/complete" => {
+                let page = params.get("elicitationId").and_then(|page| page.to_text());
+                if let Some(page) = page {
+                    self.completed_urls.add(&server, page);
+                }
+            }
+            // What nobody hears need not be read.
+            "notifications/message" if !self.events.has_observers() => {}
+            "notifications/message" => {
+                let message = LogMessage::read(params);
+                let text = self.secrets.redact_start(&message.text(), MAX_LOG);
+                self.send(Event::Log { server, level: message.level(), text });
+            }
+            _ => tracing::debug!(server = %self.server, "a notification is not for us"),
+        }
+    }
+
+    fn on_session_renewed(&self) {
+        self.changes.renewed.notify_one();
+    }
+
+    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
+        let params = params.unwrap_or_else(Json::object);
+        match method {
+            "roots/list" if !self.client_features.roots.is_empty() => {
+                let roots = send::roots_result(&self.client_features.roots);
+                Box::pin(async move { Ok(roots) })
+            }
+            "elicitation/create" => self.elicit(self.read_elicitation(params)),
+            "sampling/createMessage" => self.sample(Sampling::read(params)),
+            _ => reject_method(method),
+        }
+    }
+}
+
+fn reject_params(why: &str) -> HandlerFuture {
+    let error = RpcError::invalid_params(why);
+    Box::pin(async move { Err(error) })
+}
+
+fn reject_method(method: &str) -> HandlerFuture {
+    let error = RpcError::method_not_found(method);
+    Box::pin(async move { Err(error) })
+}

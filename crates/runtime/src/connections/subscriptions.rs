@@ -1,0 +1,95 @@
+//! Keeps a server telling us about changes, and as much of its log as somebody wants. A modern server
+//! has to be asked for both, a legacy one tells of changes by itself.
+//!
+//! A change between a list and the subscription would be told to nobody. On a pipe the subscription
+//! goes out right before the first list, so a server that takes one thing after the other confirms it
+//! first, and nothing is asked twice. Where it is confirmed later, the tools are listed once more, in
+//! the background: over HTTP always, as a subscription keeps the connection that the list could use.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wharf_config::ServerName;
+use wharf_protocol::Peer;
+use wharf_protocol::era::Era;
+use wharf_protocol::peer::RequestOptions;
+use wharf_protocol::view::{Feature, SubscriptionFilter};
+
+use super::log_levels::LogLevels;
+use super::server_messages::ServerMessageHandler;
+
+/// How long to wait before a subscription that ended is asked for again.
+const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(30);
+
+/// A subscription that is kept up for as long as this is polled; dropped, it ends.
+pub(super) type SubscriptionLoop = Pin<Box<dyn Future<Output = Infallible> + Send>>;
+
+/// Says how much the server should log, to a legacy one again whenever it forgot its session, and
+/// subscribes to everything that a modern one tells of. Each answer may take `limit`.
+pub(super) fn keep_subscribed(
+    peer: Peer,
+    handler: Arc<ServerMessageHandler>,
+    log_levels: LogLevels,
+    limit: Duration,
+) -> SubscriptionLoop {
+    let options = RequestOptions::within(limit);
+    Box::pin(async move {
+        restore_level(&peer, handler.server(), &log_levels, &options).await;
+        if peer.era() == Era::Modern {
+            return subscribe(&peer, &handler, &options).await;
+        }
+        loop {
+            handler.wait_for_new_session().await;
+            restore_level(&peer, handler.server(), &log_levels, &options).await;
+        }
+    })
+}
+
+/// Says how much the server should log, if anybody has said so.
+async fn restore_level(
+    peer: &Peer,
+    server: &ServerName,
+    log_levels: &LogLevels,
+    options: &RequestOptions,
+) {
+    let Some(level) = log_levels.get(server) else { return };
+    if let Err(error) = peer.set_log_level(level, options).await {
+        let is_refused = error.refusal().is_some();
+        tracing::debug!(%server, is_refused, "could not set the log level");
+    }
+}
+
+async fn subscribe(
+    peer: &Peer,
+    handler: &ServerMessageHandler,
+    options: &RequestOptions,
+) -> Infallible {
+    let capabilities = &peer.profile().capabilities;
+    let tells = |feature: Option<Feature>| feature.is_some_and(|feature| feature.list_changed);
+    let filter = SubscriptionFilter {
+        tools_list_changed: tells(capabilities.tools()),
+        prompts_list_changed: tells(capabilities.prompts()),
+        resources_list_changed: tells(capabilities.resources()),
+        ..SubscriptionFilter::default()
+    };
+    if filter.is_empty() {
+        return std::future::pending().await;
+    }
+    let mut is_first = true;
+    loop {
+        let outcome = match peer.listen(&filter, options).await {
+            Ok(subscription) => {
+                handler.note_subscribed(&filter, subscription.is_before_next_response);
+                if !std::mem::take(&mut is_first) {
+                    handler.send_missed_changes(&filter);
+                }
+                subscription.await
+            }
+            Err(error) => Err(error),
+        };
+        tracing::debug!(is_error = outcome.is_err(), "a subscription ended");
+        tokio::time::sleep(RESUBSCRIBE_DELAY).await;
+    }
+}

@@ -1,0 +1,88 @@
+//! What is known of servers from an earlier time, without connecting to any.
+//!
+//! It is found under the same keys as when they connect, so another configuration or credential is
+//! another server. What may not be connected has no key: nothing of it is expanded for one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use wharf_config::{Catalog, Env, ServerName};
+
+use crate::options::Options;
+use crate::store::attempts::{AttemptsFile, LastAttempt};
+use crate::store::server_identity::ServerIdentity;
+use crate::store::tool_cache::ToolCache;
+use crate::trust_gate::{self, GateDecision, PlannedServer};
+
+/// What is known of a server from an earlier time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct EarlierRun {
+    /// How many tools it had when they were last listed.
+    pub tools: Option<usize>,
+    /// How the last attempt to connect to it ended.
+    pub last: Option<LastAttempt>,
+}
+
+/// Returns the folder in which each local server that may be started would run.
+///
+/// It is not always the one its entry seems to name: in a folder that nobody trusts, the person's own
+/// servers run in the home folder.
+pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathBuf> {
+    let planned = trust_gate::plan(catalog, env).into_iter();
+    let folder = |planned: PlannedServer| match planned.decision {
+        GateDecision::Allowed(server) => Some((planned.name, server.folder.clone()?)),
+        _ => None,
+    };
+    planned.filter_map(folder).collect()
+}
+
+/// Looks up what is known of the servers of a catalog; who is not in the answer, or a part of it that
+/// is not there, is not known.
+///
+/// Reads small files of the cache folder and changes nothing. Only a server that may be connected is
+/// looked up, not one that is disabled, untrusted or invalid. What is known is bound to the server's
+/// configuration and credential, and is forgotten after 30 days, or by [`clear_cache`](crate::clear_cache).
+///
+/// ```
+/// use wharf::{Options, Runtime};
+/// use wharf::config::{Env, LoadOptions, Platform, load};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let env = Env::new(Platform::HOST, folder.path())
+///     .with_home(folder.path())
+///     .with_variable("WHARF_MCP_SERVERS", r#"{ "box": { "command": "not-installed" } }"#);
+/// let catalog = load(&env, LoadOptions::default())?;
+/// let options = Options::new(env);
+/// assert!(wharf::earlier_runs(&catalog, &options).is_empty());
+///
+/// let runtime = Runtime::start(&catalog, options.clone());
+/// runtime.settled().await;
+/// runtime.shutdown().await;
+/// let runs = wharf::earlier_runs(&catalog, &options);
+/// let last = runs["box"].last.as_ref().ok_or("nobody tried")?;
+/// assert_eq!(last.error.as_deref(), Some("not-installed not found"));
+/// # Ok(())
+/// # }
+/// ```
+pub fn earlier_runs(catalog: &Catalog, options: &Options) -> BTreeMap<ServerName, EarlierRun> {
+    let Some(folder) = &options.cache else { return BTreeMap::new() };
+    let attempts = AttemptsFile::open(Some(folder)).load();
+    let cache = ToolCache::read_only(folder);
+    // Who has never connected need not wait for anything.
+    if attempts.is_empty() && cache.is_empty() {
+        return BTreeMap::new();
+    }
+    let mut all = BTreeMap::new();
+    for planned in trust_gate::plan(catalog, &options.env) {
+        let GateDecision::Allowed(server) = &planned.decision else { continue };
+        let key = cache.key(&ServerIdentity::new(server, &options.env));
+        let run = EarlierRun { tools: cache.count(&key), last: attempts.get(&key) };
+        if run != EarlierRun::default() {
+            all.insert(planned.name, run);
+        }
+    }
+    all
+}

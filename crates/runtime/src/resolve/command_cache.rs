@@ -1,0 +1,133 @@
+//! Remembers what `!command` values printed, for as long as the process lives.
+//!
+//! A command runs once for everybody who waits for it, and no more than once at a time. Whoever
+//! waits keeps it running: one who leaves disturbs nobody, and when the last has left it is ended.
+//! A failure is told to all who waited and then forgotten, so the next one tries again.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
+use tokio::time::Instant;
+use wharf_config::{Env, Secret};
+use wharf_protocol::transport::process::TaskTracker;
+
+use super::shell::{self, CommandFailure};
+
+/// How long a renewed value is not renewed again: a server that refuses everything must not make
+/// us run the command for each request.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(30);
+
+/// A command and the folder it runs in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct CommandKey {
+    pub(super) folder: PathBuf,
+    pub(super) command: Secret,
+}
+
+type Printed = Result<Secret, CommandFailure>;
+type Run = BoxFuture<'static, Printed>;
+
+/// The commands of one runtime; clones share what they know.
+#[derive(Clone)]
+pub(super) struct CommandCache(Arc<CommandCacheInner>);
+
+struct CommandCacheInner {
+    env: Arc<Env>,
+    tracker: TaskTracker,
+    slots: Mutex<HashMap<CommandKey, CommandSlot>>,
+}
+
+#[derive(Default)]
+struct CommandSlot {
+    cached: Option<CachedValue>,
+    /// Held by those who wait, not by us.
+    running: Option<WeakShared<Run>>,
+}
+
+struct CachedValue {
+    value: Secret,
+    renewed: Option<Instant>,
+}
+
+/// Why a command runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RunCause {
+    Needed,
+    Refused,
+}
+
+impl CommandCache {
+    pub(super) fn new(env: Arc<Env>) -> Self {
+        let slots = Mutex::default();
+        Self(Arc::new(CommandCacheInner { env, tracker: TaskTracker::new(), slots }))
+    }
+
+    /// Returns what a command prints; runs it if that is not cached.
+    ///
+    /// Dropping the future ends the command, unless somebody else waits for it, too.
+    pub(super) async fn value(&self, key: &CommandKey) -> Printed {
+        let run = match self.look_up(key, RunCause::Needed) {
+            Lookup::Cached(value) => return Ok(value),
+            Lookup::Running(run) => run,
+        };
+        run.await
+    }
+
+    /// Runs a command again because its value was refused; not if that was done just now.
+    pub(super) async fn renew(&self, key: &CommandKey) -> Printed {
+        let run = match self.look_up(key, RunCause::Refused) {
+            Lookup::Cached(value) => return Ok(value),
+            Lookup::Running(run) => run,
+        };
+        run.await
+    }
+
+    /// Returns what a command has printed, if that is cached.
+    pub(super) fn cached(&self, key: &CommandKey) -> Option<Secret> {
+        Some(self.0.slots().get(key)?.cached.as_ref()?.value.clone())
+    }
+
+    fn look_up(&self, key: &CommandKey, cause: RunCause) -> Lookup {
+        let mut slots = self.0.slots();
+        let slot = slots.entry(key.clone()).or_default();
+        if let Some(run) = slot.running.as_ref().and_then(WeakShared::upgrade) {
+            return Lookup::Running(run);
+        }
+        if let Some(cached) = slot.cached.as_ref().filter(|cached| cached.is_good_for(cause)) {
+            return Lookup::Cached(cached.value.clone());
+        }
+        let run = Arc::clone(&self.0).run(key.clone(), cause).boxed().shared();
+        slot.running = run.downgrade();
+        Lookup::Running(run)
+    }
+}
+
+enum Lookup {
+    Cached(Secret),
+    Running(Shared<Run>),
+}
+
+impl CachedValue {
+    fn is_good_for(&self, cause: RunCause) -> bool {
+        let is_recent = |renewed: Instant| renewed.elapsed() < RENEWAL_INTERVAL;
+        cause == RunCause::Needed || self.renewed.is_some_and(is_recent)
+    }
+}
+
+impl CommandCacheInner {
+    async fn run(self: Arc<Self>, key: CommandKey, cause: RunCause) -> Printed {
+        let printed = shell::run(&key.command, &key.folder, &self.env, &self.tracker).await;
+        let renewed = (cause == RunCause::Refused).then(Instant::now);
+        let cached = printed.clone().ok().map(|value| CachedValue { value, renewed });
+        self.slots().insert(key, CommandSlot { cached, running: None });
+        printed
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<CommandKey, CommandSlot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,85 @@
+//! What is left out of a server on the way, in the words that a person gets to see.
+
+use std::fmt;
+
+use wharf_config::Problem;
+use wharf_config::text::clip;
+
+use super::error::ResolveError;
+use crate::trust_gate::TrustedServer;
+
+/// How much of a name from a file is shown.
+const MAX_NAME_CHARS: usize = 100;
+
+/// A part of a server that can be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OmittedPart<'a> {
+    Header(&'a str),
+    Variable(&'a str),
+    Credential,
+}
+
+impl OmittedPart<'_> {
+    fn field(self) -> String {
+        match self {
+            Self::Header(name) => format!("headers.{}", clip(name, MAX_NAME_CHARS)),
+            Self::Variable(name) => format!("env.{}", clip(name, MAX_NAME_CHARS)),
+            Self::Credential => "auth".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for OmittedPart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header(name) => write!(f, "header \"{}\"", clip(name, MAX_NAME_CHARS)),
+            Self::Variable(name) => write!(f, "env \"{}\"", clip(name, MAX_NAME_CHARS)),
+            Self::Credential => f.write_str("stored credential"),
+        }
+    }
+}
+
+/// Collects what was left out of one server.
+pub(super) struct OmissionCollector<'a> {
+    server: &'a TrustedServer,
+    omissions: Vec<Problem>,
+}
+
+impl<'a> OmissionCollector<'a> {
+    pub(super) fn new(server: &'a TrustedServer) -> Self {
+        Self { server, omissions: Vec::new() }
+    }
+
+    /// Notes a value that could not be had; for a strict entry that is the end.
+    pub(super) fn add_unresolved(
+        &mut self,
+        part: OmittedPart<'_>,
+        why: &impl ToString,
+        hint: &str,
+    ) -> Result<(), ResolveError> {
+        if self.server.spec.policy.strict {
+            let (what, field, why) = (part.to_string(), part.field(), why.to_string());
+            return Err(ResolveError::Strict { what, field, why });
+        }
+        self.add(part, why, hint);
+        Ok(())
+    }
+
+    /// Notes something that is left out whether the entry is strict or not.
+    pub(super) fn add(&mut self, part: OmittedPart<'_>, why: &impl ToString, hint: &str) {
+        let message = format!("{part} left out: {}", why.to_string());
+        let written = &self.server.written;
+        self.omissions.push(
+            Problem::warning("left-out-value", message)
+                .in_file(&written.path)
+                .on_line(written.line)
+                .of_server(self.server.spec.name.as_str())
+                .of_field(part.field())
+                .hint(hint),
+        );
+    }
+
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        self.omissions
+    }
+}

@@ -1,0 +1,277 @@
+//! Collects what a server was given and may repeat: a server that fails likes to print its environment,
+//! its arguments or its headers.
+//!
+//! Every value of an entry is treated as a secret, but not all are as certain to be one: a token is,
+//! a region or the name of a project may be what a tool needs to say in its schema. Short texts and
+//! places that exist are left alone: `true` or a folder in place of `•••` is what a person needs to
+//! see, and no secret.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use url::{Url, form_urlencoded};
+use wharf_config::Secret;
+use wharf_config::secret::{REDACTED, names_a_secret, redact_args, secrets_of_url};
+use wharf_protocol::redact::Redactor;
+
+/// Shorter values are too common to be secrets, unless something says that they are.
+const MIN_CHARS: usize = 6;
+
+/// Parts of a value are secrets only if they cannot be common words.
+const MIN_PART_CHARS: usize = 8;
+
+/// A value with so many characters of all kinds is one that nobody has made up.
+const MIN_RANDOM_CHARS: usize = 20;
+
+/// How sure it is that a value is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Certainty {
+    /// A credential, or something whose name says that it is one.
+    Certain,
+    /// Any other value of an entry.
+    Likely,
+}
+
+use Certainty::{Certain, Likely};
+
+impl Certainty {
+    /// Judges a value by its name.
+    pub(super) fn by_name(name: &str) -> Self {
+        if names_a_secret(name) { Certain } else { Likely }
+    }
+}
+
+/// Secrets of a server.
+#[derive(Clone, Default)]
+pub(super) struct SecretTexts {
+    certain: Vec<String>,
+    likely: Vec<String>,
+}
+
+impl SecretTexts {
+    /// Adds the variables of a child: those that its entry or we set for it, as sure as `own` says,
+    /// and others whose names say what they are.
+    pub(super) fn variables<'a>(
+        &mut self,
+        variables: impl Iterator<Item = (&'a str, &'a str)>,
+        own: impl Fn(&str) -> Option<Certainty>,
+    ) {
+        for (name, value) in variables {
+            let by_name = || names_a_secret(name).then_some(Certain);
+            if let Some(certainty) = own(name).or_else(by_name) {
+                self.value(value, certainty);
+            }
+        }
+    }
+
+    /// Adds what is secret in the arguments; all of those in `expanded` is.
+    pub(super) fn arguments(&mut self, arguments: &[Secret], expanded: &[Secret]) {
+        let shown = redact_args(arguments.iter().map(Secret::expose));
+        for (argument, shown) in arguments.iter().zip(&shown) {
+            for part in masked_parts(argument.expose(), shown) {
+                self.value(part, Certain);
+            }
+        }
+        for argument in expanded.iter().map(Secret::expose) {
+            self.value(argument, Likely);
+            if let Some((_, value)) = argument.split_once('=') {
+                self.value(value, Likely);
+            }
+        }
+    }
+
+    /// Adds what is secret in an address, not the address: the user with the password, as it is
+    /// written, meant and sent, and the query.
+    pub(super) fn url(&mut self, url: &str) {
+        for part in secrets_of_url(url) {
+            self.text(&part, MIN_PART_CHARS, Certain);
+        }
+        let Ok(url) = Url::parse(url.trim()) else { return };
+        if let Some(password) = url.password().map(percent_decoded) {
+            self.text(&password, 0, Certain);
+            // What is sent as `Basic` is this, in base64.
+            self.text(
+                &format!("{}:{password}", percent_decoded(url.username())),
+                MIN_CHARS,
+                Certain,
+            );
+        }
+        for (_, value) in url.query_pairs().filter(|(name, _)| names_a_secret(name)) {
+            self.text(&value, 0, Certain);
+        }
+    }
+
+    /// Adds a value, and what it is made of.
+    pub(super) fn value(&mut self, value: &str, certainty: Certainty) {
+        let value = value.trim();
+        let certainty = if is_random(value) { Certain } else { certainty };
+        self.text(value, if certainty == Certain { 0 } else { MIN_CHARS }, certainty);
+        if value.contains("://") {
+            self.url(value);
+        } else if let Some((scheme, token)) = value.split_once(' ') {
+            let token = token.trim();
+            self.text(token, MIN_PART_CHARS, certainty);
+            if scheme.eq_ignore_ascii_case("basic") {
+                self.basic(token);
+            }
+        }
+    }
+
+    /// Returns what finds all of these and all others, and what finds only those that are certain.
+    pub(super) fn redactors(&self, others: Option<&Self>) -> (Redactor, Redactor) {
+        let certain = || self.certain.iter().chain(others.into_iter().flat_map(|it| &it.certain));
+        let likely = self.likely.iter().chain(others.into_iter().flat_map(|it| &it.likely));
+        (Redactor::new(certain().chain(likely)), Redactor::new(certain()))
+    }
+
+    /// Adds what `user:password` in base64 stands for.
+    fn basic(&mut self, token: &str) {
+        let pair = STANDARD.decode(token).ok().and_then(|pair| String::from_utf8(pair).ok());
+        if let Some((_, password)) = pair.as_deref().and_then(|pair| pair.split_once(':')) {
+            self.text(password, 0, Certain);
+        }
+        self.certain.extend(pair);
+    }
+
+    fn text(&mut self, text: &str, shortest: usize, certainty: Certainty) {
+        let is_existing_path = || Path::new(text).is_absolute() && Path::new(text).exists();
+        if text.chars().count() < shortest || is_existing_path() {
+            return;
+        }
+        match certainty {
+            Certain => self.certain.push(text.to_owned()),
+            Likely => self.likely.push(text.to_owned()),
+        }
+    }
+}
+
+/// Tells whether a value looks like a key rather than like a word, an address or a path.
+fn is_random(value: &str) -> bool {
+    value.len() >= MIN_RANDOM_CHARS
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !value.contains([' ', '/', ':', '.', ','])
+}
+
+/// Returns what a part of an address means.
+fn percent_decoded(part: &str) -> String {
+    let query = format!("a={}", part.replace('+', "%2B"));
+    let percent_decoded = form_urlencoded::parse(query.as_bytes()).next();
+    percent_decoded.map_or_else(|| part.to_owned(), |(_, value)| value.into_owned())
+}
+
+/// Returns what a shown text hides of the whole one.
+fn masked_parts<'a>(whole: &'a str, shown: &str) -> Vec<&'a str> {
+    let mut pieces = shown.split(REDACTED);
+    let mut texts = Vec::new();
+    let Some(mut rest) = pieces.next().and_then(|first| whole.strip_prefix(first)) else {
+        // It was put in other words; then all of it is hidden.
+        return vec![whole];
+    };
+    for piece in pieces {
+        let end = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
+        let Some(end) = end else { return vec![whole] };
+        texts.push(&rest[..end]);
+        rest = &rest[end + piece.len()..];
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(fill: impl FnOnce(&mut SecretTexts), certain: &[&str], likely: &[&str]) {
+        let mut texts = SecretTexts::default();
+        fill(&mut texts);
+        for texts in [&mut texts.certain, &mut texts.likely] {
+            texts.sort_unstable();
+            texts.dedup();
+        }
+        assert_eq!((texts.certain, texts.likely), (owned(certain), owned(likely)));
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn secrets(texts: &[&str]) -> Vec<Secret> {
+        texts.iter().map(|text| Secret::new(*text)).collect()
+    }
+
+    #[test]
+    fn configured_variables_and_those_with_secret_names_are_secrets() {
+        let variables = [
+            ("OWN", "hunter2"),
+            ("OWN_FLAG", "true"),
+            ("OWN_PLACE", "/"),
+            ("OWN_DATABASE", "postgres://me:tiger-4711@db.example/x?sslkey=tiger-4712"),
+            ("OWN_HEADER", "Bearer tiger-4713"),
+            ("OWN_RANDOM", "0123456789abcdef0123"),
+            ("GH_TOKEN", "tiger-4714"),
+            ("MY_KEY", "abcd"),
+            ("LANG", "en_US.UTF-8"),
+        ];
+        let own = |name: &str| name.starts_with("OWN").then_some(Likely);
+        check(
+            |texts| texts.variables(variables.into_iter(), own),
+            &[
+                "0123456789abcdef0123",
+                "abcd",
+                "me:tiger-4711",
+                "sslkey=tiger-4712",
+                "tiger-4711",
+                "tiger-4712",
+                "tiger-4714",
+            ],
+            &[
+                "Bearer tiger-4713",
+                "hunter2",
+                "postgres://me:tiger-4711@db.example/x?sslkey=tiger-4712",
+                "tiger-4713",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_password_of_a_url_is_known_in_every_form_in_which_it_is_sent() {
+        check(
+            |texts| texts.url("https://me:p%40ss%2Bword@h.example/x?api_key=abcd&region=eu-1"),
+            &["abcd", "api_key=abcd&region=eu-1", "me:p@ss+word", "p%40ss%2Bword", "p@ss+word"],
+            &[],
+        );
+        check(
+            |texts| texts.value("Basic bWU6cGFzc3dvcmQ=", Certain),
+            &["Basic bWU6cGFzc3dvcmQ=", "bWU6cGFzc3dvcmQ=", "me:password", "password"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn secrets_in_arguments_are_known() {
+        let arguments = ["-y", "package", "--token", "hunter2", "--api-key=hunter3", "plain-word"];
+        check(|texts| texts.arguments(&secrets(&arguments), &[]), &["hunter2", "hunter3"], &[]);
+        let header = ["mcp-remote", "--header", "Authorization: Bearer tiger-4711"];
+        check(
+            |texts| texts.arguments(&secrets(&header), &[]),
+            &["Bearer tiger-4711", "tiger-4711"],
+            &[],
+        );
+        let expanded = secrets(&["--who=tiger-4711", "/"]);
+        check(
+            |texts| texts.arguments(&expanded, &expanded),
+            &[],
+            &["--who=tiger-4711", "tiger-4711"],
+        );
+    }
+
+    #[test]
+    fn masked_parts_are_found_between_the_shown_parts() {
+        assert_eq!(masked_parts("a=x", "a=•••"), ["x"]);
+        assert_eq!(masked_parts("a", "a"), Vec::<&str>::new());
+        assert_eq!(masked_parts("https://u:p@h/x?k=1", "https://•••@h/x?•••"), ["u:p", "k=1"]);
+        assert_eq!(masked_parts("x", "in other words •••"), ["x"]);
+    }
+}

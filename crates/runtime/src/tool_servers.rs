@@ -1,0 +1,207 @@
+//! Which servers could offer the tool that a text names: before connecting and after.
+//!
+//! A text is the name of a tool, `server/tool`, `server.tool`, `server tool`, `mcp__server__tool`, or
+//! the raw name of a tool that only one server has. Which tool it is, is decided by the
+//! [`Registry`](crate::tools::Registry) over the same servers. A cached list can say who is worth
+//! asking, never that nobody has the tool.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use wharf_config::{Catalog, Server, ServerName};
+
+use crate::connections::{ServerSnapshot, Snapshot};
+use crate::options::Options;
+use crate::runtime::Runtime;
+use crate::status::Status;
+use crate::store::attempts::AttemptsFile;
+use crate::store::server_identity::ServerIdentity;
+use crate::store::tool_cache::ToolCache;
+use crate::store::tool_names::ToolNamesFile;
+use crate::tools::{Naming, ToolMatch, alias, naming};
+use crate::trust_gate::{self, GateDecision};
+
+/// The servers that could offer the tool that a text names, each in whatever state it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolServers {
+    /// The text names these servers, so no other can be meant. There is at least one.
+    Named(Vec<ServerName>),
+    /// The text names no server, but these are known to have a tool of this raw name, or their tools
+    /// are not known. There is at least one.
+    Likely(Vec<ServerName>),
+    /// Nothing is known: every server has to be asked.
+    Any,
+}
+
+impl ToolServers {
+    /// Tells whether a server is among them.
+    pub fn includes(&self, server: &str) -> bool {
+        match self {
+            Self::Named(names) | Self::Likely(names) => {
+                names.iter().any(|name| name.as_str() == server)
+            }
+            Self::Any => true,
+        }
+    }
+
+    /// Returns the servers that the text names; none if it names none.
+    pub fn named(&self) -> &[ServerName] {
+        match self {
+            Self::Named(names) => names,
+            Self::Likely(_) | Self::Any => &[],
+        }
+    }
+}
+
+/// Looks up which servers could offer the tool that a text names, without connecting to any.
+///
+/// Goes by the names of the servers, the stored names of tools and the cached lists, and reads these
+/// files only if the names of the servers do not decide it.
+///
+/// ```
+/// use wharf::{Options, ToolServers, servers_of_tool};
+/// use wharf::config::{Env, LoadOptions, Platform, ServerName, load};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let servers = r#"{ "db": { "command": "a" }, "db2": { "command": "b" } }"#;
+/// let env = Env::new(Platform::HOST, folder.path())
+///     .with_home(folder.path())
+///     .with_variable("WHARF_MCP_SERVERS", servers);
+/// let catalog = load(&env, LoadOptions::default())?;
+/// let options = Options::new(env);
+/// let found = servers_of_tool("db2/echo", &catalog, &options);
+/// assert_eq!(found, ToolServers::Named(vec![ServerName::new("db2")]));
+/// assert_eq!(servers_of_tool("echo", &catalog, &options), ToolServers::Any);
+/// # Ok(())
+/// # }
+/// ```
+pub fn servers_of_tool(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
+    let naming = Naming::from(&catalog.settings);
+    let mut seen = BTreeSet::new();
+    let winners = catalog.winners().into_iter();
+    // A name of which every definition is hidden is still a name that somebody may mean.
+    let all =
+        winners.chain(&catalog.servers).map(|server| (&server.definition.name, prefix(server)));
+    let all = all.filter(|(name, _)| seen.insert(*name));
+    let named = servers_named_by(text, naming, all);
+    match &named[..] {
+        [] => servers_with_tool(text, catalog, options),
+        [_] => ToolServers::Named(named),
+        [..] => ToolServers::Named(name_owner(text, options).map_or_else(
+            || named.clone(),
+            |owner| match named.iter().find(|name| name.as_str() == owner) {
+                Some(owner) => vec![owner.clone()],
+                None => named.clone(),
+            },
+        )),
+    }
+}
+
+fn prefix(server: &Server) -> Option<&str> {
+    server.definition.fields.policy.prefix.as_deref()
+}
+
+/// Returns the servers that a text names, going by their names and prefixes alone.
+pub(crate) fn servers_named_by<'a>(
+    text: &str,
+    naming: Naming,
+    servers: impl Iterator<Item = (&'a ServerName, Option<&'a str>)>,
+) -> Vec<ServerName> {
+    let is_name = naming::is_name(text);
+    let is_named = |(server, prefix): &(&ServerName, Option<&str>)| {
+        alias::strip_server_name(text, server.as_str()).is_some()
+            || is_name && naming.may_name(text, server.as_str(), *prefix)
+    };
+    servers.filter(is_named).map(|(server, _)| server.clone()).collect()
+}
+
+/// Returns the server that a full name was given to.
+fn name_owner(text: &str, options: &Options) -> Option<String> {
+    let folder = options.cache.as_ref().filter(|_| naming::is_name(text))?;
+    ToolNamesFile::open(Some(folder)).owner(text)
+}
+
+/// Looks for servers with a tool of this raw name. Those whose tools are not known may have it, too,
+/// but one that could not be connected to the last time is not worth asking then.
+fn servers_with_tool(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
+    let Some(folder) = &options.cache else { return ToolServers::Any };
+    let cache = ToolCache::read_only(folder).for_client(&options.client_features.capabilities());
+    if cache.is_empty() {
+        return ToolServers::Any;
+    }
+    let attempts = AttemptsFile::open(Some(folder)).load();
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for planned in trust_gate::plan(catalog, &options.env) {
+        let GateDecision::Allowed(server) = &planned.decision else { continue };
+        let key = cache.key(&ServerIdentity::new(server, &options.env));
+        match cache.load(&key) {
+            Some(cached) if cached.tools.iter().any(|tool| **tool.name() == *text) => {
+                known.push(planned.name);
+            }
+            Some(_) => {}
+            None if attempts.get(&key).is_some_and(|last| !last.is_ok()) => {}
+            None => unknown.push(planned.name),
+        }
+    }
+    if known.is_empty() {
+        return ToolServers::Any;
+    }
+    known.append(&mut unknown);
+    ToolServers::Likely(known)
+}
+
+impl Runtime {
+    /// Waits for the lists that decide which tool a text names, and returns how everything stands then.
+    ///
+    /// A tool that is known, if only from the cache, is not waited for. Otherwise the servers that the
+    /// text names are, or all servers if it names none: each within its own limit (except one that is
+    /// not named and could not be connected the last time), and connected if they are not.
+    pub async fn listed_for(&self, text: &str) -> Arc<Snapshot> {
+        let snapshot = self.snapshot();
+        let is_raw = match snapshot.registry().find(text) {
+            // Somebody whose tools are not known yet may have one of the same raw name.
+            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) => {
+                let is_raw = tool.tool() == text && tool.name() != text;
+                if !is_raw {
+                    return snapshot;
+                }
+                true
+            }
+            ToolMatch::Ambiguous(_) | ToolMatch::Unknown => false,
+        };
+        let named = self.servers_named(text, &snapshot);
+        let is_awaited = |server: &ServerSnapshot| {
+            if is_raw {
+                !server.has_known_tools()
+            } else {
+                named.is_empty() || named.contains(&server.name)
+            }
+        };
+        for server in snapshot.servers().filter(|server| is_awaited(server)) {
+            let needs_wake = match server.status {
+                Status::Disconnected => !is_raw,
+                Status::Failed | Status::NeedsAuth => !named.is_empty(),
+                _ => false,
+            };
+            if needs_wake {
+                self.wake(server.name.as_str()).await;
+            }
+        }
+        if named.is_empty() {
+            return self.wait_for_needed(is_awaited).await;
+        }
+        self.wait_for_snapshot(|now| now.pending().all(|server| !is_awaited(server))).await
+    }
+
+    /// Returns the servers that a text names, of those that there are.
+    pub(crate) fn servers_named(&self, text: &str, snapshot: &Snapshot) -> Vec<ServerName> {
+        let naming = self.settings().tools.naming;
+        servers_named_by(
+            text,
+            naming,
+            snapshot.servers().map(|server| (&server.name, server.prefix())),
+        )
+    }
+}

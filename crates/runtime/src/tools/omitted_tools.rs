@@ -1,0 +1,51 @@
+//! Tools that a server lists and that are not offered: the person's entry leaves them out, or they cannot
+//! be used. A call of one is told which of these it is.
+
+use wharf_config::{Policy, ServerName};
+
+use super::alias;
+use super::filter::ToolFilter;
+use super::naming::Namer;
+use super::schema;
+use super::server_tools::ServerTools;
+
+/// Why a listed tool is not offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OmitReason {
+    /// `excludeTools` names it.
+    Excluded,
+    /// `includeTools` does not name it.
+    NotIncluded,
+    /// It is not usable.
+    Unusable(&'static str),
+}
+
+/// A tool that a server lists and that is not offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OmittedTool {
+    pub(crate) server: ServerName,
+    pub(crate) tool: String,
+    pub(crate) why: OmitReason,
+}
+
+/// Finds a tool that is not offered by a text that names it in any way.
+pub(crate) fn find(server_tools: &ServerTools, policy: &Policy, text: &str) -> Option<OmittedTool> {
+    let server = server_tools.server();
+    let filter = ToolFilter::new(policy, &mut Vec::new());
+    let mut namer = Namer::new(server_tools.naming(), server.as_str(), policy.prefix.as_deref());
+    let wanted = alias::strip_server_name(text, server.as_str()).unwrap_or(text);
+    server_tools.listed().iter().find_map(|tool| {
+        let name: &str = tool.name();
+        if name != wanted && !namer.preferred_name(name).allows(text) {
+            return None;
+        }
+        let why = if filter.excludes(name) {
+            OmitReason::Excluded
+        } else if !filter.includes(name) {
+            OmitReason::NotIncluded
+        } else {
+            OmitReason::Unusable(schema::light(tool.input_schema()).err()?)
+        };
+        Some(OmittedTool { server: server.clone(), tool: name.to_owned(), why })
+    })
+}

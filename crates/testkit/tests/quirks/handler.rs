@@ -1,0 +1,32 @@
+//! Answers what servers ask in between, as a host with somebody in front of it would.
+
+use wharf_protocol::Json;
+use wharf_protocol::envelope::{Notification, RpcError};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture};
+
+/// Has an answer to every question that MCP knows.
+pub(crate) struct TestHandler;
+
+impl ClientHandler for TestHandler {
+    fn on_notification(&self, _: Notification) {}
+
+    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
+        let has = |member: &str| params.as_ref().is_some_and(|it| it.get(member).is_some());
+        let answer = match method {
+            "roots/list" => Ok(r#"{"roots":[]}"#),
+            "elicitation/create" if has("url") => Ok(r#"{"action":"accept"}"#),
+            "elicitation/create" if has("requestedSchema") => {
+                Ok(r#"{"action":"accept","content":{"berth":"7"}}"#)
+            }
+            "sampling/createMessage" if has("messages") => {
+                Ok(r#"{"role":"assistant","content":{"type":"text","text":"7"},"model":"m"}"#)
+            }
+            "elicitation/create" | "sampling/createMessage" => {
+                Err(RpcError::invalid_params("something is missing"))
+            }
+            _ => Err(RpcError::method_not_found(method)),
+        };
+        let answer = answer.map(|text| text.parse().unwrap());
+        Box::pin(async move { answer })
+    }
+}

@@ -1,0 +1,164 @@
+//! What our client experiences with a server, and whether that is what the mode says.
+
+use std::fmt;
+
+use wharf_protocol::envelope::code;
+use wharf_protocol::era::Era;
+use wharf_protocol::peer::{EndReason, ListResult, RequestError};
+use wharf_protocol::transport::HttpError;
+use wharf_protocol::view::{
+    DiscoverResult, InitializeResult, ListEntry, ToolDefinition, ToolResult,
+};
+use wharf_protocol::{ConnectError, Peer};
+use wharf_testkit::quirk::{Expect, Failure, Mode};
+
+/// What the tool `echo` is given; its characters have several bytes, which servers cut in two.
+pub(crate) const TEXT: &str = "ahoy, Käpt\u{e4}n \u{1F6A2}";
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) enum RunOutcome {
+    NotConnected(RunFailure),
+    NotListed(RunFailure),
+    Called { tools: usize, result: Result<CallReport, RunFailure> },
+}
+
+/// Why something did not work.
+pub(crate) struct RunFailure {
+    kind: Failure,
+    text: String,
+}
+
+/// What a call returned.
+#[derive(Debug)]
+pub(crate) struct CallReport {
+    has_text: bool,
+    raw: String,
+}
+
+/// A run and what the client had to say about it.
+#[derive(Debug)]
+pub(crate) struct RunReport {
+    pub(crate) outcome: RunOutcome,
+    pub(crate) violations: Vec<String>,
+}
+
+impl RunReport {
+    /// Returns what is not as the mode says.
+    pub(crate) fn deviation(&self, mode: &Mode) -> Option<String> {
+        let fits = match (mode.expect, &self.outcome) {
+            (Expect::ConnectFails { because }, RunOutcome::NotConnected(found))
+            | (Expect::ListFails { because }, RunOutcome::NotListed(found)) => found.is(because),
+            (
+                Expect::CallFails { tools, because },
+                RunOutcome::Called { tools: listed, result },
+            ) => *listed >= tools && result.as_ref().is_err_and(|found| found.is(because)),
+            (Expect::Returns { tools, raw }, RunOutcome::Called { tools: listed, result }) => {
+                *listed >= tools && result.as_ref().is_ok_and(|found| found.raw.contains(raw))
+            }
+            (Expect::Works { tools, warnings }, RunOutcome::Called { tools: listed, result }) => {
+                *listed >= tools
+                    && result.as_ref().is_ok_and(|found| found.has_text)
+                    && !(warnings && self.violations.is_empty())
+            }
+            _ => false,
+        };
+        (!fits).then(|| format!("expected {:?}, found {self:?}", mode.expect))
+    }
+}
+
+impl RunFailure {
+    fn is(&self, because: Failure) -> bool {
+        because == Failure::Any || because == self.kind
+    }
+}
+
+impl fmt::Debug for RunFailure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}: {}", self.kind, self.text)
+    }
+}
+
+impl From<&ConnectError> for RunFailure {
+    fn from(error: &ConnectError) -> Self {
+        let kind = match error {
+            ConnectError::TimedOut { .. } => Failure::TimedOut,
+            ConnectError::Failed { error, .. } => match &**error {
+                RequestError::Refused(error) | RequestError::Inconclusive { error, .. }
+                    if error.code == code::UNSUPPORTED_VERSION =>
+                {
+                    Failure::NoCommonVersion
+                }
+                error => kind(error),
+            },
+            _ => Failure::Any,
+        };
+        Self { kind, text: error.to_string() }
+    }
+}
+
+impl From<&RequestError> for RunFailure {
+    fn from(error: &RequestError) -> Self {
+        Self { kind: kind(error), text: error.to_string().chars().take(200).collect() }
+    }
+}
+
+fn kind(error: &RequestError) -> Failure {
+    match error.innermost() {
+        RequestError::Refused(_)
+        | RequestError::Status { .. }
+        | RequestError::Inconclusive { .. } => Failure::Refused,
+        RequestError::TimedOut { .. } => Failure::TimedOut,
+        RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::EndlessMessage) => {
+            Failure::TooLarge
+        }
+        RequestError::Lost { .. } | RequestError::StreamEnded => Failure::Ended,
+        RequestError::Unauthorized { .. } => Failure::NeedsAuth,
+        RequestError::TooLarge { .. } => Failure::TooLarge,
+        RequestError::InvalidResponse(_) => Failure::BadResult,
+        RequestError::EndpointOnOtherOrigin => Failure::Forbidden,
+        RequestError::Http(error) => match &**error {
+            HttpError::TimedOut { .. } => Failure::TimedOut,
+            HttpError::Redirected { .. } => Failure::Forbidden,
+            HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. } => Failure::Ended,
+            HttpError::TooLarge { .. } => Failure::TooLarge,
+            _ => Failure::Any,
+        },
+        _ => Failure::Any,
+    }
+}
+
+impl From<&ToolResult> for CallReport {
+    fn from(result: &ToolResult) -> Self {
+        let has_text = |block: &wharf_protocol::view::ContentBlock| {
+            block.as_text().is_some_and(|text| *text == TEXT)
+        };
+        // Only what comes first is looked at, and it is what a failed run shows.
+        let raw = result.raw().as_str().chars().take(600).collect();
+        Self { has_text: result.content().iter().any(has_text), raw }
+    }
+}
+
+/// Collects what our client remarks about a server, as `doctor` would show it.
+pub(crate) fn violations(
+    peer: &Peer,
+    listing: Option<&ListResult<ToolDefinition>>,
+    result: Option<&ToolResult>,
+) -> Vec<String> {
+    let answer = peer.profile().raw.clone();
+    let hello = match peer.era() {
+        Era::Legacy => InitializeResult::read(answer).all_violations(),
+        Era::Modern => DiscoverResult::read(answer).all_violations(),
+    };
+    let mut violations: Vec<String> = peer.warnings().iter().map(ToString::to_string).collect();
+    violations.extend(hello.iter().map(ToString::to_string));
+    if let Some(listing) = listing {
+        violations.extend(listing.rejected.iter().map(|it| it.why.to_string()));
+        let odd = listing.items.iter().flat_map(ListEntry::violations);
+        violations.extend(odd.take(9).map(|violation| violation.to_string()));
+    }
+    violations.extend(
+        result.iter().flat_map(|it| it.violations()).map(|violation| violation.to_string()),
+    );
+    violations
+}
