@@ -3,7 +3,7 @@
 //! A new benchmark is a file in `crates/<crate>/benches`; a crate's first one also needs its line
 //! in `BENCHED`.
 
-use crate::Outcome;
+use crate::TaskOutcome;
 use crate::cargo::Cargo;
 
 /// The crates with benchmarks: folder and package.
@@ -14,7 +14,7 @@ const BENCHED: [(&str, &str); 3] = [
 ];
 
 /// Runs them; `--bench *` keeps the unit tests out of it.
-pub(crate) fn run(cargo: &Cargo) -> Outcome {
+pub(crate) fn run(cargo: &Cargo) -> TaskOutcome {
     let mut arguments = vec!["bench", "--locked", "--bench", "*"];
     for (folder, package) in BENCHED {
         if cargo.root().join(folder).join("benches").is_dir() {
@@ -23,13 +23,13 @@ pub(crate) fn run(cargo: &Cargo) -> Outcome {
     }
     if !arguments.contains(&"--package") {
         println!("No crate has a `benches` folder yet.");
-        return Outcome::Passed;
+        return TaskOutcome::Passed;
     }
     match build_actor(cargo).and_then(|()| cargo.run(&arguments, &[])) {
-        Ok(()) => Outcome::Passed,
+        Ok(()) => TaskOutcome::Passed,
         Err(why) => {
             eprintln!("error: the benchmarks failed ({why})");
-            Outcome::Failed
+            TaskOutcome::Failed
         }
     }
 }

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(&Cargo::from_environment()),
         ["bench"] => bench::run(&Cargo::from_environment()),
-        ["soak"] => soak::run(&Cargo::from_environment(), soak::USUAL),
+        ["soak"] => soak::run(&Cargo::from_environment(), soak::DEFAULT_OPERATIONS),
         ["soak", number] if number.parse::<u64>().is_ok() => {
             soak::run(&Cargo::from_environment(), number)
         }
@@ -72,18 +72,18 @@ fn main() -> ExitCode {
             conformance::run(&Cargo::from_environment(), names)
         }
         ["test" | "bench" | "soak" | "interop" | "conformance", argument, ..] => {
-            return misunderstood(&format!("unexpected argument `{argument}`"));
+            return usage_error(&format!("unexpected argument `{argument}`"));
         }
-        [task, ..] => return misunderstood(&format!("unknown task `{task}`")),
+        [task, ..] => return usage_error(&format!("unknown task `{task}`")),
     };
     match outcome {
-        Outcome::Passed => ExitCode::SUCCESS,
-        Outcome::Failed => ExitCode::FAILURE,
+        TaskOutcome::Passed => ExitCode::SUCCESS,
+        TaskOutcome::Failed => ExitCode::FAILURE,
     }
 }
 
 /// How a task ended.
-enum Outcome {
+enum TaskOutcome {
     Passed,
     Failed,
 }
@@ -93,7 +93,7 @@ fn are_names(arguments: &[&str]) -> bool {
     !arguments.iter().any(|argument| argument.starts_with('-'))
 }
 
-fn misunderstood(what: &str) -> ExitCode {
+fn usage_error(what: &str) -> ExitCode {
     eprintln!("error: {what}\nhint: `cargo xtask help` lists the tasks");
     ExitCode::from(2)
 }

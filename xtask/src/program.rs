@@ -12,13 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How much of each stream is kept: its end, where the reason of a failure is.
-const KEPT: usize = 256 * 1024;
+const MAX_KEPT_BYTES: usize = 256 * 1024;
 
 /// How often a running program is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
 /// How long to read on after the end: a grandchild may keep the pipe open.
-const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A program that is about to be started.
 pub(crate) struct Program {
@@ -29,7 +29,7 @@ pub(crate) struct Program {
 
 /// How a program ended and the end of what it printed.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedProgram {
     pub(crate) success: bool,
     /// How it ended, in words.
     pub(crate) status: String,
@@ -61,7 +61,7 @@ impl Program {
     }
 
     /// Runs it with its output kept; an error says why it did not start or end.
-    pub(crate) fn capture(mut self) -> Result<Finished, String> {
+    pub(crate) fn capture(mut self) -> Result<FinishedProgram, String> {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.start()?;
         let stdout = child.stdout.take().map(Tail::of);
@@ -70,7 +70,7 @@ impl Program {
         let finish = |tail: Option<Tail>| tail.map(Tail::finish).unwrap_or_default();
         let (stdout, stderr) = (finish(stdout), finish(stderr));
         match status {
-            Ok(Some(status)) => Ok(Finished {
+            Ok(Some(status)) => Ok(FinishedProgram {
                 success: status.success(),
                 status: status.to_string(),
                 stdout,
@@ -78,20 +78,20 @@ impl Program {
             }),
             Ok(None) => {
                 let status = format!("no end within {} s", self.limit.as_secs());
-                Ok(Finished { success: false, status, stdout, stderr })
+                Ok(FinishedProgram { success: false, status, stdout, stderr })
             }
             Err(why) => Err(format!("lost `{}`: {why}", self.name)),
         }
     }
 
     /// Runs it for its effect; an error holds everything it said.
-    pub(crate) fn succeed(self) -> Result<Finished, String> {
+    pub(crate) fn succeed(self) -> Result<FinishedProgram, String> {
         let name = self.name.clone();
         let finished = self.capture()?;
         if finished.success {
             return Ok(finished);
         }
-        let Finished { status, stdout, stderr, .. } = finished;
+        let FinishedProgram { status, stdout, stderr, .. } = finished;
         Err(format!("`{name}` failed ({status})\n{}", indent(&format!("{stdout}{stderr}"))))
     }
 
@@ -151,8 +151,8 @@ impl Tail {
                 let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend_from_slice(&buffer[..read]);
                 // Cut in large steps, so that a flood does not move the bytes at each read.
-                if kept.len() > 2 * KEPT {
-                    let surplus = kept.len() - KEPT;
+                if kept.len() > 2 * MAX_KEPT_BYTES {
+                    let surplus = kept.len() - MAX_KEPT_BYTES;
                     kept.drain(..surplus);
                 }
             }
@@ -162,7 +162,7 @@ impl Tail {
 
     fn finish(self) -> String {
         let started = Instant::now();
-        while !self.reader.is_finished() && started.elapsed() < DRAIN {
+        while !self.reader.is_finished() && started.elapsed() < DRAIN_TIMEOUT {
             thread::sleep(POLL);
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -188,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_tells_what_the_program_said() {
+    fn a_failure_includes_the_output() {
         let why = shell("echo no room; exit 1", LONG).succeed().unwrap_err();
         assert_eq!(why, "`sh` failed (exit status: 1)\n    no room\n");
     }
 
     #[test]
-    fn a_program_that_never_ends_is_ended() {
+    fn a_program_that_never_ends_is_killed() {
         let finished = shell("echo begun; exec sleep 60", Duration::from_millis(300)).capture();
         let finished = finished.unwrap();
         assert_eq!((finished.success, finished.stdout.as_str()), (false, "begun\n"));
@@ -202,11 +202,11 @@ mod tests {
     }
 
     #[test]
-    fn of_a_flood_the_end_is_kept() {
+    fn only_the_end_of_long_output_is_kept() {
         let script = "i=0; while [ $i -lt 12000 ]; do echo 'a line of one hundred bytes, more or less, \
                       repeated until nobody wants to read it any more, $i'; i=$((i+1)); done; echo end";
         let finished = shell(script, LONG).capture().unwrap();
-        assert!(finished.stdout.len() <= 2 * KEPT && finished.stdout.ends_with("end\n"));
+        assert!(finished.stdout.len() <= 2 * MAX_KEPT_BYTES && finished.stdout.ends_with("end\n"));
     }
 
     #[test]

@@ -5,36 +5,36 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Outcome;
+use crate::TaskOutcome;
 use crate::cargo::{Cargo, MissingTools};
 use crate::tools;
 
 /// Runs all checks and prints the summary.
-pub(crate) fn run(cargo: &Cargo) -> Outcome {
+pub(crate) fn run(cargo: &Cargo) -> TaskOutcome {
     let started = Instant::now();
     let installed = |subcommand: &str| cargo.has(subcommand);
-    let finished: Vec<Finished> = plan(&installed, cargo.missing_tools)
+    let finished: Vec<FinishedCheck> = plan(&installed, cargo.missing_tools)
         .into_iter()
         .map(|check| {
             println!("\n=== {}: {}", check.name, check.describe());
             let started = Instant::now();
             let verdict = match check.step {
-                Step::Run { arguments, set } => match cargo.run(arguments, set) {
-                    Ok(()) => Verdict::Passed,
-                    Err(why) => Verdict::Failed(why),
+                CheckStep::Run { arguments, set } => match cargo.run(arguments, set) {
+                    Ok(()) => CheckVerdict::Passed,
+                    Err(why) => CheckVerdict::Failed(why),
                 },
-                Step::Skip { why } => Verdict::Skipped(why),
-                Step::Fail { why } => Verdict::Failed(why.to_owned()),
+                CheckStep::Skip { why } => CheckVerdict::Skipped(why),
+                CheckStep::Fail { why } => CheckVerdict::Failed(why.to_owned()),
             };
-            Finished { name: check.name, verdict, took: started.elapsed() }
+            FinishedCheck { name: check.name, verdict, took: started.elapsed() }
         })
         .collect();
     print!("\n{}", summary(&finished, started.elapsed()));
     print!("{}", other_tasks(tools::missing_node(), tools::missing_python()));
-    if finished.iter().any(|check| matches!(check.verdict, Verdict::Failed(_))) {
-        Outcome::Failed
+    if finished.iter().any(|check| matches!(check.verdict, CheckVerdict::Failed(_))) {
+        TaskOutcome::Failed
     } else {
-        Outcome::Passed
+        TaskOutcome::Passed
     }
 }
 
@@ -42,11 +42,11 @@ pub(crate) fn run(cargo: &Cargo) -> Outcome {
 #[derive(Debug, PartialEq)]
 struct Check {
     name: &'static str,
-    step: Step,
+    step: CheckStep,
 }
 
 #[derive(Debug, PartialEq)]
-enum Step {
+enum CheckStep {
     /// Run cargo, with these environment variables set.
     Run {
         arguments: &'static [&'static str],
@@ -60,13 +60,13 @@ enum Step {
     },
 }
 
-struct Finished {
+struct FinishedCheck {
     name: &'static str,
-    verdict: Verdict,
+    verdict: CheckVerdict,
     took: Duration,
 }
 
-enum Verdict {
+enum CheckVerdict {
     Passed,
     Failed(String),
     Skipped(&'static str),
@@ -74,20 +74,20 @@ enum Verdict {
 
 impl Check {
     fn run(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, step: Step::Run { arguments, set: &[] } }
+        Self { name, step: CheckStep::Run { arguments, set: &[] } }
     }
 
     /// Says in one line what happens, as it would be typed.
     fn describe(&self) -> String {
         match &self.step {
-            Step::Run { arguments, set } => {
+            CheckStep::Run { arguments, set } => {
                 let set = set.iter().map(|(name, value)| format!("{name}=\"{value}\""));
                 let arguments = arguments.iter().map(ToString::to_string);
                 let words: Vec<String> = set.chain(["cargo".into()]).chain(arguments).collect();
                 words.join(" ")
             }
-            Step::Skip { why } => format!("skipped, {why}"),
-            Step::Fail { why } => format!("failed, {why}"),
+            CheckStep::Skip { why } => format!("skipped, {why}"),
+            CheckStep::Fail { why } => format!("failed, {why}"),
         }
     }
 }
@@ -96,8 +96,8 @@ impl Check {
 fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
     let component = |name, subcommand: &str, why, arguments| match missing {
         _ if installed(subcommand) => Check::run(name, arguments),
-        MissingTools::Skip => Check { name, step: Step::Skip { why } },
-        MissingTools::Fail => Check { name, step: Step::Fail { why } },
+        MissingTools::Skip => Check { name, step: CheckStep::Skip { why } },
+        MissingTools::Fail => Check { name, step: CheckStep::Fail { why } },
     };
     vec![
         component(
@@ -119,7 +119,7 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
         Check::run("a panic in the release profile", &PANIC),
         Check {
             name: "docs",
-            step: Step::Run { arguments: &DOCS, set: &[("RUSTDOCFLAGS", "-D warnings")] },
+            step: CheckStep::Run { arguments: &DOCS, set: &[("RUSTDOCFLAGS", "-D warnings")] },
         },
         dependencies(installed("deny")),
     ]
@@ -200,10 +200,10 @@ fn dependencies(has_deny: bool) -> Check {
         return Check::run("dependencies", &["deny", "check", "bans", "licenses", "sources"]);
     }
     let why = "cargo-deny is not installed: licences and sources were not checked";
-    Check { name: "dependencies", step: Step::Skip { why } }
+    Check { name: "dependencies", step: CheckStep::Skip { why } }
 }
 
-fn summary(finished: &[Finished], took: Duration) -> String {
+fn summary(finished: &[FinishedCheck], took: Duration) -> String {
     use std::fmt::Write as _;
 
     let mut text = String::from("=== summary\n");
@@ -211,12 +211,12 @@ fn summary(finished: &[Finished], took: Duration) -> String {
     let mut skipped = 0;
     for check in finished {
         let (verdict, note) = match &check.verdict {
-            Verdict::Passed => ("ok", String::new()),
-            Verdict::Failed(why) => {
+            CheckVerdict::Passed => ("ok", String::new()),
+            CheckVerdict::Failed(why) => {
                 failed += 1;
                 ("FAILED", format!(": {why}"))
             }
-            Verdict::Skipped(why) => {
+            CheckVerdict::Skipped(why) => {
                 skipped += 1;
                 ("skipped", format!(": {why}"))
             }
@@ -300,14 +300,14 @@ dependencies: skipped, cargo-deny is not installed: licences and sources were no
 
     #[test]
     fn on_ci_only_cargo_deny_may_be_missing() {
-        let steps: Vec<Step> =
+        let steps: Vec<CheckStep> =
             plan(&|_| false, MissingTools::Fail).into_iter().map(|check| check.step).collect();
         let kinds: Vec<&str> = steps
             .iter()
             .map(|step| match step {
-                Step::Run { .. } => "run",
-                Step::Skip { .. } => "skip",
-                Step::Fail { .. } => "fail",
+                CheckStep::Run { .. } => "run",
+                CheckStep::Skip { .. } => "skip",
+                CheckStep::Fail { .. } => "fail",
             })
             .collect();
         assert_eq!(kinds, ["fail", "fail", "run", "fail", "run", "run", "run", "run", "skip"]);
@@ -317,9 +317,17 @@ dependencies: skipped, cargo-deny is not installed: licences and sources were no
     fn the_summary_names_what_failed_and_what_was_skipped() {
         let took = Duration::from_millis(1250);
         let finished = [
-            Finished { name: "format", verdict: Verdict::Passed, took },
-            Finished { name: "lints", verdict: Verdict::Failed("exit status: 101".into()), took },
-            Finished { name: "dependencies", verdict: Verdict::Skipped("no cargo-deny"), took },
+            FinishedCheck { name: "format", verdict: CheckVerdict::Passed, took },
+            FinishedCheck {
+                name: "lints",
+                verdict: CheckVerdict::Failed("exit status: 101".into()),
+                took,
+            },
+            FinishedCheck {
+                name: "dependencies",
+                verdict: CheckVerdict::Skipped("no cargo-deny"),
+                took,
+            },
         ];
         assert_eq!(
             summary(&finished, Duration::from_secs(4)),
@@ -334,7 +342,7 @@ skipped     1.2 s  dependencies: no cargo-deny
     }
 
     #[test]
-    fn what_needs_other_programs_is_named_and_why_it_cannot_run() {
+    fn tasks_that_need_other_programs_are_named_with_the_reason() {
         assert_eq!(
             other_tasks(None, Some("python3 is not installed".into())),
             "\

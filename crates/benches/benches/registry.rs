@@ -20,15 +20,15 @@ use wharf::{Options, Runtime};
 use wharf_benches::peak_kib;
 
 /// How many times the bare time ours may take.
-const MOST: f64 = 3.0;
+const MAX_RATIO: f64 = 3.0;
 
 fn main() -> ExitCode {
     println!("{:<24} {:>10} {:>10} {:>7} {:>6}", "", "bare", "ours", "ratio", "bar");
     // The smaller peak comes first: it cannot be told afterwards.
-    let large = compare("10 000 tools, 1 server", 7, bare_listing, || ours(1, 10_000).listed);
+    let large = compare("10 000 tools, 1 server", 7, bare_list_time, || ours(1, 10_000).list);
     println!("{:<24} {:>10} {:>6} KiB", "memory of both sides", "", peak_kib().unwrap_or_default());
     let many =
-        compare("20 tools, 500 servers", 3, || bare_connecting(500), || ours(500, 20).in_all);
+        compare("20 tools, 500 servers", 3, || bare_connect_time(500), || ours(500, 20).total);
     println!("{:<24} {:>10} {:>6} KiB", "memory of both sides", "", peak_kib().unwrap_or_default());
     if large && many { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -48,8 +48,8 @@ fn compare(
         }
         let (bare, ours) = (median(bare_times), median(our_times));
         let ratio = ours.as_secs_f64() / bare.as_secs_f64();
-        println!("{name:<24} {bare:>10.2?} {ours:>10.2?} {ratio:>7.2} {MOST:>6.1}");
-        ratio <= MOST
+        println!("{name:<24} {bare:>10.2?} {ours:>10.2?} {ratio:>7.2} {MAX_RATIO:>6.1}");
+        ratio <= MAX_RATIO
     })
 }
 
@@ -59,13 +59,13 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// How long the bare client takes for one list of 10 000 tools.
-fn bare_listing() -> Duration {
+fn bare_list_time() -> Duration {
     let numbers = bare(&["list", "3"], &[("ECHO_TOOLS", "10000")]);
     Duration::from_secs_f64(numbers["p50_us"].as_f64().expect("a time") / 1e6)
 }
 
 /// How long the bare client takes to connect and list.
-fn bare_connecting(servers: usize) -> Duration {
+fn bare_connect_time(servers: usize) -> Duration {
     let numbers = bare(&["connect", &servers.to_string()], &[]);
     Duration::from_secs_f64(numbers["ready_ms"].as_f64().expect("a time") / 1e3)
 }
@@ -82,14 +82,14 @@ fn bare(words: &[&str], variables: &[(&str, &str)]) -> Value {
 }
 
 /// What our side took.
-struct Times {
+struct ReadyTimes {
     /// From the question for the list to the registry, one server.
-    listed: Duration,
+    list: Duration,
     /// From the start of the runtime to the registry.
-    in_all: Duration,
+    total: Duration,
 }
 
-fn ours(servers: usize, tools: usize) -> Times {
+fn ours(servers: usize, tools: usize) -> ReadyTimes {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut entries = Map::new();
     for at in 0..servers {
@@ -110,9 +110,9 @@ fn ours(servers: usize, tools: usize) -> Times {
         let snapshot = wharf.settled().await;
         let naming = Instant::now();
         assert_eq!(snapshot.registry().tools().len(), servers * tools);
-        let (naming, in_all) = (naming.elapsed(), began.elapsed());
+        let (naming, total) = (naming.elapsed(), began.elapsed());
         let listing = snapshot.servers().filter_map(|it| Some(it.info.as_ref()?.list_time)).max();
         wharf.shutdown().await;
-        Times { listed: listing.unwrap_or_default() + naming, in_all }
+        ReadyTimes { list: listing.unwrap_or_default() + naming, total }
     })
 }

@@ -3,5 +3,5 @@
 mod target;
 mod times;
 
-pub use target::Target;
-pub use times::{Times, peak_kib};
+pub use target::BenchTarget;
+pub use times::{CallTimes, peak_kib};

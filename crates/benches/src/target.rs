@@ -3,7 +3,7 @@
 use std::io;
 
 /// The server of one run; every connection starts its own copy of a command.
-pub enum Target {
+pub enum BenchTarget {
     /// A command with its arguments.
     Command(Vec<String>),
     /// An address.
@@ -15,7 +15,7 @@ pub enum Target {
     },
 }
 
-impl Target {
+impl BenchTarget {
     /// Reads the words of a command line.
     pub fn read(words: &[&str]) -> io::Result<Self> {
         match words {
@@ -37,9 +37,9 @@ mod tests {
 
     #[track_caller]
     fn check(words: &[&str], expected: &str) {
-        let found = match Target::read(words).expect("a target") {
-            Target::Command(words) => words.join(" "),
-            Target::Http { host, path } => format!("{host} and {path}"),
+        let found = match BenchTarget::read(words).expect("a target") {
+            BenchTarget::Command(words) => words.join(" "),
+            BenchTarget::Http { host, path } => format!("{host} and {path}"),
         };
         assert_eq!(found, expected);
     }
@@ -49,6 +49,6 @@ mod tests {
         check(&["npx", "-y", "http://a/b"], "npx -y http://a/b");
         check(&["http://127.0.0.1:80/mcp"], "127.0.0.1:80 and /mcp");
         check(&["http://127.0.0.1:80"], "127.0.0.1:80 and /");
-        assert!(Target::read(&[]).is_err());
+        assert!(BenchTarget::read(&[]).is_err());
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 /// The times of many calls.
 #[derive(Default)]
-pub struct Times(Vec<Duration>);
+pub struct CallTimes(Vec<Duration>);
 
-impl Times {
+impl CallTimes {
     /// Adds one time.
     pub fn push(&mut self, time: Duration) {
         self.0.push(time);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn percentiles_do_not_depend_on_the_order() {
-        let mut times = Times((1..=100).rev().map(Duration::from_micros).collect());
+        let mut times = CallTimes((1..=100).rev().map(Duration::from_micros).collect());
         let found = [times.percentile(50), times.percentile(99), times.percentile(100)];
         assert_eq!(format!("{found:.0?}"), "[51, 100, 100]");
     }

@@ -106,7 +106,7 @@ impl World {
         let (mut ours, mut bare) = (Vec::new(), Vec::new());
         for _ in 0..case.rounds {
             bare.push(timed(&mut self.bare(case)));
-            ours.push(timed(&mut self.ours(case.servers, case.verb)));
+            ours.push(timed(&mut self.wharf_run(case.servers, case.verb)));
         }
         let (ours, bare) = (median(ours), median(bare));
         let ratio = ours.as_secs_f64() / bare.as_secs_f64();
@@ -117,28 +117,28 @@ impl World {
 
     /// Lists cached tools of a server that needs five seconds to say hello.
     fn slow(&self, actor: &Path) -> bool {
-        let stage = self.folder.path().join("actor");
-        let play = |delay: u32| {
+        let actor_folder = self.folder.path().join("actor");
+        let write_script = |delay: u32| {
             let script = format!(r#"{{"tools":["one","two","three"],"helloDelayMs":{delay}}}"#);
-            fs::create_dir_all(&stage).expect("a folder");
-            fs::write(stage.join("script.json"), script).expect("a script");
+            fs::create_dir_all(&actor_folder).expect("a folder");
+            fs::write(actor_folder.join("script.json"), script).expect("a script");
         };
         let entry = format!(
             r#"{{"slow":{{"command":"{}","args":["{}"]}}}}"#,
             actor.display(),
-            stage.display()
+            actor_folder.display()
         );
         let warm = || {
             let mut command = Command::new(&self.wharf);
-            self.surround(command.arg("tools"));
+            self.set_environment(command.arg("tools"));
             command.env("WHARF_MCP_SERVERS", &entry).stdout(Stdio::piped());
             command
         };
-        play(0);
+        write_script(0);
         self.clear_home();
         let (expected, _) = printed(&mut warm());
         assert_eq!(expected.matches("mcp_slow_").count(), 3, "{expected}");
-        play(5000);
+        write_script(5000);
         let times = (0..SLOW_ROUNDS).map(|_| {
             let (shown, took) = printed(&mut warm());
             assert_eq!(shown, expected);
@@ -159,7 +159,7 @@ impl World {
             _ => command.args(["connect", &case.servers.to_string()]),
         };
         command.arg(&self.echo);
-        self.surround(&mut command);
+        self.set_environment(&mut command);
         command
     }
 
@@ -173,7 +173,7 @@ impl World {
     }
 
     /// A run in which nothing is cached.
-    fn ours(&self, servers: usize, verb: &[&str]) -> Command {
+    fn wharf_run(&self, servers: usize, verb: &[&str]) -> Command {
         self.run_of(&self.wharf, servers, verb)
     }
 
@@ -181,12 +181,12 @@ impl World {
         self.clear_home();
         let mut command = Command::new(wharf);
         command.args(verb);
-        self.surround(&mut command);
+        self.set_environment(&mut command);
         command.env("WHARF_MCP_SERVERS", self.definitions(servers));
         command
     }
 
-    fn surround(&self, command: &mut Command) {
+    fn set_environment(&self, command: &mut Command) {
         command
             .current_dir(self.folder.path().join("project"))
             .env_clear()

@@ -92,7 +92,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = help::command(color_of(arguments), host::help_columns());
     let matches = match command.try_get_matches_from_mut(arguments) {
         Ok(matches) => matches,
-        Err(error) => return Err(help::better(error, arguments, &mut command)),
+        Err(error) => return Err(help::explain_error(error, arguments, &mut command)),
     };
     read(&matches).map_err(|error| error.format(&mut command))
 }

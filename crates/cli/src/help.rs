@@ -15,14 +15,14 @@ use crate::ui::{self, phrase};
 use crate::verbs::GROUPS;
 
 /// The group in which `help` stands.
-const OF_HELP: &str = "Wharf itself";
+const HELP_GROUP: &str = "Wharf itself";
 
 /// Flags of parts that do not exist yet, and what those parts are.
-const FLAGS_TO_COME: [(&str, &str); 1] =
+const FUTURE_FLAGS: [(&str, &str); 1] =
     [("--no-daemon", "the background process that shares connections")];
 
 /// Verbs of parts that do not exist yet, and what can be used instead.
-const VERBS_TO_COME: [(&str, &str); 8] = [
+const FUTURE_VERBS: [(&str, &str); 8] = [
     ("reauth", STORE_A_TOKEN),
     ("login", STORE_A_TOKEN),
     ("unauth", "`wharf remove NAME` forgets the token of a server, too"),
@@ -52,7 +52,7 @@ fn template(command: &Command, columns: usize) -> String {
     for &(title, verbs) in GROUPS {
         let _infallible = write!(text, "\n{header}{title}:{header:#}\n");
         // The parser adds the verb `help` when it begins to work.
-        let help = if title == OF_HELP { Some("help") } else { None };
+        let help = if title == HELP_GROUP { Some("help") } else { None };
         for verb in verbs.iter().copied().chain(help).filter(|verb| !is_hidden(verb)) {
             let _infallible = write!(text, "  {literal}{verb:<width$}{literal:#}");
             let indent = " ".repeat(width + 4);
@@ -77,19 +77,19 @@ fn about(command: &Command, verb: &str) -> String {
 }
 
 /// Returns an error that says more about why a line was not understood, if there is more to say.
-pub(crate) fn better(
+pub(crate) fn explain_error(
     error: clap::Error,
     arguments: &[OsString],
     command: &mut Command,
 ) -> clap::Error {
-    not_yet(&error, command)
+    future_feature(&error, command)
         .or_else(|| missing_separator(&error, arguments, command))
         .unwrap_or(error)
 }
 
 /// Says that a flag or verb belongs to a part that does not exist yet, where that is why the line
 /// was not understood.
-fn not_yet(error: &clap::Error, command: &mut Command) -> Option<clap::Error> {
+fn future_feature(error: &clap::Error, command: &mut Command) -> Option<clap::Error> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
@@ -97,12 +97,12 @@ fn not_yet(error: &clap::Error, command: &mut Command) -> Option<clap::Error> {
     let message = match error.kind() {
         ErrorKind::UnknownArgument => {
             let word = word(ContextKind::InvalidArg)?;
-            let (flag, part) = FLAGS_TO_COME.iter().find(|(flag, _)| *flag == word)?;
+            let (flag, part) = FUTURE_FLAGS.iter().find(|(flag, _)| *flag == word)?;
             format!("'{flag}' has no effect: {part} does not exist yet")
         }
         ErrorKind::InvalidSubcommand => {
             let word = word(ContextKind::InvalidSubcommand)?;
-            let (verb, instead) = VERBS_TO_COME.iter().find(|(verb, _)| *verb == word)?;
+            let (verb, instead) = FUTURE_VERBS.iter().find(|(verb, _)| *verb == word)?;
             format!("'wharf {verb}' does not exist yet\n\n  tip: {instead}")
         }
         _ => return None,
@@ -156,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn no_verb_to_come_is_there_already() {
+    fn verbs_announced_for_later_do_not_exist_yet() {
         let command = Cli::command();
-        for (verb, _) in VERBS_TO_COME {
+        for (verb, _) in FUTURE_VERBS {
             assert!(command.find_subcommand(verb).is_none(), "{verb} exists");
         }
     }

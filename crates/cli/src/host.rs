@@ -37,7 +37,7 @@ pub(crate) fn arguments() -> Vec<OsString> {
 }
 
 /// Returns the streams for a verb that speaks a protocol on them. Needs a Tokio runtime.
-pub(crate) fn pipes() -> (tokio::io::Stdin, tokio::io::Stdout) {
+pub(crate) fn stdio() -> (tokio::io::Stdin, tokio::io::Stdout) {
     (tokio::io::stdin(), tokio::io::stdout())
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 }
 
 /// Looks at the process and its surroundings.
-pub(crate) fn look(project: Option<&Path>) -> Host {
+pub(crate) fn inspect(project: Option<&Path>) -> Host {
     // A variable that is no text cannot be meant for anything here.
     let variables = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -14,11 +14,11 @@ use crate::host::Host;
 use crate::ui::{LogLine, Ui, style};
 
 /// What the targets of our own crates begin with.
-const OURS: &str = "wharf";
+const CRATE_PREFIX: &str = "wharf";
 
 /// Starts to write the log, if it is wanted.
-pub(crate) fn begin(flags: &Flags, host: &Host) {
-    if let Some(lines) = lines(flags, host) {
+pub(crate) fn init(flags: &Flags, host: &Host) {
+    if let Some(lines) = layer(flags, host) {
         install(tracing_subscriber::registry().with(lines));
     }
 }
@@ -32,7 +32,7 @@ pub(crate) fn install(subscriber: impl Subscriber + Send + Sync) {
 }
 
 /// Returns what writes the log, if it is wanted.
-pub(crate) fn lines<S>(flags: &Flags, host: &Host) -> Option<impl Layer<S> + Send + Sync>
+pub(crate) fn layer<S>(flags: &Flags, host: &Host) -> Option<impl Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
@@ -46,20 +46,20 @@ where
     };
     let Some(wanted) = wanted else {
         let ui = Ui::new(flags, host.terminal, &host.env);
-        let warning = style::odd("warning:");
+        let warning = style::warning("warning:");
         ui.notice(&format!("{warning} WHARF_LOG is not understood, so nothing is logged"));
         ui.hint("say `error`, `warn`, `info`, `debug` or `trace`");
         return None;
     };
     let lines = fmt::layer().with_ansi(false).with_writer(LogLine::new);
-    Some(lines.with_filter(only_ours(&wanted)))
+    Some(lines.with_filter(only_wharf_targets(&wanted)))
 }
 
 /// Leaves out what others log, whatever was asked for.
-fn only_ours(wanted: &Targets) -> Targets {
-    let named = wanted.iter().filter(|(target, _)| target.starts_with(OURS));
+fn only_wharf_targets(wanted: &Targets) -> Targets {
+    let named = wanted.iter().filter(|(target, _)| target.starts_with(CRATE_PREFIX));
     let everything = wanted.default_level().unwrap_or(LevelFilter::OFF);
-    Targets::new().with_target(OURS, everything).with_targets(named)
+    Targets::new().with_target(CRATE_PREFIX, everything).with_targets(named)
 }
 
 #[cfg(test)]
@@ -70,12 +70,12 @@ mod tests {
 
     #[track_caller]
     fn check(said: &str, target: &str, level: Level, expected: bool) {
-        let targets = only_ours(&said.parse().unwrap());
+        let targets = only_wharf_targets(&said.parse().unwrap());
         assert_eq!(targets.would_enable(target, &level), expected, "{said}: {target} {level}");
     }
 
     #[test]
-    fn a_level_counts_for_all_that_is_ours_and_nothing_else() {
+    fn a_level_applies_to_the_wharf_crates_only() {
         check("debug", "wharf", Level::DEBUG, true);
         check("debug", "wharf_protocol::peer", Level::DEBUG, true);
         check("debug", "wharf", Level::TRACE, false);
@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn one_part_of_us_can_say_more() {
+    fn one_crate_can_have_its_own_level() {
         check("info,wharf_protocol=trace", "wharf_protocol", Level::TRACE, true);
         check("info,wharf_protocol=trace", "wharf::calling", Level::DEBUG, false);
         check("wharf_protocol=trace", "wharf_config", Level::ERROR, false);
     }
 
     #[test]
-    fn nobody_can_ask_for_what_others_log() {
+    fn other_crates_cannot_be_enabled() {
         check("hyper=trace,h2=trace", "h2::codec", Level::ERROR, false);
     }
 }

@@ -24,9 +24,9 @@ fn main() -> ExitCode {
     let json = args::wants_json(&arguments);
     match args::parse(&arguments) {
         Ok(cli) => {
-            panics::hide_payloads();
+            panics::install_hook();
             signals::receive();
-            let host = host::look(cli.flags.project.as_deref());
+            let host = host::inspect(cli.flags.project.as_deref());
             run(&cli, host).into()
         }
         Err(error) => ui::show_usage(&error, json),
@@ -35,13 +35,13 @@ fn main() -> ExitCode {
 
 #[cfg(not(feature = "otel"))]
 fn run(cli: &args::Cli, host: host::Host) -> commands::Exit {
-    log::begin(&cli.flags, &host);
+    log::init(&cli.flags, &host);
     commands::run(cli, host)
 }
 
 #[cfg(feature = "otel")]
 fn run(cli: &args::Cli, host: host::Host) -> commands::Exit {
-    match traces::begin(&cli.flags, &host) {
+    match traces::init(&cli.flags, &host) {
         Some(traces) => traces.run(&cli.verb_name, || commands::run(cli, host)),
         None => commands::run(cli, host),
     }

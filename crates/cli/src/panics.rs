@@ -9,12 +9,12 @@ use crate::host;
 use crate::ui;
 
 /// Replaces the usual report of a panic, unless somebody debugs Wharf itself.
-pub(crate) fn hide_payloads() {
+pub(crate) fn install_hook() {
     if host::wants_backtrace() {
         return;
     }
     panic::set_hook(Box::new(|about| {
         let place = about.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
-        ui::show_bug(&place.unwrap_or_default());
+        ui::print_internal_error(&place.unwrap_or_default());
     }));
 }

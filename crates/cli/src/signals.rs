@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(3);
 static RECEIVED: LazyLock<watch::Sender<u32>> = LazyLock::new(|| watch::channel(0).0);
 
 /// How much work there is that stops by itself when it is asked to.
-static LISTENING: AtomicUsize = AtomicUsize::new(0);
+static LISTENERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Hears when the run is to end. While one exists, a first signal does not end the program at once.
 pub(crate) struct Interrupts(watch::Receiver<u32>);
@@ -33,7 +33,7 @@ pub(crate) struct Interrupts(watch::Receiver<u32>);
 impl Interrupts {
     /// Listens from now on.
     pub(crate) fn listen() -> Self {
-        LISTENING.fetch_add(1, Ordering::SeqCst);
+        LISTENERS.fetch_add(1, Ordering::SeqCst);
         Self(RECEIVED.subscribe())
     }
 
@@ -46,7 +46,7 @@ impl Interrupts {
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
-        LISTENING.fetch_sub(1, Ordering::SeqCst);
+        LISTENERS.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn receive() {
         let signals = system::Signals::register()?;
         drop(entered);
         let terminal = system::Terminal::remember();
-        let work = move || runtime.block_on(attend(signals, &terminal));
+        let work = move || runtime.block_on(handle_signals(signals, &terminal));
         thread::Builder::new().name("wharf-signals".into()).stack_size(256 * 1024).spawn(work)?;
         Ok(())
     };
@@ -73,9 +73,9 @@ pub(crate) fn receive() {
     }
 }
 
-async fn attend(mut signals: system::Signals, terminal: &system::Terminal) {
+async fn handle_signals(mut signals: system::Signals, terminal: &system::Terminal) {
     signals.next().await;
-    if LISTENING.load(Ordering::SeqCst) > 0 {
+    if LISTENERS.load(Ordering::SeqCst) > 0 {
         RECEIVED.send_modify(|count| *count += 1);
         // Whichever comes first: impatience, or the end of ours.
         drop(tokio::time::timeout(GRACE, signals.next()).await);

@@ -30,10 +30,10 @@ use crate::log;
 use crate::ui::{Ui, style};
 
 /// How long the end of a run waits for the collector.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long one request to the collector may take while the verb works, unless a variable says so.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What we call ourselves, unless a variable says otherwise.
 const SERVICE: &str = "wharf";
@@ -42,25 +42,25 @@ const SERVICE: &str = "wharf";
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
     /// Whether some spans did not arrive.
-    are_lost: Arc<AtomicBool>,
+    has_lost_spans: Arc<AtomicBool>,
     /// The span that this run is a part of, if whoever started us says so.
     parent: Context,
     ui: Ui,
 }
 
 /// Starts the log, and to export if that is wanted.
-pub(crate) fn begin(flags: &Flags, host: &Host) -> Option<Traces> {
+pub(crate) fn init(flags: &Flags, host: &Host) -> Option<Traces> {
     let env = &host.env;
     let ui = Ui::new(flags, host.terminal, env);
-    let exporter = match wish(env) {
-        Wish::Nothing => None,
-        Wish::Impossible { why, hint } => {
-            complain(&ui, &why, hint);
+    let exporter = match export_setting(env) {
+        ExportSetting::Off => None,
+        ExportSetting::Unsupported { why, hint } => {
+            warn(&ui, &why, hint);
             None
         }
-        Wish::Export => exporter(env).or_else(|| {
+        ExportSetting::On => exporter(env).or_else(|| {
             let why = "the endpoint for OpenTelemetry is not understood";
-            complain(
+            warn(
                 &ui,
                 why,
                 "`OTEL_EXPORTER_OTLP_ENDPOINT` is an address such as http://127.0.0.1:4318",
@@ -69,17 +69,17 @@ pub(crate) fn begin(flags: &Flags, host: &Host) -> Option<Traces> {
         }),
     };
     let Some(exporter) = exporter else {
-        log::begin(flags, host);
+        log::init(flags, host);
         return None;
     };
-    let are_lost = Arc::clone(&exporter.are_lost);
+    let has_lost_spans = Arc::clone(&exporter.has_lost_spans);
     let provider = SdkTracerProvider::builder()
         .with_batch_exporter(exporter)
         .with_resource(resource())
         .build();
     let spans = layer(provider.tracer(SERVICE));
-    log::install(tracing_subscriber::registry().with(spans).with(log::lines(flags, host)));
-    Some(Traces { provider, are_lost, parent: parent(env), ui })
+    log::install(tracing_subscriber::registry().with(spans).with(log::layer(flags, host)));
+    Some(Traces { provider, has_lost_spans, parent: parent(env), ui })
 }
 
 impl Traces {
@@ -93,14 +93,14 @@ impl Traces {
         span.set_attribute("process.executable.name", SERVICE);
         span.set_attribute("process.pid", i64::from(std::process::id()));
         span.set_attribute("process.exit.code", i64::from(code));
-        if exit != Exit::Fine {
+        if exit != Exit::Success {
             span.set_attribute("error.type", code.to_string());
             span.set_status(Status::error(""));
         }
         drop(span);
-        let ended = self.provider.shutdown_with_timeout(PATIENCE);
-        if ended.is_err() || self.are_lost.load(Ordering::SeqCst) {
-            let warning = style::odd("warning:");
+        let ended = self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
+        if ended.is_err() || self.has_lost_spans.load(Ordering::SeqCst) {
+            let warning = style::warning("warning:");
             self.ui.notice(&format!("{warning} not all spans have reached the collector"));
             self.ui.hint("see `OTEL_EXPORTER_OTLP_ENDPOINT`, or say `OTEL_TRACES_EXPORTER=none`");
         }
@@ -110,11 +110,11 @@ impl Traces {
 
 /// What the variables want of us.
 #[derive(Debug, PartialEq, Eq)]
-enum Wish {
-    Nothing,
-    Export,
+enum ExportSetting {
+    Off,
+    On,
     /// Something that we cannot do.
-    Impossible {
+    Unsupported {
         why: String,
         hint: &'static str,
     },
@@ -122,7 +122,7 @@ enum Wish {
 
 /// Returns what a variable says about the export of traces, or else about exports of all kinds, with
 /// the name of the variable.
-fn said(env: &Env, what: &str) -> Option<(String, String)> {
+fn otlp_variable(env: &Env, what: &str) -> Option<(String, String)> {
     let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{what}"), format!("OTEL_EXPORTER_OTLP_{what}")];
     names.into_iter().find_map(|name| {
         let value = env.nonempty_variable(&name)?.trim().to_ascii_lowercase();
@@ -131,47 +131,47 @@ fn said(env: &Env, what: &str) -> Option<(String, String)> {
 }
 
 /// Says that a variable has a value that cannot be followed.
-fn impossible(variable: &str, value: &str, hint: &'static str) -> Wish {
-    Wish::Impossible { why: format!("`{variable}` is \"{}\"", clip(value, 40)), hint }
+fn unsupported(variable: &str, value: &str, hint: &'static str) -> ExportSetting {
+    ExportSetting::Unsupported { why: format!("`{variable}` is \"{}\"", clip(value, 40)), hint }
 }
 
-fn wish(env: &Env) -> Wish {
+fn export_setting(env: &Env) -> ExportSetting {
     let switch =
         |name: &str| env.nonempty_variable(name).map(|value| value.trim().to_ascii_lowercase());
     if switch("OTEL_SDK_DISABLED").as_deref() == Some("true") {
-        return Wish::Nothing;
+        return ExportSetting::Off;
     }
     match switch("OTEL_TRACES_EXPORTER").as_deref() {
-        None if said(env, "ENDPOINT").is_none() => return Wish::Nothing,
-        Some("none") => return Wish::Nothing,
+        None if otlp_variable(env, "ENDPOINT").is_none() => return ExportSetting::Off,
+        Some("none") => return ExportSetting::Off,
         None | Some("otlp") => {}
         Some(other) => {
-            return impossible(
+            return unsupported(
                 "OTEL_TRACES_EXPORTER",
                 other,
                 "only `otlp` and `none` are supported",
             );
         }
     }
-    match said(env, "PROTOCOL") {
+    match otlp_variable(env, "PROTOCOL") {
         Some((variable, value)) if value != "http/protobuf" => {
-            impossible(&variable, &value, "only `http/protobuf` is supported")
+            unsupported(&variable, &value, "only `http/protobuf` is supported")
         }
-        _ => Wish::Export,
+        _ => ExportSetting::On,
     }
 }
 
 /// An exporter that remembers whether something went wrong: the end of a provider does not tell.
 #[derive(Debug)]
-struct Watched {
+struct MonitoredExporter {
     exporter: SpanExporter,
-    are_lost: Arc<AtomicBool>,
+    has_lost_spans: Arc<AtomicBool>,
 }
 
-impl opentelemetry_sdk::trace::SpanExporter for Watched {
+impl opentelemetry_sdk::trace::SpanExporter for MonitoredExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let result = self.exporter.export(batch).await;
-        self.are_lost.fetch_or(result.is_err(), Ordering::SeqCst);
+        self.has_lost_spans.fetch_or(result.is_err(), Ordering::SeqCst);
         result
     }
 
@@ -185,9 +185,11 @@ impl opentelemetry_sdk::trace::SpanExporter for Watched {
 }
 
 /// Makes what exports, as the variables say it.
-fn exporter(env: &Env) -> Option<Watched> {
-    let said = said(env, "TIMEOUT").and_then(|(_, milliseconds)| milliseconds.parse().ok());
-    let collector = CollectorClient::new(env, said.map_or(LIMIT, Duration::from_millis)).ok()?;
+fn exporter(env: &Env) -> Option<MonitoredExporter> {
+    let said =
+        otlp_variable(env, "TIMEOUT").and_then(|(_, milliseconds)| milliseconds.parse().ok());
+    let collector =
+        CollectorClient::new(env, said.map_or(REQUEST_TIMEOUT, Duration::from_millis)).ok()?;
     // Whoever waits for the end of a run does not wait for a collector to come back.
     let exporter = SpanExporter::builder()
         .with_http()
@@ -195,7 +197,7 @@ fn exporter(env: &Env) -> Option<Watched> {
         .with_retry_policy(RetryPolicy::disabled())
         .build()
         .ok()?;
-    Some(Watched { exporter, are_lost: Arc::default() })
+    Some(MonitoredExporter { exporter, has_lost_spans: Arc::default() })
 }
 
 /// Says who exports; a name or version that a variable gives counts.
@@ -228,8 +230,8 @@ fn parent(env: &Env) -> Context {
     TraceContextPropagator::new().extract_with_context(&Context::new(), &carried)
 }
 
-fn complain(ui: &Ui, why: &str, hint: &str) {
-    ui.notice(&format!("{} {why}, so no spans are exported", style::odd("warning:")));
+fn warn(ui: &Ui, why: &str, hint: &str) {
+    ui.notice(&format!("{} {why}, so no spans are exported", style::warning("warning:")));
     ui.hint(hint);
 }
 
@@ -242,53 +244,53 @@ mod tests {
 
     const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
 
-    fn surroundings(variables: &[(&str, &str)]) -> Env {
+    fn env_with(variables: &[(&str, &str)]) -> Env {
         let env = Env::new(Platform::HOST, "/");
         variables.iter().fold(env, |env, (name, value)| env.with_variable(*name, *value))
     }
 
     #[track_caller]
-    fn check(variables: &[(&str, &str)], expected: &Wish) {
-        assert_eq!(wish(&surroundings(variables)), *expected, "{variables:?}");
+    fn check(variables: &[(&str, &str)], expected: &ExportSetting) {
+        assert_eq!(export_setting(&env_with(variables)), *expected, "{variables:?}");
     }
 
     #[test]
     fn only_an_endpoint_or_an_exporter_by_name_starts_an_export() {
-        check(&[], &Wish::Nothing);
-        check(&[("OTEL_SERVICE_NAME", "me")], &Wish::Nothing);
-        check(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")], &Wish::Nothing);
-        check(&[ENDPOINT], &Wish::Export);
-        check(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://x/v1/traces")], &Wish::Export);
-        check(&[("OTEL_TRACES_EXPORTER", "otlp")], &Wish::Export);
+        check(&[], &ExportSetting::Off);
+        check(&[("OTEL_SERVICE_NAME", "me")], &ExportSetting::Off);
+        check(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")], &ExportSetting::Off);
+        check(&[ENDPOINT], &ExportSetting::On);
+        check(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://x/v1/traces")], &ExportSetting::On);
+        check(&[("OTEL_TRACES_EXPORTER", "otlp")], &ExportSetting::On);
     }
 
     #[test]
-    fn whoever_says_no_is_heard() {
-        check(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "none")], &Wish::Nothing);
-        check(&[ENDPOINT, ("OTEL_SDK_DISABLED", "TRUE")], &Wish::Nothing);
-        check(&[ENDPOINT, ("OTEL_SDK_DISABLED", "false")], &Wish::Export);
+    fn the_variables_can_switch_the_export_off() {
+        check(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "none")], &ExportSetting::Off);
+        check(&[ENDPOINT, ("OTEL_SDK_DISABLED", "TRUE")], &ExportSetting::Off);
+        check(&[ENDPOINT, ("OTEL_SDK_DISABLED", "false")], &ExportSetting::On);
     }
 
     #[test]
-    fn what_we_do_not_speak_is_said() {
-        let is_impossible = |variables: &[(&str, &str)]| {
-            matches!(wish(&surroundings(variables)), Wish::Impossible { .. })
+    fn unsupported_exporters_and_protocols_are_reported() {
+        let is_unsupported = |variables: &[(&str, &str)]| {
+            matches!(export_setting(&env_with(variables)), ExportSetting::Unsupported { .. })
         };
-        assert!(is_impossible(&[ENDPOINT, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]));
-        assert!(is_impossible(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "zipkin")]));
+        assert!(is_unsupported(&[ENDPOINT, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]));
+        assert!(is_unsupported(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "zipkin")]));
         let both = [
             ENDPOINT,
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
             ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf"),
         ];
-        check(&both, &Wish::Export);
+        check(&both, &ExportSetting::On);
     }
 
     #[test]
     fn the_span_that_started_us_is_the_parent() {
         let told = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
         let trace = |variables: &[(&str, &str)]| {
-            let parent = parent(&surroundings(variables));
+            let parent = parent(&env_with(variables));
             parent.span().span_context().trace_id().to_string()
         };
         assert_eq!(trace(&[("TRACEPARENT", told)]), "0af7651916cd43dd8448eb211c80319c");

@@ -1,35 +1,35 @@
 //! The list of expected failures, which only ever gets shorter.
 //!
 //! One line per entry, `<revision> <scenario>`, and `#` before a remark. An entry that passes is an
-//! error, so that a failure cannot come back unnoticed; `AT_MOST` keeps new ones out.
+//! error, so that a failure cannot come back unnoticed; `MAX_EXPECTED` keeps new ones out.
 
 use std::str::FromStr;
 
 use super::scenarios::Scenario;
 
 /// How many entries there may be. Lower it whenever one goes; it is never raised.
-const AT_MOST: usize = 0;
+const MAX_EXPECTED: usize = 0;
 
 /// The failures that are known.
 #[derive(Debug, Default)]
-pub(super) struct Expected(Vec<String>);
+pub(super) struct ExpectedFailures(Vec<String>);
 
 /// What a scenario's end means, given what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum ScenarioOutcome {
     Passed,
     Failed,
     ExpectedFailure,
     NoLongerFails,
 }
 
-impl Expected {
-    pub(super) fn judge(&self, scenario: &Scenario, passed: bool) -> Meaning {
+impl ExpectedFailures {
+    pub(super) fn classify(&self, scenario: &Scenario, passed: bool) -> ScenarioOutcome {
         match (self.0.contains(&scenario.to_string()), passed) {
-            (false, true) => Meaning::Passed,
-            (false, false) => Meaning::Failed,
-            (true, false) => Meaning::ExpectedFailure,
-            (true, true) => Meaning::NoLongerFails,
+            (false, true) => ScenarioOutcome::Passed,
+            (false, false) => ScenarioOutcome::Failed,
+            (true, false) => ScenarioOutcome::ExpectedFailure,
+            (true, true) => ScenarioOutcome::NoLongerFails,
         }
     }
 
@@ -51,11 +51,11 @@ impl Expected {
     }
 }
 
-impl FromStr for Expected {
+impl FromStr for ExpectedFailures {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::read(text, AT_MOST)
+        Self::read(text, MAX_EXPECTED)
     }
 }
 
@@ -68,25 +68,25 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_forgiven_only_if_it_is_listed() {
-        let expected = Expected::read("# why\n2025-11-25 sse-retry # slow\n\n", 1).unwrap();
+    fn a_failure_is_expected_only_if_it_is_listed() {
+        let expected = ExpectedFailures::read("# why\n2025-11-25 sse-retry # slow\n\n", 1).unwrap();
         let (listed, other) = (scenario("sse-retry"), scenario("initialize"));
-        assert_eq!(expected.judge(&listed, false), Meaning::ExpectedFailure);
-        assert_eq!(expected.judge(&listed, true), Meaning::NoLongerFails);
-        assert_eq!(expected.judge(&other, false), Meaning::Failed);
-        assert_eq!(expected.judge(&other, true), Meaning::Passed);
+        assert_eq!(expected.classify(&listed, false), ScenarioOutcome::ExpectedFailure);
+        assert_eq!(expected.classify(&listed, true), ScenarioOutcome::NoLongerFails);
+        assert_eq!(expected.classify(&other, false), ScenarioOutcome::Failed);
+        assert_eq!(expected.classify(&other, true), ScenarioOutcome::Passed);
     }
 
     #[test]
     fn an_entry_without_a_scenario_is_found() {
-        let expected = Expected::read("2025-11-25 gone\n2025-11-25 sse-retry", 2).unwrap();
+        let expected = ExpectedFailures::read("2025-11-25 gone\n2025-11-25 sse-retry", 2).unwrap();
         assert_eq!(expected.unknown(&[scenario("sse-retry")]), ["2025-11-25 gone"]);
     }
 
     #[test]
-    fn the_list_does_not_grow() {
+    fn a_longer_list_is_refused() {
         assert_eq!(
-            Expected::read("2025-11-25 a\n2025-11-25 b", 1).unwrap_err(),
+            ExpectedFailures::read("2025-11-25 a\n2025-11-25 b", 1).unwrap_err(),
             "more entries than before (2, not 1)"
         );
     }

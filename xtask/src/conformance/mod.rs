@@ -14,39 +14,41 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use self::expected::{Expected, Meaning};
-use self::run::{Suite, Verdict};
+use self::expected::{ExpectedFailures, ScenarioOutcome};
+use self::run::{ScenarioVerdict, Suite};
 use self::scenarios::Scenario;
-use crate::Outcome;
+use crate::TaskOutcome;
 use crate::cargo::Cargo;
 use crate::program::indent;
-use crate::tools::{self, Set, Tools};
+use crate::tools::{self, PackageSet, Tools};
 
-const SUITE: Set =
-    Set { folder: "conformance", packages: &["@modelcontextprotocol/conformance@0.2.0-alpha.12"] };
+const SUITE: PackageSet = PackageSet {
+    folder: "conformance",
+    packages: &["@modelcontextprotocol/conformance@0.2.0-alpha.12"],
+};
 
 const EXPECTED: &str = "crates/testkit/conformance/expected-failures.txt";
 
 /// Runs all scenarios, or those whose name contains one of `only`.
-pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> Outcome {
+pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> TaskOutcome {
     if let Some(why) = tools::missing_node() {
-        return tools::left_out("the conformance suite", &why, cargo.missing_tools);
+        return tools::report_skipped("the conformance suite", &why, cargo.missing_tools);
     }
     match check(cargo, only) {
         Ok(outcome) => outcome,
         Err(why) => {
             eprintln!("error: {why}");
-            Outcome::Failed
+            TaskOutcome::Failed
         }
     }
 }
 
-fn check(cargo: &Cargo, only: &[&str]) -> Result<Outcome, String> {
+fn check(cargo: &Cargo, only: &[&str]) -> Result<TaskOutcome, String> {
     let started = Instant::now();
     let file = cargo.root().join(EXPECTED);
     let text =
         fs::read_to_string(&file).map_err(|why| format!("could not read {EXPECTED}: {why}"))?;
-    let expected: Expected = text.parse().map_err(|why| format!("{EXPECTED}: {why}"))?;
+    let expected: ExpectedFailures = text.parse().map_err(|why| format!("{EXPECTED}: {why}"))?;
     let tools = Tools::open(cargo)?;
     let suite = Suite {
         node: tools::node(&tools)?,
@@ -76,13 +78,17 @@ fn check(cargo: &Cargo, only: &[&str]) -> Result<Outcome, String> {
     println!("not run: the {} scenarios that need OAuth, `auth/…`", listed.need_oauth.len());
     println!("{} in {:.1} s", counts.describe(), started.elapsed().as_secs_f64());
     let is_well = counts.failed == 0 && counts.stale == 0 && unknown.is_empty();
-    Ok(if is_well { Outcome::Passed } else { Outcome::Failed })
+    Ok(if is_well { TaskOutcome::Passed } else { TaskOutcome::Failed })
 }
 
 /// Runs the scenarios, as many at a time as there are cores, and hands over each verdict.
 ///
 /// Every scenario has a server on a port of its own, so they do not meet.
-fn for_each(suite: &Suite, scenarios: &[Scenario], mut judge: impl FnMut(&Scenario, Verdict)) {
+fn for_each(
+    suite: &Suite,
+    scenarios: &[Scenario],
+    mut classify: impl FnMut(&Scenario, ScenarioVerdict),
+) {
     let workers = thread::available_parallelism().map_or(2, NonZero::get).min(scenarios.len());
     let next = AtomicUsize::new(0);
     let (sender, verdicts) = mpsc::channel();
@@ -99,28 +105,32 @@ fn for_each(suite: &Suite, scenarios: &[Scenario], mut judge: impl FnMut(&Scenar
         }
         drop(sender);
         for (scenario, verdict) in verdicts {
-            judge(scenario, verdict);
+            classify(scenario, verdict);
         }
     });
 }
 
 /// Prints one line per scenario, and the reason below a failure.
-fn report(scenario: &Scenario, verdict: Verdict, expected: &Expected) -> Meaning {
-    let meaning = expected.judge(scenario, verdict.failure.is_none());
-    let word = match meaning {
-        Meaning::Passed => "ok",
-        Meaning::Failed | Meaning::NoLongerFails => "FAILED",
-        Meaning::ExpectedFailure => "expected failure",
+fn report(
+    scenario: &Scenario,
+    verdict: ScenarioVerdict,
+    expected: &ExpectedFailures,
+) -> ScenarioOutcome {
+    let outcome = expected.classify(scenario, verdict.failure.is_none());
+    let word = match outcome {
+        ScenarioOutcome::Passed => "ok",
+        ScenarioOutcome::Failed | ScenarioOutcome::NoLongerFails => "FAILED",
+        ScenarioOutcome::ExpectedFailure => "expected failure",
     };
     println!("{word:<7} {:>5.1} s  {scenario}", verdict.took.as_secs_f64());
-    match (meaning, verdict.failure) {
-        (Meaning::Failed, Some(why)) => print!("{}", indent(&why)),
-        (Meaning::NoLongerFails, _) => {
+    match (outcome, verdict.failure) {
+        (ScenarioOutcome::Failed, Some(why)) => print!("{}", indent(&why)),
+        (ScenarioOutcome::NoLongerFails, _) => {
             print!("{}", indent(&format!("it passes now: remove `{scenario}` from {EXPECTED}")));
         }
         _ => {}
     }
-    meaning
+    outcome
 }
 
 #[derive(Default)]
@@ -132,12 +142,12 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, meaning: Meaning) {
-        *match meaning {
-            Meaning::Passed => &mut self.passed,
-            Meaning::Failed => &mut self.failed,
-            Meaning::ExpectedFailure => &mut self.expected,
-            Meaning::NoLongerFails => &mut self.stale,
+    fn add(&mut self, outcome: ScenarioOutcome) {
+        *match outcome {
+            ScenarioOutcome::Passed => &mut self.passed,
+            ScenarioOutcome::Failed => &mut self.failed,
+            ScenarioOutcome::ExpectedFailure => &mut self.expected,
+            ScenarioOutcome::NoLongerFails => &mut self.stale,
         } += 1;
     }
 

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::scenarios::{Listed, REVISIONS, Scenario};
-use crate::program::{Finished, Program};
+use super::scenarios::{REVISIONS, Scenario, ScenarioList};
+use crate::program::{FinishedProgram, Program};
 
 /// How long the suite waits for our client, in its own words.
 const CLIENT_MILLISECONDS: &str = "30000";
@@ -30,7 +30,7 @@ pub(super) struct Suite {
 }
 
 /// How a scenario ended.
-pub(super) struct Verdict {
+pub(super) struct ScenarioVerdict {
     /// The checks that failed, and what the client said.
     pub(super) failure: Option<String>,
     pub(super) took: Duration,
@@ -38,8 +38,8 @@ pub(super) struct Verdict {
 
 impl Suite {
     /// Asks the suite what there is.
-    pub(super) fn scenarios(&self) -> Result<Listed, String> {
-        let mut listed = Listed::default();
+    pub(super) fn scenarios(&self) -> Result<ScenarioList, String> {
+        let mut listed = ScenarioList::default();
         for revision in REVISIONS {
             let before = listed.scenarios.len();
             let text = self.program(&["list", "--requirements", revision]).succeed()?.stdout;
@@ -53,7 +53,7 @@ impl Suite {
     }
 
     /// Runs one scenario to its end.
-    pub(super) fn run(&self, scenario: &Scenario) -> Verdict {
+    pub(super) fn run(&self, scenario: &Scenario) -> ScenarioVerdict {
         let started = Instant::now();
         let results = self.results.join(&scenario.revision);
         let finished = self
@@ -70,7 +70,7 @@ impl Suite {
             }),
             Err(why) => Some(why),
         };
-        Verdict { failure, took: started.elapsed() }
+        ScenarioVerdict { failure, took: started.elapsed() }
     }
 
     fn program(&self, arguments: &[&str]) -> Program {
@@ -89,7 +89,7 @@ fn shell_command(client: &Path) -> String {
 }
 
 /// Returns what went wrong, if anything did.
-fn failure(finished: &Finished) -> Option<String> {
+fn failure(finished: &FinishedProgram) -> Option<String> {
     let verdict = finished.stderr.split("Test Results:").nth(1);
     match verdict {
         Some(_) if finished.success && finished.stderr.contains("Passed: 0/") => {
@@ -98,7 +98,7 @@ fn failure(finished: &Finished) -> Option<String> {
         Some(_) if finished.success => None,
         Some(checks) => Some(without_blank_lines(checks)),
         None => {
-            let Finished { status, stdout, stderr, .. } = finished;
+            let FinishedProgram { status, stdout, stderr, .. } = finished;
             Some(format!("the suite itself failed ({status})\n{stdout}{stderr}"))
         }
     }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn check(success: bool, stderr: &str, expected: Option<&str>) {
-        let finished = Finished {
+        let finished = FinishedProgram {
             success,
             status: "exit status: 1".into(),
             stdout: String::new(),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scenario_without_a_check_has_shown_nothing() {
+    fn a_scenario_without_checks_fails() {
         check(
             true,
             "Test Results:\nPassed: 0/0, 0 failed, 0 warnings\n",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_that_breaks_down_is_not_a_pass() {
+    fn a_crash_of_the_suite_is_a_failure() {
         check(
             true,
             "SKIPPED: not applicable\n",

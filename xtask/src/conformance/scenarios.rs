@@ -19,7 +19,7 @@ pub(super) struct Scenario {
 
 /// What to run, and how much is left for a client that can sign in.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ScenarioList {
     pub(super) scenarios: Vec<Scenario>,
     pub(super) need_oauth: Vec<Scenario>,
 }
@@ -36,7 +36,7 @@ impl fmt::Display for Scenario {
     }
 }
 
-impl Listed {
+impl ScenarioList {
     /// Adds the client's scenarios of `list --requirements <revision>`, scored or not.
     pub(super) fn add_requirements(&mut self, revision: &str, text: &str) {
         let mut of_client = false;
@@ -78,13 +78,13 @@ impl Listed {
 mod tests {
     use super::*;
 
-    fn names(listed: &Listed) -> Vec<String> {
+    fn names(listed: &ScenarioList) -> Vec<String> {
         listed.scenarios.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn the_clients_scenarios_are_listed_whether_scored_or_not() {
-        let mut listed = Listed::default();
+        let mut listed = ScenarioList::default();
         listed.add_requirements(
             "2025-11-25",
             "\
@@ -119,7 +119,7 @@ Run and reported, but never scored:
 
     #[test]
     fn extensions_are_run_at_the_newest_revision() {
-        let mut listed = Listed::default();
+        let mut listed = ScenarioList::default();
         listed.add_extensions(
             "\
 Client scenarios (test against a client):

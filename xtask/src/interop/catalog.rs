@@ -6,24 +6,24 @@ use std::path::PathBuf;
 
 /// Servers that need the same things from the machine.
 #[derive(Clone, Copy)]
-pub(super) struct Group(&'static str);
+pub(super) struct ServerGroup(&'static str);
 
-pub(super) const NODE: Group = Group(include_str!("node.json"));
-pub(super) const PYTHON: Group = Group(include_str!("python.json"));
-pub(super) const GIT: Group = Group(include_str!("git.json"));
+pub(super) const NODE: ServerGroup = ServerGroup(include_str!("node.json"));
+pub(super) const PYTHON: ServerGroup = ServerGroup(include_str!("python.json"));
+pub(super) const GIT: ServerGroup = ServerGroup(include_str!("git.json"));
 
 /// What each name in a description stands for.
-pub(super) type Places = Vec<(&'static str, PathBuf)>;
+pub(super) type InstalledPaths = Vec<(&'static str, PathBuf)>;
 
-impl Group {
+impl ServerGroup {
     /// Returns the names of its servers.
     pub(super) fn names(self) -> Vec<&'static str> {
         let after = self.0.split("\n      \"name\": \"").skip(1);
         after.filter_map(|rest| rest.split('"').next()).collect()
     }
 
-    pub(super) fn needs(self, place: &str) -> bool {
-        self.0.contains(&format!("${{{place}}}"))
+    pub(super) fn needs(self, placeholder: &str) -> bool {
+        self.0.contains(&format!("${{{placeholder}}}"))
     }
 
     /// Returns the servers without the braces around them.
@@ -35,10 +35,10 @@ impl Group {
 }
 
 /// Writes one file that describes all servers of the groups.
-pub(super) fn render(groups: &[Group], places: &Places) -> String {
+pub(super) fn render(groups: &[ServerGroup], paths: &InstalledPaths) -> String {
     let servers: Vec<&str> = groups.iter().map(|group| group.servers()).collect();
     let mut text = format!("{{\n  \"servers\": [{}\n  ]\n}}\n", servers.join(","));
-    for (name, path) in places {
+    for (name, path) in paths {
         let path = path.display().to_string().replace('\\', r"\\").replace('"', r#"\""#);
         text = text.replace(&format!("${{{name}}}"), &path);
     }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_server_is_known_by_its_name() {
+    fn the_names_of_all_servers_are_found() {
         assert_eq!(NODE.names()[..2], ["everything-stdio", "everything-stdio-capable"]);
         assert_eq!(NODE.names().len(), 14);
         assert_eq!(PYTHON.names().len(), 8);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_tried_in_each_transport_with_each_set_of_capabilities() {
+    fn the_everything_server_is_listed_for_each_transport_and_capability_set() {
         let names = NODE.names();
         for transport in ["stdio", "http", "sse"] {
             for capabilities in ["", "-capable", "-tasks"] {
@@ -69,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_put_in_as_json() {
-        let group = Group(
+    fn paths_are_escaped_for_json() {
+        let group = ServerGroup(
             "{\n  \"servers\": [\n    {\n      \"name\": \"a\",\n      \"args\": [\"${x}/b\", \"[${y}]\"]\n    }\n  ]\n}\n",
         );
-        let places = vec![("x", PathBuf::from(r"C:\tools")), ("y", PathBuf::from(r#"say "hi""#))];
+        let paths = vec![("x", PathBuf::from(r"C:\tools")), ("y", PathBuf::from(r#"say "hi""#))];
         assert_eq!(
-            render(&[group, group], &places),
+            render(&[group, group], &paths),
             r#"{
   "servers": [
     {
@@ -93,9 +93,9 @@ mod tests {
     }
 
     #[test]
-    fn every_place_in_a_description_is_one_that_is_installed() {
-        let places = ["node", "npm", "python", "python-legacy", "scratch"];
-        let places = places.iter().map(|name| (*name, PathBuf::from("there"))).collect();
-        assert!(!render(&[NODE, PYTHON, GIT], &places).contains("${"));
+    fn every_placeholder_has_a_path() {
+        let paths = ["node", "npm", "python", "python-legacy", "scratch"];
+        let paths = paths.iter().map(|name| (*name, PathBuf::from("there"))).collect();
+        assert!(!render(&[NODE, PYTHON, GIT], &paths).contains("${"));
     }
 }

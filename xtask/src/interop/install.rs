@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::catalog::{Group, Places};
+use super::catalog::{InstalledPaths, ServerGroup};
 use super::write;
 use crate::program::Program;
-use crate::tools::{self, Set, Tools};
+use crate::tools::{self, PackageSet, Tools};
 
-const NPM_SERVERS: Set = Set {
+const NPM_SERVERS: PackageSet = PackageSet {
     folder: "npm-servers",
     packages: &[
         "@modelcontextprotocol/server-everything@2026.8.31",
@@ -25,7 +25,7 @@ const NPM_SERVERS: Set = Set {
     ],
 };
 
-const PYTHON_SERVERS: Set = Set {
+const PYTHON_SERVERS: PackageSet = PackageSet {
     folder: "python-servers",
     packages: &[
         "fastmcp==4.1.2",
@@ -37,47 +37,47 @@ const PYTHON_SERVERS: Set = Set {
 };
 
 /// Servers on the library's older line, which the ones above cannot share an environment with.
-const LEGACY_PYTHON_SERVERS: Set = Set {
+const LEGACY_PYTHON_SERVERS: PackageSet = PackageSet {
     folder: "python-servers-legacy",
     packages: &["mcp==1.30.0", "mcp-server-sqlite==2025.4.25"],
 };
 
-const GIT: Duration = Duration::from_secs(30);
+const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Says why a repository cannot be made on this machine, if it cannot.
 pub(super) fn missing_git() -> Option<String> {
-    match Program::new("git", GIT).args(["--version"]).capture() {
+    match Program::new("git", GIT_TIMEOUT).args(["--version"]).capture() {
         Ok(finished) if finished.success => None,
         _ => Some("git is not installed".to_owned()),
     }
 }
 
 /// Installs what the groups need, all at once, and says where it is.
-pub(super) fn servers(tools: &Tools, groups: &[Group]) -> Result<Places, String> {
+pub(super) fn servers(tools: &Tools, groups: &[ServerGroup]) -> Result<InstalledPaths, String> {
     type Install = fn(&Tools) -> Result<PathBuf, String>;
     let installs: [(&'static str, Install); 5] = [
         ("node", tools::node),
         ("npm", |tools| tools::install_npm(tools, &NPM_SERVERS)),
         ("python", |tools| tools::install_python(tools, &PYTHON_SERVERS)),
         ("python-legacy", |tools| tools::install_python(tools, &LEGACY_PYTHON_SERVERS)),
-        ("scratch", lay_out),
+        ("scratch", create_scratch_files),
     ];
     thread::scope(|scope| {
         let running: Vec<_> = installs
             .into_iter()
-            .filter(|(place, _)| groups.iter().any(|group| group.needs(place)))
-            .map(|(place, install)| (place, scope.spawn(move || install(tools))))
+            .filter(|(placeholder, _)| groups.iter().any(|group| group.needs(placeholder)))
+            .map(|(placeholder, install)| (placeholder, scope.spawn(move || install(tools))))
             .collect();
-        let finished = running.into_iter().map(|(place, thread)| {
-            let path = thread.join().unwrap_or_else(|_| Err(format!("{place}: a panic")))?;
-            Ok((place, path))
+        let finished = running.into_iter().map(|(placeholder, thread)| {
+            let path = thread.join().unwrap_or_else(|_| Err(format!("{placeholder}: a panic")))?;
+            Ok((placeholder, path))
         });
         finished.collect()
     })
 }
 
 /// Makes the files that the servers read and write.
-fn lay_out(tools: &Tools) -> Result<PathBuf, String> {
+fn create_scratch_files(tools: &Tools) -> Result<PathBuf, String> {
     let folder = tools.empty_folder("scratch")?;
     for name in ["files", "repository"] {
         let folder = folder.join(name);
@@ -99,7 +99,7 @@ fn make_repository(folder: &Path) -> Result<(), String> {
     let git = || {
         // A person's own settings, hooks and templates stay out of it.
         let nowhere = folder.join("no-such-file");
-        Program::new("git", GIT)
+        Program::new("git", GIT_TIMEOUT)
             .folder(folder)
             .env("GIT_CONFIG_GLOBAL", nowhere)
             .env("GIT_CONFIG_NOSYSTEM", "1")

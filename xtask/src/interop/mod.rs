@@ -12,8 +12,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use self::catalog::{GIT, Group, NODE, PYTHON};
-use crate::Outcome;
+use self::catalog::{GIT, NODE, PYTHON, ServerGroup};
+use crate::TaskOutcome;
 use crate::cargo::Cargo;
 use crate::program::Program;
 use crate::tools::{self, Tools};
@@ -22,19 +22,21 @@ use crate::tools::{self, Tools};
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Tries all servers, or those whose name starts with one of `only`.
-pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> Outcome {
+pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> TaskOutcome {
     let node = tools::missing_node();
     let python = tools::missing_python();
     let git = python.clone().or_else(install::missing_git);
     let mut groups = Vec::new();
-    let mut outcome = Outcome::Passed;
+    let mut outcome = TaskOutcome::Passed;
     for (group, missing) in [(NODE, node), (PYTHON, python), (GIT, git)] {
         match missing {
             None => groups.push(group),
             Some(why) => {
                 let servers = format!("the servers {}", group.names().join(", "));
-                if let Outcome::Failed = tools::left_out(&servers, &why, cargo.missing_tools) {
-                    outcome = Outcome::Failed;
+                if let TaskOutcome::Failed =
+                    tools::report_skipped(&servers, &why, cargo.missing_tools)
+                {
+                    outcome = TaskOutcome::Failed;
                 }
             }
         }
@@ -46,25 +48,25 @@ pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> Outcome {
         Ok(()) => outcome,
         Err(why) => {
             eprintln!("error: {why}");
-            Outcome::Failed
+            TaskOutcome::Failed
         }
     }
 }
 
-fn check(cargo: &Cargo, groups: &[Group], only: &[&str]) -> Result<(), String> {
+fn check(cargo: &Cargo, groups: &[ServerGroup], only: &[&str]) -> Result<(), String> {
     if let Some(name) = only.iter().find(|name| !is_known(groups, name)) {
         return Err(format!("no server that can run here is called `{name}`"));
     }
     let tools = Tools::open(cargo)?;
-    let places = install::servers(&tools, groups)?;
+    let paths = install::servers(&tools, groups)?;
     let file = tools.folder().join("interop.json");
-    write(&file, &catalog::render(groups, &places))?;
+    write(&file, &catalog::render(groups, &paths))?;
     let driver = cargo.build("wharf-testkit", "wharf-interop")?;
     let arguments = only.iter().map(PathBuf::from);
     Program::new(driver, LIMIT).args([file]).args(arguments).folder(cargo.root()).show()
 }
 
-fn is_known(groups: &[Group], start: &str) -> bool {
+fn is_known(groups: &[ServerGroup], start: &str) -> bool {
     groups.iter().any(|group| group.names().iter().any(|name| name.starts_with(start)))
 }
 

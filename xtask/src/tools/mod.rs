@@ -1,21 +1,21 @@
 //! What the checks need beyond Rust, installed into the ignored folder `.tools`.
 //!
-//! Every version is pinned here or beside its user. `set` installs one set of packages and knows
+//! Every version is pinned here or beside its user. `package_set` installs one set of packages and knows
 //! when that is done, `node` and `python` say how, and whether the machine can.
 
 mod node;
+mod package_set;
 mod python;
-mod set;
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::node::{install as install_npm, missing as missing_node, program as node};
+pub(crate) use self::package_set::PackageSet;
 pub(crate) use self::python::{install as install_python, missing as missing_python};
-pub(crate) use self::set::Set;
 
-use crate::Outcome;
+use crate::TaskOutcome;
 use crate::cargo::{Cargo, MissingTools};
 
 /// The folder `.tools`, held by one run at a time.
@@ -44,7 +44,7 @@ impl Tools {
     /// Returns an empty folder for what a run leaves behind.
     pub(crate) fn empty_folder(&self, name: &str) -> Result<PathBuf, String> {
         let folder = self.folder.join(name);
-        set::clear(&folder)?;
+        package_set::clear(&folder)?;
         Ok(folder)
     }
 }
@@ -58,15 +58,15 @@ fn lock(file: &File) -> io::Result<()> {
 }
 
 /// Says by name what this machine cannot run; on CI that is a failure.
-pub(crate) fn left_out(what: &str, why: &str, missing: MissingTools) -> Outcome {
+pub(crate) fn report_skipped(what: &str, why: &str, missing: MissingTools) -> TaskOutcome {
     match missing {
         MissingTools::Skip => {
             println!("skipped: {what}: {why}");
-            Outcome::Passed
+            TaskOutcome::Passed
         }
         MissingTools::Fail => {
             eprintln!("error: {what} cannot run: {why}");
-            Outcome::Failed
+            TaskOutcome::Failed
         }
     }
 }

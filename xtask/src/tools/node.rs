@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::program::Program;
-use crate::tools::{Set, Tools};
+use crate::tools::{PackageSet, Tools};
 
-const NODE: Set = Set { folder: "node", packages: &["node@22.23.3"] };
+const NODE: PackageSet = PackageSet { folder: "node", packages: &["node@22.23.3"] };
 
 /// On Windows npm is a script, which is not found without its extension.
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 /// A download of some hundred megabytes over a slow line.
-const INSTALL: Duration = Duration::from_secs(600);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
-const ANSWER: Duration = Duration::from_secs(30);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Says why npm packages cannot be used on this machine, if they cannot.
 pub(crate) fn missing() -> Option<String> {
-    match Program::new(NPM, ANSWER).args(["--version"]).capture() {
+    match Program::new(NPM, VERSION_TIMEOUT).args(["--version"]).capture() {
         Ok(finished) if finished.success => None,
         _ => Some("npm is not installed; it comes with Node".to_owned()),
     }
@@ -29,7 +29,8 @@ pub(crate) fn missing() -> Option<String> {
 pub(crate) fn program(tools: &Tools) -> Result<PathBuf, String> {
     let folder = NODE.ensure(tools, "npm", |folder| {
         npm_install(folder, NODE.packages)?;
-        let answer = Program::new(executable(folder), ANSWER).args(["--version"]).succeed()?;
+        let answer =
+            Program::new(executable(folder), VERSION_TIMEOUT).args(["--version"]).succeed()?;
         let version = answer.stdout.trim();
         let is_ours = NODE.packages[0].strip_prefix("node@") == version.strip_prefix('v');
         if is_ours { Ok(()) } else { Err(format!("it says that it is {version}")) }
@@ -38,7 +39,7 @@ pub(crate) fn program(tools: &Tools) -> Result<PathBuf, String> {
 }
 
 /// Installs npm packages and returns their `node_modules`.
-pub(crate) fn install(tools: &Tools, set: &Set) -> Result<PathBuf, String> {
+pub(crate) fn install(tools: &Tools, set: &PackageSet) -> Result<PathBuf, String> {
     let folder = set.ensure(tools, "npm", |folder| npm_install(folder, set.packages))?;
     Ok(folder.join("node_modules"))
 }
@@ -49,7 +50,7 @@ fn executable(folder: &Path) -> PathBuf {
 }
 
 fn npm_install(folder: &Path, packages: &[&str]) -> Result<(), String> {
-    Program::new(NPM, INSTALL)
+    Program::new(NPM, INSTALL_TIMEOUT)
         .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--save-exact"])
         .args(["--loglevel=error", "--prefix"])
         .args([folder])

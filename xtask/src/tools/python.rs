@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::program::Program;
-use crate::tools::set::clear;
-use crate::tools::{Set, Tools};
+use crate::tools::package_set::clear;
+use crate::tools::{PackageSet, Tools};
 
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
@@ -17,12 +17,13 @@ const OLDEST: (u32, u32) = (3, 10);
 
 const VIRTUALENV: &str = "virtualenv==21.15.6";
 
-const INSTALL: Duration = Duration::from_secs(600);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
-const ANSWER: Duration = Duration::from_secs(30);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Prints the version, then what else makes an environment belong to this Python.
-const ASK: &str = "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
+const IDENTITY_SCRIPT: &str =
+    "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
 
 /// Says why Python servers cannot be used on this machine, if they cannot.
 pub(crate) fn missing() -> Option<String> {
@@ -37,9 +38,9 @@ pub(crate) fn missing() -> Option<String> {
 }
 
 /// Installs Python packages and returns the environment's own Python.
-pub(crate) fn install(tools: &Tools, set: &Set) -> Result<PathBuf, String> {
-    let made_by = identity().unwrap_or_default();
-    let folder = set.ensure(tools, made_by.trim(), |folder| {
+pub(crate) fn install(tools: &Tools, set: &PackageSet) -> Result<PathBuf, String> {
+    let installer = identity().unwrap_or_default();
+    let folder = set.ensure(tools, installer.trim(), |folder| {
         let environment = folder.join("environment");
         create_environment(folder, &environment)?;
         pip(&executable(&environment)).args(set.packages).succeed().map(|_| ())
@@ -48,7 +49,8 @@ pub(crate) fn install(tools: &Tools, set: &Set) -> Result<PathBuf, String> {
 }
 
 fn identity() -> Option<String> {
-    let answer = Program::new(PYTHON, ANSWER).args(["-c", ASK]).capture().ok()?;
+    let answer =
+        Program::new(PYTHON, VERSION_TIMEOUT).args(["-c", IDENTITY_SCRIPT]).capture().ok()?;
     answer.success.then_some(answer.stdout)
 }
 
@@ -67,7 +69,8 @@ fn executable(environment: &Path) -> PathBuf {
 }
 
 fn create_environment(folder: &Path, environment: &Path) -> Result<(), String> {
-    let venv = Program::new(PYTHON, INSTALL).args(["-m", "venv"]).args([environment]).succeed();
+    let venv =
+        Program::new(PYTHON, INSTALL_TIMEOUT).args(["-m", "venv"]).args([environment]).succeed();
     let Err(venv) = venv else { return Ok(()) };
     clear(environment)?;
     let packages = folder.join("virtualenv");
@@ -77,7 +80,7 @@ fn create_environment(folder: &Path, environment: &Path) -> Result<(), String> {
         .args([VIRTUALENV])
         .succeed()
         .and_then(|_| {
-            Program::new(PYTHON, INSTALL)
+            Program::new(PYTHON, INSTALL_TIMEOUT)
                 .args(["-m", "virtualenv"])
                 .args([environment])
                 .env("PYTHONPATH", &packages)
@@ -88,7 +91,7 @@ fn create_environment(folder: &Path, environment: &Path) -> Result<(), String> {
 }
 
 fn pip(python: &Path) -> Program {
-    Program::new(python, INSTALL).args([
+    Program::new(python, INSTALL_TIMEOUT).args([
         "-m",
         "pip",
         "install",
@@ -103,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_python_is_told_from_a_recent_one() {
+    fn an_old_python_is_not_recent() {
         assert!(!is_recent("2.7.18") && !is_recent("3.9.21") && !is_recent(""));
         assert!(is_recent("3.10.0") && is_recent("3.14.1") && is_recent("4.0.0"));
     }

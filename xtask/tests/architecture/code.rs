@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_blanked() {
+    fn string_literals_are_blanked() {
         check(r#"a("b \" c", d)"#, "a( , d)");
         check("a(r#\"b \" c\"#, br\"\\\", c)", "a( , , c)");
         check("a(b\"x\", \"\u{2022}\", r#type)", "a(b , , r#type)");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_whole() {
+    fn only_whole_words_are_found() {
         assert_eq!(find_words("unsafe unsafe_code an_unsafe", "unsafe"), [0]);
         assert_eq!(find_words("println! eprintln!", "println!"), [0]);
     }

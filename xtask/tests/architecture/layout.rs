@@ -1,13 +1,13 @@
 //! Rules about files: how they open, how long they are, what they are called.
 
 use crate::rule::{Rule, Violation};
-use crate::tree::{File, Tree};
+use crate::tree::{SourceFile, Tree};
 
 /// The most lines a source file may have.
 const MOST_LINES: usize = 600;
 
 /// Names that say nothing about what is inside.
-const EMPTY_NAMES: [&str; 5] = ["utils", "util", "helpers", "helper", "common"];
+const MEANINGLESS_NAMES: [&str; 5] = ["utils", "util", "helpers", "helper", "common"];
 
 pub(crate) const HEADERS: Rule = Rule {
     says: "every source file opens with `//!`: what it owns and the rule it keeps",
@@ -39,17 +39,17 @@ pub(crate) const NAMES: Rule = Rule {
 };
 
 fn badly_named(tree: &Tree) -> Vec<Violation> {
-    let name = |file: &File| {
+    let name = |file: &SourceFile| {
         let path = file.path.strip_suffix("/mod.rs").unwrap_or(&file.path).to_owned();
         path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned()
     };
     tree.rust()
-        .filter(|file| EMPTY_NAMES.contains(&name(file).as_str()))
+        .filter(|file| MEANINGLESS_NAMES.contains(&name(file).as_str()))
         .map(|file| violation(file, 1, &format!("`{}` says nothing", name(file))))
         .collect()
 }
 
-fn violation(file: &File, line: usize, what: &str) -> Violation {
+fn violation(file: &SourceFile, line: usize, what: &str) -> Violation {
     Violation { path: file.path.clone(), line, what: what.to_owned() }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_is_found() {
+    fn a_meaningless_name_is_found() {
         NAMES.check(
             &[
                 ("crates/a/src/utils.rs", ""),

@@ -60,7 +60,7 @@ pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
             .iter()
             .filter(|manifest| manifest.package == "wharf-config")
             .flat_map(|manifest| manifest.dependencies.iter().map(move |used| (manifest, used)))
-            .filter(|(_, used)| used.kind != Kind::Dev && !is_plain(&used.package))
+            .filter(|(_, used)| used.kind != DependencyKind::Dev && !is_plain(&used.package))
             .map(|(manifest, used)| manifest.violation(used, "is not plain"))
             .collect()
     },
@@ -76,7 +76,7 @@ fn wrong_direction(tree: &Tree) -> Vec<Violation> {
         };
         for used in &manifest.dependencies {
             let is_ours = MAY_USE.iter().any(|(name, _)| *name == used.package);
-            let is_for_tests = used.package == TESTKIT && used.kind == Kind::Dev;
+            let is_for_tests = used.package == TESTKIT && used.kind == DependencyKind::Dev;
             if is_ours && !is_for_tests && !allowed.contains(&used.package.as_str()) {
                 let what = format!("may not be used by `{}`", manifest.package);
                 found.push(manifest.violation(used, &what));
@@ -97,12 +97,12 @@ struct Manifest {
 struct Dependency {
     /// The package's own name, whatever it is called here.
     package: String,
-    kind: Kind,
+    kind: DependencyKind,
     line: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum DependencyKind {
     Normal,
     Dev,
     Build,
@@ -140,7 +140,7 @@ fn manifests(tree: &Tree) -> Vec<Manifest> {
         package: package_name(text),
         dependencies: dependencies(text)
             .into_iter()
-            .filter(|(_, used)| used.kind != Kind::Workspace)
+            .filter(|(_, used)| used.kind != DependencyKind::Workspace)
             .map(|(alias, used)| original(alias, used))
             .collect(),
     };
@@ -157,11 +157,11 @@ fn package_name(text: &str) -> String {
 /// Reads every dependency table, as the name used there and the dependency.
 fn dependencies(text: &str) -> Vec<(String, Dependency)> {
     let mut found: Vec<(String, Dependency)> = Vec::new();
-    let mut table = Table::Other;
+    let mut table = ManifestTable::Other;
     for (line, content) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
         if let Some(header) = content.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
-            table = Table::of(header);
-            if let Table::One(kind, name) = &table {
+            table = ManifestTable::of(header);
+            if let ManifestTable::One(kind, name) = &table {
                 let used = Dependency { package: name.clone(), kind: *kind, line };
                 found.push((name.clone(), used));
             }
@@ -170,12 +170,12 @@ fn dependencies(text: &str) -> Vec<(String, Dependency)> {
         let Some((key, value)) = content.split_once('=') else { continue };
         let key = key.trim().split('.').next().unwrap_or_default().trim_matches('"');
         match &table {
-            Table::Many(kind) if key.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
+            ManifestTable::Many(kind) if key.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
                 let rename = value.split_once("package = ").and_then(|(_, rest)| quoted(rest));
                 let package = rename.unwrap_or(key).to_owned();
                 found.push((key.to_owned(), Dependency { package, kind: *kind, line }));
             }
-            Table::One(..) if key == "package" => {
+            ManifestTable::One(..) if key == "package" => {
                 if let (Some((_, used)), Some(name)) = (found.last_mut(), quoted(value)) {
                     name.clone_into(&mut used.package);
                 }
@@ -187,21 +187,23 @@ fn dependencies(text: &str) -> Vec<(String, Dependency)> {
 }
 
 /// The table a line belongs to.
-enum Table {
+enum ManifestTable {
     /// `[dependencies]` and its like.
-    Many(Kind),
+    Many(DependencyKind),
     /// `[dependencies.name]` and its like.
-    One(Kind, String),
+    One(DependencyKind, String),
     Other,
 }
 
-impl Table {
+impl ManifestTable {
     fn of(header: &str) -> Self {
         let kind = |path: &str| match path.rsplit('.').next() {
-            Some("dependencies") if path == "workspace.dependencies" => Some(Kind::Workspace),
-            Some("dependencies") => Some(Kind::Normal),
-            Some("dev-dependencies") => Some(Kind::Dev),
-            Some("build-dependencies") => Some(Kind::Build),
+            Some("dependencies") if path == "workspace.dependencies" => {
+                Some(DependencyKind::Workspace)
+            }
+            Some("dependencies") => Some(DependencyKind::Normal),
+            Some("dev-dependencies") => Some(DependencyKind::Dev),
+            Some("build-dependencies") => Some(DependencyKind::Build),
             _ => None,
         };
         if let Some(kind) = kind(header) {
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_without_a_place_is_found() {
+    fn a_package_without_a_rule_is_found() {
         DIRECTION.check(
             &[("crates/extra/Cargo.toml", "[package]\nname = \"wharf-extra\"\n")],
             &["crates/extra/Cargo.toml:1: the package `wharf-extra` has no place in the order yet"],
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_hides_nothing() {
+    fn renamed_dependencies_are_found() {
         DIRECTION.check(
             &[
                 (

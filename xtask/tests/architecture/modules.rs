@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::{crate_paths, imports};
 use crate::rule::{Rule, Violation};
-use crate::tree::{File, Tree};
+use crate::tree::{SourceFile, Tree};
 
 /// The layers of each crate that is checked, by the folder of its sources. Modules of one layer do
 /// not use each other.
@@ -59,10 +59,10 @@ fn check(tree: &Tree, folder: &str, layers: &[&[&str]]) -> Vec<Violation> {
     let exports = exports(tree, folder);
     let layer_of = |module: &str| layers.iter().position(|layer| layer.contains(&module));
     let mut found = Vec::new();
-    let mut without_place = BTreeSet::new();
+    let mut without_layer = BTreeSet::new();
     for (file, module) in tree.rust().filter_map(|file| Some((file, module_of(file, folder)?))) {
         let Some(layer) = layer_of(module) else {
-            if without_place.insert(module) {
+            if without_layer.insert(module) {
                 let what = format!("the module `{module}` has no place in the layers yet");
                 found.push(Violation { path: file.path.clone(), line: 1, what });
             }
@@ -81,7 +81,7 @@ fn check(tree: &Tree, folder: &str, layers: &[&[&str]]) -> Vec<Violation> {
 }
 
 /// Returns the module that a file belongs to; `None` outside of the folder and for `lib.rs`.
-fn module_of<'a>(file: &'a File, folder: &str) -> Option<&'a str> {
+fn module_of<'a>(file: &'a SourceFile, folder: &str) -> Option<&'a str> {
     let inside = file.path.strip_prefix(folder)?;
     let module = inside.split('/').next()?.trim_end_matches(".rs");
     (module != "lib").then_some(module)
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_without_a_place_is_found() {
+    fn a_module_without_a_layer_is_found() {
         DIRECTION.check(
             &[("crates/protocol/src/extra/mod.rs", "//! x"), ("crates/cli/src/extra.rs", "//! x")],
             &["crates/protocol/src/extra/mod.rs:1: the module `extra` has no place in the layers yet"],

@@ -4,7 +4,7 @@
 
 use crate::code::{find_words, line_of, lines_that_name};
 use crate::rule::{Rule, Violation};
-use crate::tree::{File, Tree};
+use crate::tree::{SourceFile, Tree};
 
 /// Macros that print.
 const PRINTING: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
@@ -95,13 +95,13 @@ pub(crate) const NO_UNSAFE: Rule = Rule {
 };
 
 /// A line and what stands there.
-type Found = (usize, &'static str);
+type LineMatch = (usize, &'static str);
 
 /// Looks through the product's code in some files.
 fn search(
     tree: &Tree,
     is_bound: &dyn Fn(&str) -> bool,
-    find: &dyn Fn(&str) -> Vec<Found>,
+    find: &dyn Fn(&str) -> Vec<LineMatch>,
 ) -> Vec<Violation> {
     tree.rust()
         .filter(|file| is_bound(&file.path))
@@ -110,11 +110,11 @@ fn search(
 }
 
 /// Looks through all code, tests too.
-fn everywhere(tree: &Tree, find: fn(&str) -> Vec<Found>) -> Vec<Violation> {
+fn everywhere(tree: &Tree, find: fn(&str) -> Vec<LineMatch>) -> Vec<Violation> {
     tree.rust().flat_map(|file| violations(file, find(&file.code()))).collect()
 }
 
-fn violations(file: &File, mut found: Vec<Found>) -> Vec<Violation> {
+fn violations(file: &SourceFile, mut found: Vec<LineMatch>) -> Vec<Violation> {
     found.sort_unstable();
     found.dedup();
     found
@@ -126,14 +126,14 @@ fn violations(file: &File, mut found: Vec<Found>) -> Vec<Violation> {
         .collect()
 }
 
-fn words(code: &str, wanted: &[&'static str]) -> Vec<Found> {
+fn words(code: &str, wanted: &[&'static str]) -> Vec<LineMatch> {
     let lines = |word| find_words(code, word).into_iter().map(|at| line_of(code, at));
     wanted.iter().flat_map(|&word| lines(word).map(move |line| (line, word))).collect()
 }
 
 /// Finds the process's own streams: `io::stdout()` and `use std::io::stdout`, but neither
 /// `child.stdout()` nor `command.stdout(pipe)`.
-fn streams(code: &str, wanted: &[&'static str]) -> Vec<Found> {
+fn streams(code: &str, wanted: &[&'static str]) -> Vec<LineMatch> {
     let mut found = Vec::new();
     for &name in wanted {
         for at in find_words(code, name) {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn async_and_the_outside_world_are_found_in_config() {
+    fn async_and_system_access_are_found_in_config() {
         CONFIG_IS_PLAIN.check(
             &[(
                 "crates/config/src/a.rs",

@@ -15,10 +15,10 @@ const HIDDEN: [&str; 4] = [".cargo", ".ci", ".config", ".github"];
 const TEST_FOLDERS: [&str; 4] = ["tests", "benches", "fuzz", "snapshots"];
 
 pub(crate) struct Tree {
-    pub(crate) files: Vec<File>,
+    pub(crate) files: Vec<SourceFile>,
 }
 
-pub(crate) struct File {
+pub(crate) struct SourceFile {
     /// The path from the workspace root, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
@@ -27,7 +27,7 @@ pub(crate) struct File {
 impl Tree {
     /// Reads the workspace this test belongs to.
     #[track_caller]
-    pub(crate) fn of_the_workspace() -> Self {
+    pub(crate) fn read_workspace() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut tree = Self { files: Vec::new() };
         tree.read_folder(&root, "");
@@ -41,17 +41,17 @@ impl Tree {
 
     pub(crate) fn in_memory(files: &[(&str, &str)]) -> Self {
         let file =
-            |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
+            |(path, text): &(&str, &str)| SourceFile { path: (*path).into(), text: (*text).into() };
         Self { files: files.iter().map(file).collect() }
     }
 
     /// Returns the Rust files.
-    pub(crate) fn rust(&self) -> impl Iterator<Item = &File> {
+    pub(crate) fn rust(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter().filter(|file| file.is_rust())
     }
 
     /// Returns the Rust files below any `src` folder.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = &File> {
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &SourceFile> {
         self.rust().filter(|file| file.path.starts_with("src/") || file.path.contains("/src/"))
     }
 
@@ -63,20 +63,21 @@ impl Tree {
             // Symbolic links are neither: they would lead out of the tree or around in it.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                let foreign = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
-                if name != "target" && !foreign {
+                let is_other_hidden_folder =
+                    name.starts_with('.') && !HIDDEN.contains(&name.as_str());
+                if name != "target" && !is_other_hidden_folder {
                     self.read_folder(&entry.path(), &format!("{path}/"));
                 }
             } else if kind.is_file()
                 && let Ok(text) = fs::read_to_string(entry.path())
             {
-                self.files.push(File { path, text });
+                self.files.push(SourceFile { path, text });
             }
         }
     }
 }
 
-impl File {
+impl SourceFile {
     fn is_rust(&self) -> bool {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
@@ -111,7 +112,7 @@ impl File {
 
 #[test]
 fn test_files_are_known_by_their_name_or_folder() {
-    let check = |path: &str| File { path: path.into(), text: String::new() }.is_for_tests();
+    let check = |path: &str| SourceFile { path: path.into(), text: String::new() }.is_for_tests();
     assert!(check("crates/config/src/edit/tests.rs"));
     assert!(check("crates/config/tests/golden/a.json"));
     assert!(!check("crates/config/src/edit/mod.rs"));

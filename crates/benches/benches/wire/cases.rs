@@ -6,20 +6,20 @@
 /// One workload.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    pub(crate) work: Work,
-    pub(crate) server: Server,
+    pub(crate) work: Workload,
+    pub(crate) transport: Transport,
     pub(crate) cores: Cores,
     /// How many tools the server has.
     pub(crate) tools: usize,
     /// How often each driver runs.
     pub(crate) rounds: usize,
     pub(crate) unit: Unit,
-    pub(crate) bar: Bar,
+    pub(crate) limit: Limit,
 }
 
 /// What a driver is told to do.
 #[derive(Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum Workload {
     /// Runs this verb and takes this field of its answer.
     Verb { words: &'static [&'static str], field: &'static str },
     /// Connects to one server and to so many; what one more costs in memory.
@@ -28,7 +28,7 @@ pub(crate) enum Work {
 
 /// How the server is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Server {
+pub(crate) enum Transport {
     Stdio,
     Http,
 }
@@ -50,15 +50,15 @@ pub(crate) enum Unit {
 
 /// The most that is allowed.
 #[derive(Clone, Copy)]
-pub(crate) enum Bar {
+pub(crate) enum Limit {
     /// So many times what the bare client needs.
-    Times(f64),
+    Ratio(f64),
     /// So much, whatever the bare client needs.
-    Most(f64),
+    Absolute(f64),
 }
 
 impl Unit {
-    pub(crate) fn show(self, number: f64) -> String {
+    pub(crate) fn render(self, number: f64) -> String {
         match self {
             Self::Microseconds if number < 1000.0 => format!("{number:.1} µs"),
             Self::Microseconds => format!("{:.2} ms", number / 1000.0),
@@ -68,98 +68,98 @@ impl Unit {
     }
 }
 
-impl Bar {
-    pub(crate) fn show(self, unit: Unit) -> String {
+impl Limit {
+    pub(crate) fn render(self, unit: Unit) -> String {
         match self {
-            Self::Times(ratio) => format!("{ratio:.1}"),
-            Self::Most(number) => unit.show(number),
+            Self::Ratio(ratio) => format!("{ratio:.1}"),
+            Self::Absolute(number) => unit.render(number),
         }
     }
 }
 
 const CALLS: Case = Case {
     name: "",
-    work: Work::Verb { words: &[], field: "p50_us" },
-    server: Server::Stdio,
+    work: Workload::Verb { words: &[], field: "p50_us" },
+    transport: Transport::Stdio,
     cores: Cores::One,
     tools: 20,
     rounds: 9,
     unit: Unit::Microseconds,
-    bar: Bar::Times(1.0),
+    limit: Limit::Ratio(1.0),
 };
 
 pub(crate) const CASES: [Case; 10] = [
     Case {
         name: "stdio, small call",
-        work: Work::Verb { words: &["bench", "20000", "1"], field: "p50_us" },
-        bar: Bar::Times(1.5),
+        work: Workload::Verb { words: &["bench", "20000", "1"], field: "p50_us" },
+        limit: Limit::Ratio(1.5),
         ..CALLS
     },
     Case {
         name: "http, small call",
-        work: Work::Verb { words: &["bench", "10000", "1"], field: "p50_us" },
-        server: Server::Http,
-        bar: Bar::Times(2.2),
+        work: Workload::Verb { words: &["bench", "10000", "1"], field: "p50_us" },
+        transport: Transport::Http,
+        limit: Limit::Ratio(2.2),
         ..CALLS
     },
     Case {
         name: "stdio, 64 at once",
-        work: Work::Verb { words: &["bench", "100000", "64"], field: "p50_us" },
-        bar: Bar::Times(2.5),
+        work: Workload::Verb { words: &["bench", "100000", "64"], field: "p50_us" },
+        limit: Limit::Ratio(2.5),
         ..CALLS
     },
     Case {
         name: "http, 64 at once",
-        work: Work::Verb { words: &["bench", "10000", "64"], field: "p50_us" },
-        server: Server::Http,
-        bar: Bar::Times(2.0),
+        work: Workload::Verb { words: &["bench", "10000", "64"], field: "p50_us" },
+        transport: Transport::Http,
+        limit: Limit::Ratio(2.0),
         ..CALLS
     },
     Case {
         name: "stdio, 1 MB result",
-        work: Work::Verb { words: &["blob", "200", "1000000"], field: "p50_us" },
-        bar: Bar::Times(1.3),
+        work: Workload::Verb { words: &["blob", "200", "1000000"], field: "p50_us" },
+        limit: Limit::Ratio(1.3),
         ..CALLS
     },
     Case {
         name: "http, 1 MB result",
-        work: Work::Verb { words: &["blob", "200", "1000000"], field: "p50_us" },
-        server: Server::Http,
-        bar: Bar::Times(3.5),
+        work: Workload::Verb { words: &["blob", "200", "1000000"], field: "p50_us" },
+        transport: Transport::Http,
+        limit: Limit::Ratio(3.5),
         ..CALLS
     },
     Case {
         name: "stdio, list 10 000 tools, time",
-        work: Work::Verb { words: &["list", "15"], field: "p50_us" },
+        work: Workload::Verb { words: &["list", "15"], field: "p50_us" },
         tools: 10_000,
-        bar: Bar::Times(2.5),
+        limit: Limit::Ratio(2.5),
         ..CALLS
     },
     Case {
         name: "stdio, list 10 000 tools, memory",
-        work: Work::Verb { words: &["list", "1"], field: "peak_kib" },
+        work: Workload::Verb { words: &["list", "1"], field: "peak_kib" },
         tools: 10_000,
         rounds: 3,
         unit: Unit::Kib,
-        bar: Bar::Times(3.0),
+        limit: Limit::Ratio(3.0),
         ..CALLS
     },
     Case {
         name: "stdio, idle connection, memory",
-        work: Work::Idle { servers: 100 },
+        work: Workload::Idle { servers: 100 },
         cores: Cores::All,
         rounds: 3,
         unit: Unit::Kib,
-        bar: Bar::Most(32.0),
+        limit: Limit::Absolute(32.0),
         ..CALLS
     },
     Case {
         name: "stdio, connect and list 100 servers",
-        work: Work::Verb { words: &["connect", "100"], field: "ready_ms" },
+        work: Workload::Verb { words: &["connect", "100"], field: "ready_ms" },
         cores: Cores::All,
         rounds: 15,
         unit: Unit::Milliseconds,
-        bar: Bar::Times(1.2),
+        limit: Limit::Ratio(1.2),
         ..CALLS
     },
 ];

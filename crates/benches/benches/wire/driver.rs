@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cases::{Cores, Server};
+use crate::cases::{Cores, Transport};
 
 const ECHO: &str = env!("CARGO_BIN_EXE_wharf-echo");
 const BARE: &str = env!("CARGO_BIN_EXE_wharf-bare");
@@ -24,7 +24,7 @@ pub(crate) struct Drivers {
 }
 
 /// What a driver is started on.
-pub(crate) struct Setting {
+pub(crate) struct PreparedServer {
     pub(crate) cores: Cores,
     pub(crate) tools: usize,
     target: Vec<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Setting {
 impl Drivers {
     pub(crate) fn new(ours: &str) -> Self {
         let taskset = start(&["taskset".into(), "-c".into(), "0".into(), "true".into()], 1);
-        let can_pin = taskset.is_ok_and(|mut process| process.end().is_ok());
+        let can_pin = taskset.is_ok_and(|mut process| process.wait_for_end().is_ok());
         Self { bare: BARE.to_owned(), ours: ours.to_owned(), can_pin }
     }
 
@@ -49,20 +49,20 @@ impl Drivers {
     }
 
     /// Gets the server ready, which for HTTP means to start it.
-    pub(crate) fn set(
+    pub(crate) fn prepare(
         &self,
-        server: Server,
+        transport: Transport,
         cores: Cores,
         tools: usize,
-    ) -> Result<Setting, String> {
+    ) -> Result<PreparedServer, String> {
         let command = vec![ECHO.to_owned()];
-        if server == Server::Stdio {
-            return Ok(Setting { cores, tools, target: command, _server: None });
+        if transport == Transport::Stdio {
+            return Ok(PreparedServer { cores, tools, target: command, _server: None });
         }
         let words = [command, vec!["--http".into(), "127.0.0.1:0".into()]].concat();
         let mut process = start(&self.pinned(words, cores), tools)?;
         let url = process.line()?;
-        Ok(Setting { cores, tools, target: vec![url], _server: Some(process) })
+        Ok(PreparedServer { cores, tools, target: vec![url], _server: Some(process) })
     }
 
     /// Starts a driver with a verb and what belongs to it.
@@ -70,12 +70,12 @@ impl Drivers {
         &self,
         driver: &str,
         verb: &[&str],
-        setting: &Setting,
+        prepared: &PreparedServer,
     ) -> Result<Process, String> {
         let mut words = vec![driver.to_owned()];
         words.extend(verb.iter().map(|&word| word.to_owned()));
-        words.extend_from_slice(&setting.target);
-        start(&self.pinned(words, setting.cores), setting.tools)
+        words.extend_from_slice(&prepared.target);
+        start(&self.pinned(words, prepared.cores), prepared.tools)
     }
 
     fn pinned(&self, words: Vec<String>, cores: Cores) -> Vec<String> {
@@ -148,7 +148,7 @@ impl Process {
     }
 
     /// Tells it to end by the end of its input, and waits for that.
-    pub(crate) fn end(&mut self) -> Result<(), String> {
+    pub(crate) fn wait_for_end(&mut self) -> Result<(), String> {
         self.input = None;
         let until = Instant::now() + LIMIT;
         loop {

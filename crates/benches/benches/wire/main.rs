@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::cases::{CASES, Case};
 use crate::driver::Drivers;
-use crate::measure::Outcome;
+use crate::measure::CaseOutcome;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,29 +42,29 @@ fn main() -> ExitCode {
     for case in chosen {
         let outcome = measure::run(case, &drivers);
         all_are_fine &= outcome.is_fine();
-        println!("{}", show(case, &outcome));
+        println!("{}", render_row(case, &outcome));
     }
     if all_are_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn show(case: &Case, outcome: &Outcome) -> String {
+fn render_row(case: &Case, outcome: &CaseOutcome) -> String {
     match outcome {
-        Outcome::Measured(result) => {
+        CaseOutcome::Measured(result) => {
             let verdict = if outcome.is_fine() { "ok" } else { "OVER" };
             row([
                 case.name,
-                &case.unit.show(result.bare),
-                &case.unit.show(result.ours),
+                &case.unit.render(result.bare),
+                &case.unit.render(result.ours),
                 &format!("{:.2}", result.ratio),
-                &case.bar.show(case.unit),
+                &case.limit.render(case.unit),
                 verdict,
             ])
         }
-        Outcome::Skipped(why) => format!("{:<36} skipped: {why}", case.name),
-        Outcome::Failed(why) => format!("{:<36} FAILED: {why}", case.name),
+        CaseOutcome::Skipped(why) => format!("{:<36} skipped: {why}", case.name),
+        CaseOutcome::Failed(why) => format!("{:<36} FAILED: {why}", case.name),
     }
 }
 
-fn row([name, bare, ours, ratio, bar, verdict]: [&str; 6]) -> String {
-    format!("{name:<36} {bare:>10} {ours:>10} {ratio:>6} {bar:>10}  {verdict}")
+fn row([name, bare, ours, ratio, limit, verdict]: [&str; 6]) -> String {
+    format!("{name:<36} {bare:>10} {ours:>10} {ratio:>6} {limit:>10}  {verdict}")
 }

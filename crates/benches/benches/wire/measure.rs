@@ -4,26 +4,26 @@
 //! so a machine that is slow for a while slows both. A case above its bar is measured once more,
 //! and all rounds count together.
 
-use crate::cases::{Bar, Case, Unit, Work};
-use crate::driver::{Drivers, Process, Setting};
+use crate::cases::{Case, Limit, Unit, Workload};
+use crate::driver::{Drivers, PreparedServer, Process};
 
 /// How a case went.
-pub(crate) enum Outcome {
-    Measured(Measured),
+pub(crate) enum CaseOutcome {
+    Measured(Medians),
     /// This system does not tell what the case needs to know.
     Skipped(&'static str),
     Failed(String),
 }
 
 /// The medians of all rounds.
-pub(crate) struct Measured {
+pub(crate) struct Medians {
     pub(crate) bare: f64,
     pub(crate) ours: f64,
     pub(crate) ratio: f64,
     is_fine: bool,
 }
 
-impl Outcome {
+impl CaseOutcome {
     pub(crate) fn is_fine(&self) -> bool {
         match self {
             Self::Measured(measured) => measured.is_fine,
@@ -34,28 +34,28 @@ impl Outcome {
 }
 
 /// Measures a case, twice if it is above its bar.
-pub(crate) fn run(case: &Case, drivers: &Drivers) -> Outcome {
+pub(crate) fn run(case: &Case, drivers: &Drivers) -> CaseOutcome {
     if case.unit == Unit::Kib && !cfg!(target_os = "linux") {
-        return Outcome::Skipped("memory is read from /proc");
+        return CaseOutcome::Skipped("memory is read from /proc");
     }
     let mut rounds = Vec::new();
     for _ in 0..2 {
         if let Err(why) = measure(case, drivers, &mut rounds) {
-            return Outcome::Failed(why);
+            return CaseOutcome::Failed(why);
         }
-        let measured = summarize(case.bar, &rounds);
+        let measured = summarize(case.limit, &rounds);
         if measured.is_fine {
-            return Outcome::Measured(measured);
+            return CaseOutcome::Measured(measured);
         }
     }
-    Outcome::Measured(summarize(case.bar, &rounds))
+    CaseOutcome::Measured(summarize(case.limit, &rounds))
 }
 
 /// Adds the rounds of a case, each as what the bare client needed and what ours did.
 fn measure(case: &Case, drivers: &Drivers, rounds: &mut Vec<(f64, f64)>) -> Result<(), String> {
-    let setting = drivers.set(case.server, case.cores, case.tools)?;
+    let prepared = drivers.prepare(case.transport, case.cores, case.tools)?;
     for round in 0..case.rounds {
-        let one = |driver: &str| once(drivers, driver, case.work, &setting);
+        let one = |driver: &str| run_once(drivers, driver, case.work, &prepared);
         // Who comes first may find the caches cold.
         if round % 2 == 0 {
             let bare = one(&drivers.bare)?;
@@ -68,16 +68,21 @@ fn measure(case: &Case, drivers: &Drivers, rounds: &mut Vec<(f64, f64)>) -> Resu
     Ok(())
 }
 
-fn once(drivers: &Drivers, driver: &str, work: Work, setting: &Setting) -> Result<f64, String> {
+fn run_once(
+    drivers: &Drivers,
+    driver: &str,
+    work: Workload,
+    prepared: &PreparedServer,
+) -> Result<f64, String> {
     let run = |verb: &[&str], read: &dyn Fn(&mut Process) -> Result<f64, String>| {
-        let mut process = drivers.start(driver, verb, setting)?;
+        let mut process = drivers.start(driver, verb, prepared)?;
         let number = read(&mut process)?;
-        process.end()?;
+        process.wait_for_end()?;
         Ok(number)
     };
     match work {
-        Work::Verb { words, field } => run(words, &|process| process.number(field)),
-        Work::Idle { servers } => {
+        Workload::Verb { words, field } => run(words, &|process| process.number(field)),
+        Workload::Idle { servers } => {
             let memory = |process: &mut Process| {
                 process.number("tools")?;
                 process.resident_kib()
@@ -92,14 +97,14 @@ fn once(drivers: &Drivers, driver: &str, work: Work, setting: &Setting) -> Resul
     .map_err(|why: String| format!("{why} (`{driver}`)"))
 }
 
-fn summarize(bar: Bar, rounds: &[(f64, f64)]) -> Measured {
+fn summarize(limit: Limit, rounds: &[(f64, f64)]) -> Medians {
     let of = |pick: fn(&(f64, f64)) -> f64| median(rounds.iter().map(pick).collect());
     let (bare, ours, ratio) = (of(|round| round.0), of(|round| round.1), of(|(b, o)| o / b));
-    let is_fine = match bar {
-        Bar::Times(most) => ratio <= most,
-        Bar::Most(most) => ours <= most,
+    let is_fine = match limit {
+        Limit::Ratio(most) => ratio <= most,
+        Limit::Absolute(most) => ours <= most,
     };
-    Measured { bare, ours, ratio, is_fine }
+    Medians { bare, ours, ratio, is_fine }
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {

@@ -14,12 +14,12 @@ use crate::protobuf::{Message, hex};
 /// The collector; its threads end with the process.
 pub(crate) struct Collector {
     address: SocketAddr,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 /// One request.
 #[derive(Clone)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedRequest {
     /// The first line and the headers, in small letters.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
@@ -27,10 +27,10 @@ pub(crate) struct Heard {
 
 /// How a collector behaves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum CollectorBehavior {
     Answers,
     /// Takes everything and never says a word.
-    IsSilent,
+    Silent,
     Refuses,
 }
 
@@ -49,18 +49,18 @@ pub(crate) struct Span {
 
 impl Collector {
     /// Listens on a port of this machine; 0 is any that is free.
-    pub(crate) fn start(port: u16, manner: Manner) -> Self {
+    pub(crate) fn start(port: u16, behavior: CollectorBehavior) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
         let address = listener.local_addr().unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&heard);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&requests);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let kept = Arc::clone(&kept);
-                thread::spawn(move || listen(stream.unwrap(), manner, &kept));
+                thread::spawn(move || listen(stream.unwrap(), behavior, &kept));
             }
         });
-        Self { address, heard }
+        Self { address, requests }
     }
 
     /// Returns what belongs into `OTEL_EXPORTER_OTLP_ENDPOINT`.
@@ -68,14 +68,14 @@ impl Collector {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn heard(&self) -> Vec<Heard> {
-        self.heard.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Returns all spans, each once it has ended.
     pub(crate) fn spans(&self) -> Vec<Span> {
-        let requests = self.heard();
-        let bodies = requests.iter().map(|heard| Message::read(&heard.body));
+        let requests = self.requests();
+        let bodies = requests.iter().map(|request| Message::read(&request.body));
         let spans = bodies.flat_map(|body| {
             let scopes = body.messages(1).into_iter().flat_map(|resource| resource.messages(2));
             scopes
@@ -88,7 +88,7 @@ impl Collector {
 
     /// Returns what is said about who exports.
     pub(crate) fn resource(&self) -> BTreeMap<String, String> {
-        let requests = self.heard();
+        let requests = self.requests();
         let body = Message::read(&requests.first().unwrap().body);
         attributes(&body.messages(1)[0].messages(1)[0], 1)
     }
@@ -112,7 +112,7 @@ impl Span {
     }
 
     /// Shows everything but ids and times.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let kind = match self.kind {
             1 => "internal",
             3 => "client",
@@ -145,7 +145,7 @@ fn attributes(message: &Message<'_>, field: u64) -> BTreeMap<String, String> {
 }
 
 /// Takes requests until the other side has no more.
-fn listen(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Heard>>) {
+fn listen(stream: TcpStream, behavior: CollectorBehavior, kept: &Mutex<Vec<ReceivedRequest>>) {
     let mut answers = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
     loop {
@@ -159,11 +159,11 @@ fn listen(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Heard>>) {
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
         reader.read_exact(&mut body).unwrap();
-        kept.lock().unwrap().push(Heard { head, body });
-        let status = match manner {
-            Manner::Answers => "200 OK",
-            Manner::Refuses => "503 Service Unavailable",
-            Manner::IsSilent => continue,
+        kept.lock().unwrap().push(ReceivedRequest { head, body });
+        let status = match behavior {
+            CollectorBehavior::Answers => "200 OK",
+            CollectorBehavior::Refuses => "503 Service Unavailable",
+            CollectorBehavior::Silent => continue,
         };
         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
         answers.write_all(answer.as_bytes()).unwrap();

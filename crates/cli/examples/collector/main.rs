@@ -20,16 +20,16 @@ mod protobuf;
 use std::thread;
 use std::time::Duration;
 
-use collector::{Collector, Manner};
+use collector::{Collector, CollectorBehavior};
 
 fn main() {
-    let collector = Collector::start(4318, Manner::Answers);
+    let collector = Collector::start(4318, CollectorBehavior::Answers);
     println!("collecting at {}", collector.endpoint());
     let mut shown = 0;
     loop {
         let spans = collector.spans();
         for span in &spans[shown..] {
-            println!("\ntrace {}\n{}", span.trace, span.shown());
+            println!("\ntrace {}\n{}", span.trace, span.render());
         }
         shown = spans.len();
         thread::sleep(Duration::from_millis(200));

@@ -3,9 +3,9 @@
 use clap::Args;
 use wharf_config::manage::{self, AddRequest, ManageError};
 
-use super::changed::{self, ScopeWord, report, scope_or_default};
 use super::probe::ProbeArgs;
-use super::server_words::{GivenServer, ServerWords};
+use super::server_args::{ParsedServer, ServerArgs};
+use super::server_change::{self, ScopeArg, report_change, scope_or_default};
 use super::{Exit, Failure, Invocation};
 
 /// Add a server to one of Wharf's own files
@@ -31,22 +31,22 @@ pub(crate) struct AddArgs {
     name: String,
     /// Whose file it goes into [default: project, or user outside of one]
     #[arg(long, value_name = "SCOPE")]
-    scope: Option<ScopeWord>,
+    scope: Option<ScopeArg>,
     /// Replace an entry of this name
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     probe: ProbeArgs,
     #[command(flatten)]
-    server: ServerWords,
+    server: ServerArgs,
 }
 
 /// Adds a server.
 pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    if args.server.is_token_alone() {
+    if args.server.has_only_token() {
         return replace_token(args, invocation);
     }
-    let Some(GivenServer { entry, token }) = args.server.read(&args.name, invocation)? else {
+    let Some(ParsedServer { entry, token }) = args.server.read(&args.name, invocation)? else {
         return Err(Failure::Usage {
             message: "what to add is missing",
             hint: "give --url URL for a remote server, or -- COMMAND… for a local one",
@@ -59,12 +59,12 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
         scope: scope_or_default(args.scope, invocation),
         replace: args.force,
     };
-    changed::add(request, args.probe, invocation)
+    server_change::add(request, args.probe, invocation)
 }
 
 /// Stores the token of a server that is there already, and changes nothing else.
 fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let scope = args.scope.map(ScopeWord::scope);
+    let scope = args.scope.map(ScopeArg::scope);
     let missing = || ManageError::NotFound { name: args.name.clone(), nearest: None };
     // Nobody is asked for a token that cannot be stored.
     let token = if manage::has_entry(&invocation.env, &args.name)? {
@@ -79,5 +79,5 @@ fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failur
         });
     };
     let result = manage::set_token(&invocation.env, &args.name, scope, &token);
-    report(&args.name, result.and_then(|done| done.ok_or_else(missing)), invocation)
+    report_change(&args.name, result.and_then(|done| done.ok_or_else(missing)), invocation)
 }

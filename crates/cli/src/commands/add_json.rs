@@ -5,8 +5,8 @@ use std::io::Read;
 use clap::Args;
 use wharf_config::manage::{self, AddRequest};
 
-use super::changed::{self, ScopeWord, report, scope_or_default};
 use super::probe::ProbeArgs;
+use super::server_change::{self, ScopeArg, report_change, scope_or_default};
 use super::{Exit, Failure, Invocation};
 
 /// How much is read; no entry is longer.
@@ -30,7 +30,7 @@ pub(crate) struct AddJsonArgs {
     entry: String,
     /// Whose file it goes into [default: project, or user outside of one]
     #[arg(long, value_name = "SCOPE")]
-    scope: Option<ScopeWord>,
+    scope: Option<ScopeArg>,
     /// Replace an entry of this name
     #[arg(long)]
     force: bool,
@@ -49,12 +49,12 @@ pub(crate) fn run(args: &AddJsonArgs, invocation: &Invocation) -> Result<Exit, F
     };
     let entry = match manage::entry_from_json(text) {
         Ok(entry) => entry,
-        Err(error) => return report(&args.name, Err(error), invocation),
+        Err(error) => return report_change(&args.name, Err(error), invocation),
     };
     let scope = scope_or_default(args.scope, invocation);
     let name = args.name.clone();
     let request = AddRequest { name, entry, token: None, scope, replace: args.force };
-    changed::add(request, args.probe, invocation)
+    server_change::add(request, args.probe, invocation)
 }
 
 fn stdin() -> Result<String, Failure> {

@@ -10,7 +10,7 @@ use wharf_config::text::clean;
 use wharf_config::time::rfc3339;
 
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Cell, Column, Table, moment, phrase, print_json, style};
+use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
 
 /// Show or remove what is kept about servers
 ///
@@ -26,11 +26,11 @@ Examples:
   wharf tools --fresh            ask the servers again without removing anything")]
 pub(crate) struct CacheArgs {
     #[command(subcommand)]
-    action: Action,
+    action: CacheAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CacheAction {
     /// Show what is kept: tools, last attempts to connect, names of tools, pinned tools
     Show {
         /// Show only the records of this server
@@ -43,20 +43,20 @@ enum Action {
 }
 
 #[derive(Serialize)]
-struct Cleared {
+struct CacheClearJson {
     ok: bool,
     removed: usize,
     message: String,
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
-    records: Vec<ShownRecord<'a>>,
-    unreadable: Vec<Unreadable<'a>>,
+struct CacheShowJson<'a> {
+    records: Vec<RecordJson<'a>>,
+    unreadable: Vec<UnreadableFileJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct ShownRecord<'a> {
+struct RecordJson<'a> {
     kind: &'static str,
     server: &'a str,
     key: &'a str,
@@ -72,7 +72,7 @@ struct ShownRecord<'a> {
 }
 
 #[derive(Serialize)]
-struct Unreadable<'a> {
+struct UnreadableFileJson<'a> {
     path: String,
     error: &'a str,
 }
@@ -80,8 +80,8 @@ struct Unreadable<'a> {
 /// Shows or clears the cache.
 pub(crate) fn run(args: &CacheArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     match &args.action {
-        Action::Show { server } => show(server.as_deref(), invocation),
-        Action::Clear => clear(invocation),
+        CacheAction::Show { server } => show(server.as_deref(), invocation),
+        CacheAction::Clear => clear(invocation),
     }
 }
 
@@ -91,12 +91,12 @@ fn show(server: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> 
     let mut stored = wharf::stored_records(&home.join("cache"), &home.join("pins"));
     stored.records.retain(|record| server.is_none_or(|server| record.server == server));
     if ui.json {
-        print_json(&Shown::of(&stored))?;
-        return Ok(Exit::Fine);
+        print_json(&CacheShowJson::of(&stored))?;
+        return Ok(Exit::Success);
     }
     if !stored.records.is_empty() {
         ui.table(table(&stored.records, env))?;
-        ui.gap();
+        ui.blank_line();
     }
     for (path, error) in &stored.unreadable {
         ui.notice(&format!("{} cannot be read: {error}", phrase::path(path, env)));
@@ -105,12 +105,12 @@ fn show(server: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> 
         0 => "Nothing is kept.".to_owned(),
         number => format!("{}.", phrase::count(number, "record")),
     });
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-impl<'a> Shown<'a> {
+impl<'a> CacheShowJson<'a> {
     fn of(stored: &'a StoredRecords) -> Self {
-        let record = |record: &'a StoredRecord| ShownRecord {
+        let record = |record: &'a StoredRecord| RecordJson {
             kind: record.kind.word(),
             server: &record.server,
             key: &record.key,
@@ -121,8 +121,8 @@ impl<'a> Shown<'a> {
             path: record.path.display().to_string(),
         };
         let unreadable = stored.unreadable.iter();
-        let unreadable =
-            unreadable.map(|(path, error)| Unreadable { path: path.display().to_string(), error });
+        let unreadable = unreadable
+            .map(|(path, error)| UnreadableFileJson { path: path.display().to_string(), error });
         Self {
             records: stored.records.iter().map(record).collect(),
             unreadable: unreadable.collect(),
@@ -136,10 +136,10 @@ fn table(records: &[StoredRecord], env: &Env) -> Table {
         Column::text("SERVER"),
         Column::text("KIND"),
         Column::text("TOOLS"),
-        Column::text("WHEN").left_out_at(1),
-        Column::text("BYTES").left_out_at(2),
-        Column::text("ERROR").yielding_to(24),
-        Column::path("FILE").yielding_to(18).left_out_at(0),
+        Column::text("WHEN").droppable_at(1),
+        Column::text("BYTES").droppable_at(2),
+        Column::text("ERROR").shrinking_first_to(24),
+        Column::path("FILE").shrinking_first_to(18).droppable_at(0),
     ]);
     for record in records {
         let error = record.error.as_deref().map(clean).unwrap_or_default();
@@ -147,7 +147,7 @@ fn table(records: &[StoredRecord], env: &Env) -> Table {
             Cell::painted(phrase::name(&record.server), style::strong),
             Cell::plain(record.kind.word()),
             Cell::plain(record.tools.map(|number| number.to_string()).unwrap_or_default()),
-            Cell::plain(record.at.map(|at| moment::ago(at, now)).unwrap_or_default()),
+            Cell::plain(record.at.map(|at| time_ago::time_ago(at, now)).unwrap_or_default()),
             Cell::plain(record.bytes.to_string()),
             Cell::painted(error, style::bad),
             Cell::painted(phrase::path(&record.path, env), style::faint),
@@ -168,9 +168,9 @@ fn clear(invocation: &Invocation) -> Result<Exit, Failure> {
         _ => format!("Forgot what was known of {}.", phrase::count(removed, "server")),
     };
     if invocation.ui.json {
-        print_json(&Cleared { ok: true, removed, message })?;
+        print_json(&CacheClearJson { ok: true, removed, message })?;
     } else {
         invocation.ui.sentences(&format!("{message}\n"))?;
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::complete::{Shell, script};
 use super::{Exit, Failure, Invocation};
-use crate::ui::print_file;
+use crate::ui::print_bytes;
 
 /// Print a completion script for your shell
 ///
@@ -26,6 +26,6 @@ pub(crate) struct CompletionsArgs {
 
 /// Prints the script.
 pub(crate) fn run(args: &CompletionsArgs, _invocation: &Invocation) -> Result<Exit, Failure> {
-    print_file(&script(args.shell))?;
-    Ok(Exit::Fine)
+    print_bytes(&script(args.shell))?;
+    Ok(Exit::Success)
 }

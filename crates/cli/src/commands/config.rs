@@ -21,11 +21,11 @@ Examples:
   wharf config set discovery.duplicates keep")]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    action: Action,
+    action: ConfigAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ConfigAction {
     /// Show one setting, or all of them
     Get {
         /// The setting, such as discovery.project
@@ -41,7 +41,7 @@ enum Action {
 }
 
 #[derive(Serialize)]
-struct Changed<'a> {
+struct SettingChangeJson<'a> {
     ok: bool,
     key: &'a str,
     path: String,
@@ -51,8 +51,8 @@ struct Changed<'a> {
 /// Shows or changes settings.
 pub(crate) fn run(args: &ConfigArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     match &args.action {
-        Action::Get { key } => get(key.as_deref(), invocation),
-        Action::Set { key, value } => set(key, value, invocation),
+        ConfigAction::Get { key } => get(key.as_deref(), invocation),
+        ConfigAction::Set { key, value } => set(key, value, invocation),
     }
 }
 
@@ -77,7 +77,7 @@ fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
         ui.data(&values.map(|(key, value)| line(key, value)).collect::<String>())?;
     }
     ui.problems(&problems, env);
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn set(key: &str, value: &str, invocation: &Invocation) -> Result<Exit, Failure> {
@@ -86,9 +86,9 @@ fn set(key: &str, value: &str, invocation: &Invocation) -> Result<Exit, Failure>
     let message = format!("{} = {} in {}", clean(key), clean(value), phrase::path(&path, env));
     if ui.json {
         let path = path.to_string_lossy().into_owned();
-        print_json(&Changed { ok: true, key, path, message })?;
+        print_json(&SettingChangeJson { ok: true, key, path, message })?;
     } else {
         ui.sentences(&format!("{message}\n"))?;
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -3,17 +3,17 @@
 
 use wharf_config::{Catalog, DefinitionState, Env, Level, Server};
 
-use super::invocation::{WhyDefaults, why_defaults};
+use super::invocation::{DefaultsReason, defaults_reason};
 use crate::ui::{Ui, phrase};
 
 /// Says so to somebody who only looks.
-pub(super) fn say(catalog: &Catalog, env: &Env, ui: &Ui) {
-    match why_defaults(catalog, env) {
-        Some(WhyDefaults::NothingConfigured) => ui.notice(
+pub(super) fn print_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
+    match defaults_reason(catalog, env) {
+        Some(DefaultsReason::NothingConfigured) => ui.notice(
             "Nothing is configured yet, so these are Wharf's defaults. \
              Add a server: wharf add NAME -- COMMAND…",
         ),
-        Some(WhyDefaults::Unreadable) => ui.notice(
+        Some(DefaultsReason::Unreadable) => ui.notice(
             "Some files could not be read (see above) and no other has servers, \
              so these are Wharf's defaults.",
         ),
@@ -22,11 +22,11 @@ pub(super) fn say(catalog: &Catalog, env: &Env, ui: &Ui) {
 }
 
 /// Says so to somebody who starts them, with what that downloads.
-pub(super) fn say_what_they_download(catalog: &Catalog, env: &Env, ui: &Ui) {
-    if why_defaults(catalog, env).is_none() {
+pub(super) fn print_download_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
+    if defaults_reason(catalog, env).is_none() {
         return;
     }
-    say(catalog, env, ui);
+    print_notice(catalog, env, ui);
     let downloads = catalog.winners().into_iter().filter(|server| downloads(server));
     let names: Vec<&str> = downloads.map(|server| server.definition.name.as_str()).collect();
     let Some(first) = names.first() else { return };

@@ -3,7 +3,7 @@
 use clap::Args;
 use wharf_config::manage::{self, Switch};
 
-use super::changed::report;
+use super::server_change::report_change;
 use super::{Exit, Failure, Invocation};
 
 /// Switch a server off
@@ -21,7 +21,7 @@ pub(crate) struct DisableArgs {
 
 /// Switches a server off.
 pub(crate) fn run(args: &DisableArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    report(
+    report_change(
         &args.name,
         manage::switch(&invocation.env, &args.name, Switch::Off, invocation.options),
         invocation,

@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::ui::{has_printed_document, print_json};
 
 /// Writes a failure as a document, unless the verb has put it into its own.
-fn tell_programs(failure: &Failure, invocation: &Invocation) {
+fn print_failure_document(failure: &Failure, invocation: &Invocation) {
     if invocation.ui.json && !has_printed_document() {
         // What cannot be written is said on stderr all the same.
         drop(print_json(&FailureDocument::of(failure)));
@@ -18,11 +18,11 @@ fn tell_programs(failure: &Failure, invocation: &Invocation) {
 pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
     let invocation = Invocation::new(&cli.flags, host);
     if cli.verb.changes_definitions() {
-        invocation.say_what_settings_do();
+        invocation.print_settings_problems();
     }
     cli.verb.run(&invocation).unwrap_or_else(|failure| {
-        if !failure.is_quiet() {
-            tell_programs(&failure, &invocation);
+        if !failure.is_closed_output() {
+            print_failure_document(&failure, &invocation);
             invocation.ui.failure(&failure);
         }
         failure.exit()

@@ -3,7 +3,7 @@
 use clap::Args;
 use wharf_config::manage::{self, Switch};
 
-use super::changed::report;
+use super::server_change::report_change;
 use super::{Exit, Failure, Invocation};
 
 /// Switch a server on
@@ -21,7 +21,7 @@ pub(crate) struct EnableArgs {
 
 /// Switches a server on.
 pub(crate) fn run(args: &EnableArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    report(
+    report_change(
         &args.name,
         manage::switch(&invocation.env, &args.name, Switch::On, invocation.options),
         invocation,

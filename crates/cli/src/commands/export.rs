@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use wharf_config::manage;
 
-use super::transferred::{self, Tokens, TransferArgs};
+use super::transfer::{self, TokenHandling, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
 /// Copy the servers that Wharf would connect into another program's file
@@ -30,5 +30,5 @@ pub(crate) struct ExportArgs {
 /// Copies servers out.
 pub(crate) fn run(args: &ExportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::export(&invocation.env, request);
-    transferred::run((&args.to, Tokens::Keep), &args.transfer, invocation, copy)
+    transfer::run((&args.to, TokenHandling::Keep), &args.transfer, invocation, copy)
 }

@@ -7,8 +7,8 @@ use wharf_config::trust::Trust;
 use wharf_config::view::{CatalogServerView, NamedValues};
 use wharf_config::{Approval, DefinitionState, Env, Server};
 
-use super::invocation::find;
-use super::known::KnownServers;
+use super::catalog_history::CatalogHistory;
+use super::invocation::find_server;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -33,14 +33,14 @@ pub(crate) struct GetArgs {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct GetJson<'a> {
     server: CatalogServerView<'a>,
 }
 
 /// Shows a server.
 pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = invocation.load()?;
-    let server = find(&catalog, &args.name)?;
+    let server = find_server(&catalog, &args.name)?;
     if args.reveal && !server.trust.allows_use() {
         // What is not trusted is not expanded, not even to be looked at.
         return Err(Failure::untrusted(server));
@@ -50,11 +50,11 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
     } else {
         CatalogServerView::of(server)
     };
-    view.tools_known = KnownServers::look_up(&catalog, invocation).tools(&view);
+    view.tools_known = CatalogHistory::load(&catalog, invocation).tools(&view);
     let ui = &invocation.ui;
     if ui.json {
-        print_json(&Answer { server: view })?;
-        return Ok(Exit::Fine);
+        print_json(&GetJson { server: view })?;
+        return Ok(Exit::Success);
     }
     ui.sentences(&describe(server, &view, &invocation.env))?;
     if args.reveal && server.spec.is_none() {
@@ -64,13 +64,13 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
         ));
     }
     ui.problems(&server.problems, &invocation.env);
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn describe(server: &Server, view: &CatalogServerView<'_>, env: &Env) -> String {
     let mut lines = Lines::default();
     lines.add(style::strong(&phrase::name(view.name.as_str())));
-    let state = style::of_state(server.state)(view.state);
+    let state = style::state_colour(server.state)(view.state);
     let because = reason(server, env).map(|why| format!(" ({why})")).unwrap_or_default();
     lines.labelled("state", &format!("{state}{because}"));
     let place = phrase::place(view.source, view.line, env);

@@ -3,7 +3,7 @@
 use clap::Args;
 use wharf_config::manage;
 
-use super::transferred::{self, Tokens, TransferArgs};
+use super::transfer::{self, TokenHandling, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
 /// Copy servers from another program, or from a file, into Wharf's own
@@ -31,6 +31,6 @@ pub(crate) struct ImportArgs {
 /// Copies servers in.
 pub(crate) fn run(args: &ImportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::import(&invocation.env, request);
-    let tokens = if args.store_tokens { Tokens::Store } else { Tokens::Offer };
-    transferred::run((&args.from, tokens), &args.transfer, invocation, copy)
+    let tokens = if args.store_tokens { TokenHandling::Store } else { TokenHandling::Offer };
+    transfer::run((&args.from, tokens), &args.transfer, invocation, copy)
 }

@@ -12,7 +12,7 @@ use super::Failure;
 use super::trace::Trace;
 use crate::args::Flags;
 use crate::host::Host;
-use crate::ui::{Loudness, Ui, phrase, style};
+use crate::ui::{Ui, Verbosity, phrase, style};
 
 /// One run of one verb.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ impl Invocation {
     /// Finds every server.
     pub(crate) fn load(&self) -> Result<Catalog, DiscoveryError> {
         let catalog = self.load_quietly()?;
-        self.say_what_concerns_every_verb(&catalog);
-        if self.ui.loudness == Loudness::Verbose {
+        self.print_general_problems(&catalog);
+        if self.ui.verbosity == Verbosity::Verbose {
             for file in &catalog.files {
                 let place = phrase::path(&file.path, &self.env);
                 let text = format!("read: {place} ({})", phrase::source(file));
@@ -63,12 +63,12 @@ impl Invocation {
     /// Finds every server, with trust as it is on record: for the verbs that change it.
     pub(crate) fn load_with_recorded_trust(&self) -> Result<Catalog, DiscoveryError> {
         let catalog = load(&self.env, LoadOptions { trust_project: false, ..self.options })?;
-        self.say_what_concerns_every_verb(&catalog);
+        self.print_general_problems(&catalog);
         Ok(catalog)
     }
 
     /// Says what the settings of a project do, for a verb that does not look at all servers.
-    pub(crate) fn say_what_settings_do(&self) {
+    pub(crate) fn print_settings_problems(&self) {
         let (_, problems) = Settings::load_from(&self.env, self.settings_files());
         let problems = problems.iter().filter(|problem| problem.concerns_every_verb());
         self.ui.problems(problems, &self.env);
@@ -84,21 +84,21 @@ impl Invocation {
     }
 
     /// Says what a project's settings did, and which variables do not count.
-    fn say_what_concerns_every_verb(&self, catalog: &Catalog) {
+    fn print_general_problems(&self, catalog: &Catalog) {
         let problems = catalog.problems.iter().filter(|problem| problem.concerns_every_verb());
         self.ui.problems(problems, &self.env);
     }
 }
 
 /// Returns the definition that has a name, or the best one where every one is hidden.
-pub(crate) fn find<'a>(catalog: &'a Catalog, name: &'a str) -> Result<&'a Server, Failure> {
+pub(crate) fn find_server<'a>(catalog: &'a Catalog, name: &'a str) -> Result<&'a Server, Failure> {
     let found = catalog.winner(name).or_else(|| catalog.candidates(name).next());
     found.ok_or_else(|| Failure::not_found(name, catalog))
 }
 
 /// Why there is nothing but the defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WhyDefaults {
+pub(crate) enum DefaultsReason {
     /// Nobody has configured anything.
     NothingConfigured,
     /// What is configured may be in a file that could not be read.
@@ -106,7 +106,7 @@ pub(crate) enum WhyDefaults {
 }
 
 /// Returns why there are only the defaults, if that is so.
-pub(crate) fn why_defaults(catalog: &Catalog, env: &Env) -> Option<WhyDefaults> {
+pub(crate) fn defaults_reason(catalog: &Catalog, env: &Env) -> Option<DefaultsReason> {
     let mut providers = catalog.servers.iter().map(|server| server.definition.source.provider);
     if catalog.servers.is_empty() || !providers.all(|provider| provider == "defaults") {
         return None;
@@ -116,9 +116,9 @@ pub(crate) fn why_defaults(catalog: &Catalog, env: &Env) -> Option<WhyDefaults> 
     };
     let mut errors = catalog.problems.iter().filter(|problem| problem.is_error());
     Some(if errors.any(has_servers) {
-        WhyDefaults::Unreadable
+        DefaultsReason::Unreadable
     } else {
-        WhyDefaults::NothingConfigured
+        DefaultsReason::NothingConfigured
     })
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn is_settings_or_trust(path: &Path, catalog: &Catalog, env: &Env) ->
 }
 
 /// Puts numbers and their words together, without those that are zero: `2 enabled`.
-pub(crate) fn counted<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> Vec<String> {
+pub(crate) fn format_counts<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> Vec<String> {
     let counts = counts.into_iter().filter(|(number, _)| *number > 0);
     counts.map(|(number, word)| format!("{number} {word}")).collect()
 }

@@ -10,11 +10,11 @@ use wharf_config::text::{clean, clip};
 use wharf_config::view::{CatalogServerView, CatalogView};
 use wharf_config::{Catalog, DefinitionState, Env, Level, Server, Source};
 
+use super::catalog_history::CatalogHistory;
 use super::defaults;
-use super::invocation::{count_state, count_states, counted};
-use super::known::KnownServers;
+use super::invocation::{count_state, count_states, format_counts};
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Cell, Column, Paint, Table, moment, phrase, print_json, style};
+use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style, time_ago};
 
 /// List every server, whichever program's file it is in
 ///
@@ -43,53 +43,54 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     // The process ends when the list is written; giving all that memory back first takes time.
     let catalog = ManuallyDrop::new(invocation.load()?);
     let (ui, env) = (&invocation.ui, &invocation.env);
-    let known = KnownServers::look_up(&catalog, invocation);
+    let history = CatalogHistory::load(&catalog, invocation);
     if ui.json {
         let mut listing = CatalogView::of(&catalog, args.all);
         for server in &mut listing.servers {
-            server.tools_known = known.tools(server);
-            server.last_error = known.failed(server).and_then(|last| last.error.clone());
+            server.tools_known = history.tools(server);
+            server.last_error = history.last_failure(server).and_then(|last| last.error.clone());
         }
         print_json(&listing)?;
-        return Ok(Exit::Fine);
+        return Ok(Exit::Success);
     }
     let all = if args.all { catalog.all() } else { catalog.winners() };
     let shown: Vec<&Server> = all
         .into_iter()
         .filter(|server| args.all || server.state != DefinitionState::Duplicate)
         .collect();
-    ui.table(table(&shown, &known, env))?;
-    ui.gap();
+    ui.table(table(&shown, &history, env))?;
+    ui.blank_line();
     let own = shown.iter().flat_map(|server| &server.problems);
     // What concerns every verb has been said.
     let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
     ui.problems(others.chain(own), env);
-    let tried = shown.iter().map(|server| (server, known.failed(&CatalogServerView::of(server))));
+    let tried =
+        shown.iter().map(|server| (server, history.last_failure(&CatalogServerView::of(server))));
     let failures: Vec<_> = tried.filter_map(|(server, last)| Some((server, last?))).collect();
     for (server, last) in &failures {
         ui.notice(&failed(server, last));
     }
     ui.notice(&summary(&catalog, failures.len(), args.all));
-    defaults::say(&catalog, env, ui);
+    defaults::print_notice(&catalog, env, ui);
     if let Some(hint) = trust_hint(&catalog) {
         ui.hint(&hint);
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
+fn table(servers: &[&Server], history: &CatalogHistory, env: &Env) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
         Column::text("STATE"),
-        Column::text("TRANSPORT").left_out_at(1),
-        Column::text("TOOLS").left_out_at(2),
-        Column::command("WHAT").yielding_to(24),
-        Column::parts("SOURCE").left_out_at(3),
-        Column::path("FILE").yielding_to(18).left_out_at(0),
+        Column::text("TRANSPORT").droppable_at(1),
+        Column::text("TOOLS").droppable_at(2),
+        Column::command("WHAT").shrinking_first_to(24),
+        Column::parts("SOURCE").droppable_at(3),
+        Column::path("FILE").shrinking_first_to(18).droppable_at(0),
     ]);
     for server in servers {
         let view = CatalogServerView::of(server);
-        let tools = known.tools(&view).map(|number| number.to_string()).unwrap_or_default();
+        let tools = history.tools(&view).map(|number| number.to_string()).unwrap_or_default();
         let quiet = matches!(
             server.state,
             DefinitionState::Shadowed | DefinitionState::Duplicate | DefinitionState::Disabled
@@ -100,9 +101,9 @@ fn table(servers: &[&Server], known: &KnownServers, env: &Env) -> Table {
                 phrase::name(view.name.as_str()),
                 if quiet { paint } else { style::strong },
             ),
-            match known.failed(&view) {
+            match history.last_failure(&view) {
                 Some(_) => Cell::painted("failed", style::bad),
-                None => Cell::painted(state(server), style::of_state(server.state)),
+                None => Cell::painted(state(server), style::state_colour(server.state)),
             },
             Cell::painted(view.transport, paint),
             Cell::painted(tools, paint),
@@ -148,9 +149,9 @@ fn file(source: &Source, env: &Env) -> String {
 /// Says why a server could not be connected the last time.
 fn failed(server: &Server, last: &LastAttempt) -> String {
     let name = server.definition.name.as_str();
-    let ago = moment::ago(last.at, SystemTime::now());
+    let ago = time_ago::time_ago(last.at, SystemTime::now());
     let why = clean(last.error.as_deref().unwrap_or_default());
-    let (label, quoted) = (style::odd("warning:"), phrase::quoted(name));
+    let (label, quoted) = (style::warning("warning:"), phrase::quoted(name));
     format!(
         "{label} {quoted}: its last attempt failed {ago}: {why} (wharf test {})",
         phrase::word(name)
@@ -173,7 +174,7 @@ fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
     let number = phrase::count(catalog.servers.len() - shadowed - duplicates, "server");
     let enabled = count_state(catalog, DefinitionState::Enabled) - failed;
     let connectable = [(enabled, DefinitionState::Enabled.word()), (failed, "failed")];
-    let counted = counted(connectable.into_iter().chain(count_states(catalog, &states)));
+    let counted = format_counts(connectable.into_iter().chain(count_states(catalog, &states)));
     let first = if counted.is_empty() {
         format!("{number}.")
     } else {

@@ -16,7 +16,7 @@ use super::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
 /// How often a log that is followed is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How much is read of it at once.
 const MOST_AT_ONCE: u64 = 1 << 20;
@@ -44,15 +44,15 @@ pub(crate) struct LogsArgs {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct LogsJson<'a> {
     server: &'a str,
     path: String,
     lines: Vec<&'a str>,
-    entries: Vec<ShownEntry<'a>>,
+    entries: Vec<LogEntryJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct ShownEntry<'a> {
+struct LogEntryJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ struct ShownEntry<'a> {
     started: bool,
 }
 
-impl<'a> ShownEntry<'a> {
+impl<'a> LogEntryJson<'a> {
     fn of(entry: &'a LogEntry) -> Self {
         let line = entry.text.as_deref();
         Self { at: entry.at.as_deref(), line, started: line.is_none() }
@@ -98,15 +98,15 @@ pub(crate) fn run(args: &LogsArgs, invocation: &Invocation) -> Result<Exit, Fail
     if ui.json {
         let path = path.to_string_lossy().into_owned();
         let lines = entries.iter().filter_map(|entry| entry.text.as_deref()).collect();
-        let entries = entries.iter().map(ShownEntry::of).collect();
-        print_json(&Answer { server: &args.name, path, lines, entries })?;
-        return Ok(Exit::Fine);
+        let entries = entries.iter().map(LogEntryJson::of).collect();
+        print_json(&LogsJson { server: &args.name, path, lines, entries })?;
+        return Ok(Exit::Success);
     }
     ui.data(&to_text(&entries))?;
     if entries.is_empty() {
         ui.notice(&format!("{} has written nothing yet.", phrase::quoted(&args.name)));
     }
-    if args.follow { follow(&path, read_so_far, invocation) } else { Ok(Exit::Fine) }
+    if args.follow { follow(&path, read_so_far, invocation) } else { Ok(Exit::Success) }
 }
 
 /// Shows the starts with their day, and lines with the time of the day.
@@ -133,7 +133,7 @@ fn to_text(entries: &[LogEntry]) -> String {
 fn follow(path: &Path, mut at: u64, invocation: &Invocation) -> Result<Exit, Failure> {
     let mut begun = String::new();
     loop {
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
         let length = path.metadata().map_or(0, |about| about.len());
         if length < at {
             // It was put aside, and a new one has begun.

@@ -5,7 +5,7 @@ use clap_mangen::Man;
 
 use super::{Exit, Failure, Invocation};
 use crate::args::Cli;
-use crate::ui::print_file;
+use crate::ui::print_bytes;
 
 /// Print the manual page
 ///
@@ -21,6 +21,6 @@ pub(crate) struct ManArgs {}
 pub(crate) fn run(_args: &ManArgs, _invocation: &Invocation) -> Result<Exit, Failure> {
     let mut page = Vec::new();
     Man::new(Cli::command()).render(&mut page).map_err(Failure::Output)?;
-    print_file(&page)?;
-    Ok(Exit::Fine)
+    print_bytes(&page)?;
+    Ok(Exit::Success)
 }

@@ -36,12 +36,12 @@ enum BuiltIn {
 
 /// Serves until the client closes the input.
 pub(crate) fn run(args: &McpArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    if invocation.ui.is_typed {
+    if invocation.ui.is_stdin_terminal {
         invocation.ui.notice("speaking MCP on standard input and output until the input ends");
     }
     let runtime = Builder::new_current_thread().enable_time().build().map_err(Failure::Serve)?;
     let served = runtime.block_on(async {
-        let (input, output) = host::pipes();
+        let (input, output) = host::stdio();
         match args.server {
             BuiltIn::Thinking => wharf::thinking::serve(input, output).await,
         }
@@ -49,5 +49,5 @@ pub(crate) fn run(args: &McpArgs, invocation: &Invocation) -> Result<Exit, Failu
     // If the client has stopped listening but not closed the input, a thread still waits for it.
     runtime.shutdown_background();
     served.map_err(Failure::Serve)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -16,7 +16,7 @@ use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, style};
 
 /// How long a server has to answer, and again to list its tools.
-const LIMIT: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Whether a new server is tried.
 #[derive(Debug, Clone, Copy, Args)]
@@ -60,12 +60,12 @@ pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation
         );
         return None;
     };
-    say_shadows(new, &catalog, invocation);
+    print_shadowing(new, &catalog, invocation);
     if new.state != DefinitionState::Enabled || args.no_probe {
         return None;
     }
-    connect::narrow(&mut catalog, |server| is_new(server));
-    let milliseconds = u64::try_from(LIMIT.as_millis()).unwrap_or(u64::MAX);
+    connect::keep_servers(&mut catalog, |server| is_new(server));
+    let milliseconds = u64::try_from(PROBE_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
     for spec in catalog.servers.iter_mut().filter_map(|server| server.spec.as_mut()) {
         spec.timeouts.connect = Some(milliseconds);
     }
@@ -73,7 +73,7 @@ pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation
     let work = async |runtime: &Runtime| runtime.wait_for(&done.name).await;
     let shown = connect::with_servers(invocation, &catalog, work, |result| {
         probe = Some(Probe::of(&done.name, result));
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     });
     match shown {
         Ok(_) => probe,
@@ -84,7 +84,7 @@ pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation
 }
 
 /// Says which other definitions of the name are not used because of the new one, or the other way.
-fn say_shadows(new: &Server, catalog: &Catalog, invocation: &Invocation) {
+fn print_shadowing(new: &Server, catalog: &Catalog, invocation: &Invocation) {
     let (ui, env) = (&invocation.ui, &invocation.env);
     let name = new.definition.name.as_str();
     let source = &new.definition.source;
@@ -93,7 +93,7 @@ fn say_shadows(new: &Server, catalog: &Catalog, invocation: &Invocation) {
         let by = format!("{} ({})", phrase::path(&by.path, env), phrase::source(by));
         ui.notice(&format!(
             "{} it is not used: {} in {by} has the same name and comes first",
-            style::odd("warning:"),
+            style::warning("warning:"),
             phrase::quoted(name),
         ));
         ui.hint(&format!("wharf explain {word}"));
@@ -101,7 +101,7 @@ fn say_shadows(new: &Server, catalog: &Catalog, invocation: &Invocation) {
     if let Some(original) = &new.duplicate_of {
         ui.notice(&format!(
             "{} it is not used: it is the same server as {}",
-            style::odd("warning:"),
+            style::warning("warning:"),
             phrase::quoted(original.as_str())
         ));
     }
@@ -142,7 +142,7 @@ impl Probe {
                 let word = phrase::word(name);
                 let (error, hint) = match failure.kind {
                     FailureKind::TimedOut => (
-                        format!("no answer within {LIMIT:?}"),
+                        format!("no answer within {PROBE_TIMEOUT:?}"),
                         Some(format!("it may need longer the first time (wharf test {word})")),
                     ),
                     FailureKind::NeedsAuth => {
@@ -177,7 +177,7 @@ impl Probe {
     pub(super) fn warn(&self, invocation: &Invocation) {
         let Some(error) = &self.error else { return };
         let mut lines = Lines::default();
-        let label = style::odd("warning:");
+        let label = style::warning("warning:");
         lines.add(format!("{label} it is saved, but does not work yet: {}", clean(error)));
         if let Some(line) = &self.stderr {
             lines.add(format!("  {} {}", style::faint("stderr:"), clean(line)));

@@ -8,7 +8,7 @@ use wharf::protocol::view::{Content, PromptResult, Role};
 use wharf_config::Problem;
 use wharf_config::text::clean;
 
-use super::connect::{self, Held, Holders};
+use super::connect::{self, MatchingServers, SoughtItem};
 use super::{Exit, Failure, Invocation, file_values};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -38,7 +38,7 @@ pub(crate) struct PromptArgs {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct PromptJson<'a> {
     server: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
@@ -50,21 +50,21 @@ struct Answer<'a> {
 
 /// Fills in a prompt.
 pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let named = Named::of(args, invocation)?;
+    let named = PromptTarget::of(args, invocation)?;
     let arguments = pairs(&file_values::read_into(named.words, &invocation.env)?)?;
     let catalog = match &named.server {
-        Some(server) => connect::only(server, invocation)?,
-        None => connect::all(invocation)?,
+        Some(server) => connect::select_one(server, invocation)?,
+        None => connect::select_all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
         let server = match &named.server {
             Some(server) => server.clone(),
-            None => holder(&named.prompt, runtime).await?,
+            None => find_server(&named.prompt, runtime).await?,
         };
         let result = runtime.get_prompt(&server, &named.prompt, &arguments).await;
         result
-            .map(|result| (server, result, connect::omitted(&runtime.snapshot())))
-            .map_err(connect::refused)
+            .map(|result| (server, result, connect::omissions(&runtime.snapshot())))
+            .map_err(connect::request_failure)
     };
     connect::with_servers(invocation, &catalog, work, |result| {
         let (server, result, problems) = result?;
@@ -73,13 +73,13 @@ pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Fa
 }
 
 /// What was typed, taken apart.
-struct Named<'a> {
+struct PromptTarget<'a> {
     server: Option<String>,
     prompt: String,
     words: &'a [String],
 }
 
-impl<'a> Named<'a> {
+impl<'a> PromptTarget<'a> {
     fn of(args: &'a PromptArgs, invocation: &Invocation) -> Result<Self, Failure> {
         let (words, prompt) = (&args.words[..], args.name.clone());
         if args.server.is_some() {
@@ -98,12 +98,12 @@ impl<'a> Named<'a> {
 }
 
 /// Finds the server that has a prompt.
-async fn holder(name: &str, runtime: &Runtime) -> Result<String, Failure> {
-    let snapshot = connect::answered(runtime).await;
+async fn find_server(name: &str, runtime: &Runtime) -> Result<String, Failure> {
+    let snapshot = connect::settled_except_failing(runtime).await;
     let listed = runtime.prompts(None).await.items;
     let named = listed.iter().filter(|(_, prompt)| *prompt.name() == name);
-    let holders = Holders::new(named.map(|(server, _)| server.as_str()));
-    holders.only(&Held { what: "Prompt", name }, &snapshot)
+    let holders = MatchingServers::new(named.map(|(server, _)| server.as_str()));
+    holders.only(&SoughtItem { what: "Prompt", name }, &snapshot)
 }
 
 fn pairs(words: &[String]) -> Result<Vec<(String, String)>, Failure> {
@@ -126,13 +126,13 @@ fn show(
 ) -> Result<Exit, Failure> {
     let messages = result.messages();
     if invocation.ui.json {
-        print_json(&Answer {
+        print_json(&PromptJson {
             server,
             description: result.description().map(|text| text.to_string()),
             messages: messages.iter().map(|message| message.raw().clone()).collect(),
             problems,
         })?;
-        return Ok(Exit::Fine);
+        return Ok(Exit::Success);
     }
     let mut lines = Lines::default();
     for (index, message) in messages.iter().enumerate() {
@@ -152,7 +152,7 @@ fn show(
         }
     }
     invocation.ui.data(&lines.into_text())?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 /// Names content that is no text.

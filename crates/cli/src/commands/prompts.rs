@@ -7,7 +7,7 @@ use wharf::{CollectedList, Runtime};
 use wharf_config::text::clean;
 use wharf_config::{Problem, ServerName};
 
-use super::connect::{self, CutList, Listed, Trouble, cut_lists};
+use super::connect::{self, CutListJson, ListingReport, ServerErrorJson, cut_lists};
 use super::{Exit, Failure, Invocation, report};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
@@ -28,30 +28,30 @@ pub(crate) struct PromptsArgs {
 }
 
 #[derive(Serialize)]
-struct Answer {
-    prompts: Vec<Shown>,
+struct PromptsJson {
+    prompts: Vec<PromptInfoJson>,
     /// Which lists are not whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    cut: Vec<CutList>,
-    errors: Vec<Trouble>,
+    cut: Vec<CutListJson>,
+    errors: Vec<ServerErrorJson>,
     /// What had to be left out of servers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct PromptInfoJson {
     server: String,
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    arguments: Vec<Argument>,
+    arguments: Vec<PromptArgumentJson>,
 }
 
 #[derive(Serialize)]
-struct Argument {
+struct PromptArgumentJson {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
@@ -63,17 +63,20 @@ struct Argument {
 /// Lists prompts.
 pub(crate) fn run(args: &PromptsArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = match &args.server {
-        Some(server) => connect::only(server, invocation)?,
-        None => connect::all(invocation)?,
+        Some(server) => connect::select_one(server, invocation)?,
+        None => connect::select_all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
         let server = args.server.as_deref();
         let snapshot = match server {
             Some(_) => connect::settled(runtime).await,
-            None => connect::answered(runtime).await,
+            None => connect::settled_except_failing(runtime).await,
         };
-        let late = connect::late(runtime, &snapshot);
-        (Listed { snapshot, late, is_named: server.is_some() }, runtime.prompts(server).await)
+        let unawaited = connect::unawaited(runtime, &snapshot);
+        (
+            ListingReport { snapshot, unawaited, is_named: server.is_some() },
+            runtime.prompts(server).await,
+        )
     };
     connect::with_servers(invocation, &catalog, work, |(listed, prompts)| {
         show(&listed, &prompts, invocation)
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &PromptsArgs, invocation: &Invocation) -> Result<Exit, F
 }
 
 fn show(
-    listed: &Listed,
+    listed: &ListingReport,
     prompts: &CollectedList<Prompt>,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
@@ -89,17 +92,17 @@ fn show(
     if listed.has_only_failed() && !ui.json {
         return listed.outcome();
     }
-    let answer = Answer {
-        problems: connect::omitted(&listed.snapshot),
+    let answer = PromptsJson {
+        problems: connect::omissions(&listed.snapshot),
         errors: listed.errors(&prompts.errors),
         cut: cut_lists(prompts, "prompts"),
         prompts: prompts.items.iter().map(prompt).collect(),
     };
     if ui.json {
-        print_json(&report::beside(&answer, &listed.outcome()))?;
+        print_json(&report::with_failure(&answer, &listed.outcome()))?;
     } else {
         ui.table(table(&answer))?;
-        ui.gap();
+        ui.blank_line();
     }
     listed.say(&prompts.errors, invocation);
     ui.problems(&prompts.problems("prompts"), &invocation.env);
@@ -109,15 +112,15 @@ fn show(
     listed.outcome()
 }
 
-fn prompt((server, prompt): &(ServerName, Prompt)) -> Shown {
+fn prompt((server, prompt): &(ServerName, Prompt)) -> PromptInfoJson {
     let text = |text: Option<bytestring::ByteString>| text.map(|text| text.to_string());
-    let argument = |argument: PromptArgument| Argument {
+    let argument = |argument: PromptArgument| PromptArgumentJson {
         name: argument.name.to_string(),
         title: text(argument.title),
         description: text(argument.description),
         required: argument.is_required,
     };
-    Shown {
+    PromptInfoJson {
         server: server.as_str().to_owned(),
         name: prompt.name().to_string(),
         title: text(prompt.title()),
@@ -126,15 +129,15 @@ fn prompt((server, prompt): &(ServerName, Prompt)) -> Shown {
     }
 }
 
-fn table(answer: &Answer) -> Table {
+fn table(answer: &PromptsJson) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
-        Column::text("SERVER").left_out_at(2),
-        Column::text("ARGUMENTS").left_out_at(1),
-        Column::text("DESCRIPTION").yielding_to(24).left_out_at(0),
+        Column::text("SERVER").droppable_at(2),
+        Column::text("ARGUMENTS").droppable_at(1),
+        Column::text("DESCRIPTION").shrinking_first_to(24).droppable_at(0),
     ]);
     for prompt in &answer.prompts {
-        let argument = |argument: &Argument| {
+        let argument = |argument: &PromptArgumentJson| {
             let name = clean(&argument.name);
             if argument.required { name } else { format!("[{name}]") }
         };

@@ -10,9 +10,9 @@ use wharf::protocol::view::{ReadResult, ResourceBody, ResourceContents};
 use wharf_config::Problem;
 use wharf_config::text::clean;
 
-use super::connect::{self, Held, Holders};
+use super::connect::{self, MatchingServers, SoughtItem};
 use super::{Exit, Failure, Invocation};
-use crate::ui::{phrase, print_file, print_json};
+use crate::ui::{phrase, print_bytes, print_json};
 
 /// Read a resource
 ///
@@ -37,7 +37,7 @@ pub(crate) struct ReadArgs {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ReadJson<'a> {
     server: &'a str,
     contents: Vec<Json>,
     /// What had to be left out of servers.
@@ -49,18 +49,18 @@ struct Answer<'a> {
 pub(crate) fn run(args: &ReadArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let (server, uri) = named(args, invocation)?;
     let catalog = match &server {
-        Some(server) => connect::only(server, invocation)?,
-        None => connect::all(invocation)?,
+        Some(server) => connect::select_one(server, invocation)?,
+        None => connect::select_all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
         let server = match &server {
             Some(server) => server.clone(),
-            None => holder(&uri, runtime).await?,
+            None => find_server(&uri, runtime).await?,
         };
         let result = runtime.read_resource(&server, &uri).await;
         result
-            .map(|result| (server, result, connect::omitted(&runtime.snapshot())))
-            .map_err(connect::refused)
+            .map(|result| (server, result, connect::omissions(&runtime.snapshot())))
+            .map_err(connect::request_failure)
     };
     connect::with_servers(invocation, &catalog, work, |result| {
         let (server, result, problems) = result?;
@@ -86,17 +86,17 @@ fn named(args: &ReadArgs, invocation: &Invocation) -> Result<(Option<String>, St
 }
 
 /// Finds the server that has an address.
-async fn holder(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
-    let snapshot = connect::answered(runtime).await;
+async fn find_server(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
+    let snapshot = connect::settled_except_failing(runtime).await;
     let listed = runtime.resources(None).await.items;
     let exact = listed.iter().filter(|(_, resource)| *resource.uri() == uri);
-    let mut holders = Holders::new(exact.map(|(server, _)| server.as_str()));
+    let mut holders = MatchingServers::new(exact.map(|(server, _)| server.as_str()));
     if holders.is_empty() {
         let templates = runtime.resource_templates(None).await.items;
         let fits = templates.iter().filter(|(_, template)| may_fit(template.uri_template(), uri));
-        holders = Holders::new(fits.map(|(server, _)| server.as_str()));
+        holders = MatchingServers::new(fits.map(|(server, _)| server.as_str()));
     }
-    holders.only(&Held { what: "Resource", name: uri }, &snapshot)
+    holders.only(&SoughtItem { what: "Resource", name: uri }, &snapshot)
 }
 
 /// Tells whether an address could be one of a pattern: it begins and ends as the pattern does.
@@ -118,18 +118,20 @@ fn show(
     let contents = result.contents();
     if ui.json {
         let contents = contents.iter().map(|contents| contents.raw().clone()).collect();
-        print_json(&Answer { server, contents, problems })?;
-        return Ok(Exit::Fine);
+        print_json(&ReadJson { server, contents, problems })?;
+        return Ok(Exit::Success);
     }
     for contents in &contents {
         match contents.body() {
-            ResourceBody::Text(text) if ui.shows_data() => {
+            ResourceBody::Text(text) if ui.is_data_on_terminal() => {
                 ui.data(&format!("{}\n", phrase::lines(&text).trim_end_matches('\n')))?;
             }
-            ResourceBody::Text(text) => print_file(text.as_bytes())?,
-            ResourceBody::Blob(_) if ui.shows_data() => ui.data(&line(contents, "bytes"))?,
+            ResourceBody::Text(text) => print_bytes(text.as_bytes())?,
+            ResourceBody::Blob(_) if ui.is_data_on_terminal() => {
+                ui.data(&line(contents, "bytes"))?
+            }
             ResourceBody::Blob(data) => match STANDARD.decode(data.trim()) {
-                Ok(bytes) => print_file(&bytes)?,
+                Ok(bytes) => print_bytes(&bytes)?,
                 Err(_) => ui.message(&line(contents, "not valid base64")),
             },
             ResourceBody::Missing => ui.message(&line(contents, "nothing")),
@@ -138,7 +140,7 @@ fn show(
     if contents.is_empty() {
         ui.notice("The resource is empty.");
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 /// Names contents that cannot be shown.
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_fits_by_its_beginning_and_its_end() {
+    fn a_template_matches_by_its_prefix_and_suffix() {
         let fits = [
             ("file:///{path}", "file:///a/b", true),
             ("db://{table}/rows", "db://a/rows", true),

@@ -29,7 +29,7 @@ pub(crate) struct ReconnectArgs {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ReconnectJson<'a> {
     ok: bool,
     name: &'a str,
     message: String,
@@ -46,7 +46,7 @@ struct Answer<'a> {
 
 /// Reconnects a server.
 pub(crate) fn run(args: &ReconnectArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = match connect::only(&args.name, invocation) {
+    let catalog = match connect::select_one(&args.name, invocation) {
         Ok(catalog) => catalog,
         Err(failure) => return failed(&args.name, failure, invocation),
     };
@@ -63,7 +63,7 @@ fn show(
         Ok(server) => {
             let message = message(&server);
             if invocation.ui.json {
-                print_json(&Answer {
+                print_json(&ReconnectJson {
                     ok: true,
                     name,
                     message,
@@ -76,7 +76,7 @@ fn show(
                 invocation.ui.sentences(&format!("{}\n", clean(&message)))?;
             }
             warn(&server, invocation);
-            Ok(Exit::Fine)
+            Ok(Exit::Success)
         }
         Err(why) => failed(name, why.into(), invocation),
     }
@@ -86,7 +86,7 @@ fn failed(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit,
     if invocation.ui.json {
         let (message, hint, stderr) = (failure.to_string(), failure.hint(), failure.stderr());
         let (error, problems) = (Some(ErrorReport::of(&failure)), Vec::new());
-        print_json(&Answer { ok: false, name, message, hint, stderr, error, problems })?;
+        print_json(&ReconnectJson { ok: false, name, message, hint, stderr, error, problems })?;
     }
     Err(failure)
 }

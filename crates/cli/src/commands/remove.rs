@@ -3,7 +3,7 @@
 use clap::Args;
 use wharf_config::manage;
 
-use super::changed::{ScopeWord, report};
+use super::server_change::{ScopeArg, report_change};
 use super::{Exit, Failure, Invocation};
 
 /// Remove a server from one of Wharf's own files
@@ -20,13 +20,13 @@ pub(crate) struct RemoveArgs {
     name: String,
     /// Whose file it is taken out of [default: the one that counts]
     #[arg(long, value_name = "SCOPE")]
-    scope: Option<ScopeWord>,
+    scope: Option<ScopeArg>,
 }
 
 /// Removes a server.
 pub(crate) fn run(args: &RemoveArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let scope = args.scope.map(ScopeWord::scope);
-    report(
+    let scope = args.scope.map(ScopeArg::scope);
+    report_change(
         &args.name,
         manage::remove(&invocation.env, &args.name, scope, invocation.options),
         invocation,

@@ -7,7 +7,7 @@ use wharf::{CollectedList, Runtime};
 use wharf_config::text::clean;
 use wharf_config::{Problem, ServerName};
 
-use super::connect::{self, CutList, Listed, Trouble, cut_lists};
+use super::connect::{self, CutListJson, ListingReport, ServerErrorJson, cut_lists};
 use super::{Exit, Failure, Invocation, report};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
@@ -28,13 +28,13 @@ pub(crate) struct ResourcesArgs {
 }
 
 #[derive(Serialize)]
-struct Answer {
-    resources: Vec<Shown>,
-    templates: Vec<Shown>,
+struct ResourcesJson {
+    resources: Vec<ResourceInfoJson>,
+    templates: Vec<ResourceInfoJson>,
     /// Which lists are not whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    cut: Vec<CutList>,
-    errors: Vec<Trouble>,
+    cut: Vec<CutListJson>,
+    errors: Vec<ServerErrorJson>,
     /// What had to be left out of servers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
@@ -42,7 +42,7 @@ struct Answer {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct ResourceInfoJson {
     server: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     uri: Option<String>,
@@ -62,19 +62,19 @@ struct Shown {
 /// Lists resources.
 pub(crate) fn run(args: &ResourcesArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = match &args.server {
-        Some(server) => connect::only(server, invocation)?,
-        None => connect::all(invocation)?,
+        Some(server) => connect::select_one(server, invocation)?,
+        None => connect::select_all(invocation)?,
     };
     let work = async |runtime: &Runtime| {
         let server = args.server.as_deref();
         let snapshot = match server {
             Some(_) => connect::settled(runtime).await,
-            None => connect::answered(runtime).await,
+            None => connect::settled_except_failing(runtime).await,
         };
-        let late = connect::late(runtime, &snapshot);
+        let unawaited = connect::unawaited(runtime, &snapshot);
         let (resources, templates) =
             tokio::join!(runtime.resources(server), runtime.resource_templates(server));
-        (Listed { snapshot, late, is_named: server.is_some() }, resources, templates)
+        (ListingReport { snapshot, unawaited, is_named: server.is_some() }, resources, templates)
     };
     connect::with_servers(invocation, &catalog, work, |(listed, resources, templates)| {
         show(&listed, &resources, &templates, invocation)
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &ResourcesArgs, invocation: &Invocation) -> Result<Exit,
 }
 
 fn show(
-    listed: &Listed,
+    listed: &ListingReport,
     resources: &CollectedList<Resource>,
     templates: &CollectedList<ResourceTemplate>,
     invocation: &Invocation,
@@ -92,18 +92,18 @@ fn show(
         return listed.outcome();
     }
     let cut = cut_lists(resources, "resources").into_iter();
-    let answer = Answer {
-        problems: connect::omitted(&listed.snapshot),
+    let answer = ResourcesJson {
+        problems: connect::omissions(&listed.snapshot),
         cut: cut.chain(cut_lists(templates, "templates")).collect(),
         errors: listed.errors(resources.errors.iter().chain(&templates.errors)),
         resources: resources.items.iter().map(resource).collect(),
         templates: templates.items.iter().map(template).collect(),
     };
     if ui.json {
-        print_json(&report::beside(&answer, &listed.outcome()))?;
+        print_json(&report::with_failure(&answer, &listed.outcome()))?;
     } else {
         ui.table(table(&answer))?;
-        ui.gap();
+        ui.blank_line();
     }
     listed.say(resources.errors.iter().chain(&templates.errors), invocation);
     ui.problems(&resources.problems("resources"), &invocation.env);
@@ -114,7 +114,7 @@ fn show(
     listed.outcome()
 }
 
-fn summary(answer: &Answer) -> String {
+fn summary(answer: &ResourcesJson) -> String {
     let resources = phrase::count(answer.resources.len(), "resource");
     match answer.templates.len() {
         0 => format!("{resources}."),
@@ -122,9 +122,9 @@ fn summary(answer: &Answer) -> String {
     }
 }
 
-fn resource((server, resource): &(ServerName, Resource)) -> Shown {
+fn resource((server, resource): &(ServerName, Resource)) -> ResourceInfoJson {
     let text = |text: Option<bytestring::ByteString>| text.map(|text| text.to_string());
-    Shown {
+    ResourceInfoJson {
         server: server.as_str().to_owned(),
         uri: Some(resource.uri().to_string()),
         uri_template: None,
@@ -136,9 +136,9 @@ fn resource((server, resource): &(ServerName, Resource)) -> Shown {
     }
 }
 
-fn template((server, template): &(ServerName, ResourceTemplate)) -> Shown {
+fn template((server, template): &(ServerName, ResourceTemplate)) -> ResourceInfoJson {
     let text = |text: Option<bytestring::ByteString>| text.map(|text| text.to_string());
-    Shown {
+    ResourceInfoJson {
         server: server.as_str().to_owned(),
         uri: None,
         uri_template: Some(template.uri_template().to_string()),
@@ -150,12 +150,12 @@ fn template((server, template): &(ServerName, ResourceTemplate)) -> Shown {
     }
 }
 
-fn table(answer: &Answer) -> Table {
+fn table(answer: &ResourcesJson) -> Table {
     let mut table = Table::new(&[
         Column::text("URI"),
-        Column::text("SERVER").left_out_at(2),
-        Column::text("KIND").left_out_at(0),
-        Column::text("NAME").yielding_to(24).left_out_at(1),
+        Column::text("SERVER").droppable_at(2),
+        Column::text("KIND").droppable_at(0),
+        Column::text("NAME").shrinking_first_to(24).droppable_at(1),
     ]);
     for shown in answer.resources.iter().chain(&answer.templates) {
         let address = shown.uri.as_ref().or(shown.uri_template.as_ref());

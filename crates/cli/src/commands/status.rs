@@ -9,11 +9,11 @@ use wharf_config::text::clean;
 use wharf_config::time::rfc3339;
 use wharf_config::{Catalog, Credentials, DefinitionState, Server};
 
-use super::invocation::{count_states, counted};
-use super::known::KnownServers;
-use super::launch::Starts;
+use super::catalog_history::CatalogHistory;
+use super::invocation::{count_states, format_counts};
+use super::start_check::StartChecker;
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Cell, Column, Table, moment, phrase, print_json, style};
+use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
 
 /// Show which servers are ready to start
 ///
@@ -33,24 +33,24 @@ pub(crate) struct StatusArgs {}
 const FAILED: &str = "last attempt failed";
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct StatusJson<'a> {
     ready: usize,
     total: usize,
-    servers: Vec<ServerStatus<'a>>,
+    servers: Vec<ServerStatusJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct ServerStatus<'a> {
+struct ServerStatusJson<'a> {
     name: &'a str,
     transport: &'static str,
     status: String,
     credential: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<Last<'a>>,
+    last: Option<LastAttemptJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct Last<'a> {
+struct LastAttemptJson<'a> {
     ok: bool,
     /// In UTC, by RFC 3339.
     at: String,
@@ -60,9 +60,9 @@ struct Last<'a> {
     ago: String,
 }
 
-impl<'a> Last<'a> {
+impl<'a> LastAttemptJson<'a> {
     fn of(attempt: &'a LastAttempt, now: SystemTime) -> Self {
-        let (at, ago) = (rfc3339(attempt.at), moment::ago(attempt.at, now));
+        let (at, ago) = (rfc3339(attempt.at), time_ago::time_ago(attempt.at, now));
         Self { ok: attempt.is_ok(), at, error: attempt.error.as_deref(), ago }
     }
 }
@@ -73,47 +73,47 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
     let (ui, env) = (&invocation.ui, &invocation.env);
     // A store that cannot be read has no credentials to offer; `doctor` says what is wrong with it.
     let credentials = Credentials::load(env).unwrap_or_default();
-    let known = KnownServers::look_up(&catalog, invocation);
+    let history = CatalogHistory::load(&catalog, invocation);
     let now = SystemTime::now();
     let enabled =
         catalog.winners().into_iter().filter(|server| server.state == DefinitionState::Enabled);
     let mut ready = 0;
     let mut servers = Vec::new();
-    let starts = Starts::of(&catalog, env);
+    let starts = StartChecker::of(&catalog, env);
     for server in enabled {
-        let launch = starts.look(server);
-        let last = known.last(&server.definition.name);
+        let launch = starts.check(server);
+        let last = history.last_attempt(&server.definition.name);
         let has_failed = launch.is_usable() && last.is_some_and(|last| !last.is_ok());
         ready += usize::from(launch.is_usable() && !has_failed);
-        servers.push(ServerStatus {
+        servers.push(ServerStatusJson {
             name: server.definition.name.as_str(),
             transport: server.transport.map_or("unknown", |kind| kind.word()),
             status: if has_failed { FAILED.to_owned() } else { launch.to_string() },
             credential: credential(server, &credentials),
-            last: last.map(|attempt| Last::of(attempt, now)),
+            last: last.map(|attempt| LastAttemptJson::of(attempt, now)),
         });
     }
-    let answer = Answer { ready, total: servers.len(), servers };
+    let answer = StatusJson { ready, total: servers.len(), servers };
     if ui.json {
         print_json(&answer)?;
     } else {
         ui.table(table(&answer))?;
-        ui.gap();
+        ui.blank_line();
         ui.notice(&format!("{} of {} ready.", answer.ready, answer.total));
     }
     if let Some(others) = others(&catalog) {
         ui.notice(&others);
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-fn table(answer: &Answer<'_>) -> Table {
+fn table(answer: &StatusJson<'_>) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
-        Column::text("TRANSPORT").left_out_at(0),
+        Column::text("TRANSPORT").droppable_at(0),
         Column::command("STATUS"),
-        Column::text("CREDENTIAL").left_out_at(1),
-        Column::text("LAST ATTEMPT").yielding_to(24).left_out_at(2),
+        Column::text("CREDENTIAL").droppable_at(1),
+        Column::text("LAST ATTEMPT").shrinking_first_to(24).droppable_at(2),
     ]);
     for server in &answer.servers {
         let paint = match server.status.as_str() {
@@ -132,13 +132,13 @@ fn table(answer: &Answer<'_>) -> Table {
     table
 }
 
-fn last(last: Option<&Last<'_>>) -> Cell {
+fn last(last: Option<&LastAttemptJson<'_>>) -> Cell {
     match last {
         None => Cell::plain(""),
-        Some(Last { error: None, ago, .. }) => {
+        Some(LastAttemptJson { error: None, ago, .. }) => {
             Cell::painted(format!("connected {ago}"), style::good)
         }
-        Some(Last { error: Some(why), ago, .. }) => {
+        Some(LastAttemptJson { error: Some(why), ago, .. }) => {
             // What the server wrote says more than how it ended, and a narrow table cuts the end.
             let why = match why.split_once("; stderr: ") {
                 Some((how, line)) => format!("{line} ({how})"),
@@ -151,7 +151,7 @@ fn last(last: Option<&Last<'_>>) -> Cell {
 
 fn others(catalog: &Catalog) -> Option<String> {
     let states = [DefinitionState::Untrusted, DefinitionState::Invalid, DefinitionState::Disabled];
-    let counted = counted(count_states(catalog, &states));
+    let counted = format_counts(count_states(catalog, &states));
     (!counted.is_empty()).then(|| format!("Not looked at: {} (wharf list).", counted.join(", ")))
 }
 

@@ -10,7 +10,7 @@ use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::failure::tip;
-use super::trace::{ShownLine, Trace};
+use super::trace::{Trace, TraceLineJson};
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, print_json, style};
 
@@ -40,12 +40,12 @@ const MOST_VIOLATIONS: usize = 5;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer<'a> {
+struct TestJson<'a> {
     ok: bool,
     name: &'a str,
     transport: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<Introduction<'a>>,
+    server: Option<ServerInfoJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     protocol_version: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,18 +70,18 @@ struct Answer<'a> {
     problems: Vec<Problem>,
     /// Every message in both directions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<Vec<ShownLine>>,
+    trace: Option<Vec<TraceLineJson>>,
 }
 
 #[derive(Serialize)]
-struct Introduction<'a> {
+struct ServerInfoJson<'a> {
     name: &'a str,
     version: &'a str,
 }
 
 /// Tests a server.
 pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let catalog = match connect::only(&args.name, invocation) {
+    let catalog = match connect::select_one(&args.name, invocation) {
         Ok(catalog) => catalog,
         Err(failure) => return not_tried(&args.name, failure, invocation),
     };
@@ -117,12 +117,12 @@ fn show(
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
     say_trace(invocation);
-    let mut answer = Answer { ok: result.is_ok(), ..Answer::new(name, transport) };
+    let mut answer = TestJson { ok: result.is_ok(), ..TestJson::new(name, transport) };
     answer.trace = invocation.trace.get().map(Trace::lines);
     match result {
         Ok(server) => {
             if let Some(about) = &server.info {
-                answer.introduce(about, server.tools());
+                answer.add_server_info(about, server.tools());
                 answer.cut = server.cut.map(|cut| cut.to_string());
             }
             answer.problems = server.problems();
@@ -132,7 +132,7 @@ fn show(
                 ui.sentences(&describe(&answer))?;
             }
             warn(&server, invocation);
-            Ok(Exit::Fine)
+            Ok(Exit::Success)
         }
         Err(why) => {
             if let (true, Unavailable::Failed { failure, .. }) = (ui.json, &why) {
@@ -153,12 +153,12 @@ fn not_tried(name: &str, failure: Failure, invocation: &Invocation) -> Result<Ex
     });
     if let (true, Some(transport)) = (invocation.ui.json, transport) {
         let (error, tip) = (failure.to_string(), failure.hint());
-        print_json(&Answer { error: Some(&error), tip, ..Answer::new(name, transport) })?;
+        print_json(&TestJson { error: Some(&error), tip, ..TestJson::new(name, transport) })?;
     }
     Err(failure)
 }
 
-impl<'a> Answer<'a> {
+impl<'a> TestJson<'a> {
     fn new(name: &'a str, transport: &'static str) -> Self {
         Self {
             ok: false,
@@ -179,9 +179,9 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn introduce(&mut self, about: &'a ConnectionInfo, tools: usize) {
+    fn add_server_info(&mut self, about: &'a ConnectionInfo, tools: usize) {
         let milliseconds = |time: std::time::Duration| u64::try_from(time.as_millis()).ok();
-        self.server = Some(Introduction { name: &about.name, version: &about.version });
+        self.server = Some(ServerInfoJson { name: &about.name, version: &about.version });
         self.transport = about.transport;
         self.protocol_version = Some(about.revision.as_str());
         self.era = Some(match about.era() {
@@ -194,7 +194,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn describe(answer: &Answer<'_>) -> String {
+fn describe(answer: &TestJson<'_>) -> String {
     let mut lines = Lines::default();
     let name = style::strong(&phrase::quoted(answer.name));
     lines.add(format!("{} to {name}", style::good("Connected")));
@@ -226,7 +226,7 @@ pub(super) fn warn(server: &ServerSnapshot, invocation: &Invocation) {
     invocation.ui.problems(others, &invocation.env);
     let violations = server.violations();
     for warning in violations.iter().take(MOST_VIOLATIONS) {
-        invocation.ui.notice(&format!("{} {}", style::odd("warning:"), clean(warning)));
+        invocation.ui.notice(&format!("{} {}", style::warning("warning:"), clean(warning)));
     }
     if violations.len() > MOST_VIOLATIONS {
         let name = phrase::word(server.name.as_str());

@@ -14,7 +14,7 @@ pub(crate) struct Trace(Arc<Mutex<Vec<TraceLine>>>);
 
 /// One thing that was said, for programs.
 #[derive(Debug, Serialize)]
-pub(crate) struct ShownLine {
+pub(crate) struct TraceLineJson {
     ms: u64,
     kind: &'static str,
     text: String,
@@ -28,9 +28,9 @@ impl Trace {
     }
 
     /// Returns what was said, for programs.
-    pub(crate) fn lines(&self) -> Vec<ShownLine> {
+    pub(crate) fn lines(&self) -> Vec<TraceLineJson> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let shown = lines.iter().map(|line| ShownLine {
+        let shown = lines.iter().map(|line| TraceLineJson {
             ms: milliseconds(line),
             kind: line.kind.word(),
             text: line.text.clone(),

@@ -4,11 +4,11 @@ use clap::Args;
 use wharf_config::trust::Trust;
 use wharf_config::{Catalog, Server};
 
-use super::trust::chosen::Chosen;
-use super::trust::record::{Report, change};
-use super::trust::tools;
+use super::trust::record::{TrustReport, update_record};
+use super::trust::selection::TrustSelection;
+use super::trust::tool_review;
 use super::{Exit, Failure, Invocation};
-use crate::ui::{Answer, phrase};
+use crate::ui::{Confirmation, phrase};
 
 /// Take back your agreement to servers of this project
 ///
@@ -24,7 +24,7 @@ Examples:
   wharf untrust github --tools   take back every \"always\" for calls of its tools")]
 pub(crate) struct UntrustArgs {
     #[command(flatten)]
-    chosen: Chosen,
+    selection: TrustSelection,
     /// Ask again before their tools are called, whatever was answered for good
     #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
     tools: bool,
@@ -32,30 +32,31 @@ pub(crate) struct UntrustArgs {
 
 /// Takes back an agreement.
 pub(crate) fn run(args: &UntrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let chosen = &args.chosen;
+    let selection = &args.selection;
     if args.tools {
-        return tools::forget(&chosen.names, invocation);
+        return tool_review::forget(&selection.names, invocation);
     }
-    let asks = chosen.asks(invocation)?;
+    let asks = selection.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
-    if chosen.folder {
+    if selection.folder {
         return folder(&catalog, invocation);
     }
-    if chosen.all {
-        let names = change(invocation, |record| record.revoke_all(&catalog.project_folders))?;
+    if selection.all {
+        let names =
+            update_record(invocation, |record| record.revoke_all(&catalog.project_folders))?;
         return report(names, invocation);
     }
     if asks {
         return revoke(&ask(&catalog, invocation), &catalog, invocation);
     }
-    revoke(&chosen.names, &catalog, invocation)
+    revoke(&selection.names, &catalog, invocation)
 }
 
 fn revoke(names: &[String], catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
     let folders = &catalog.project_folders;
     let known = |name: &String| catalog.candidates(name).next().is_some();
     // A name may be gone from the files and still be on record.
-    let revoked = change(invocation, |record| {
+    let revoked = update_record(invocation, |record| {
         let revoked = names.iter().filter(|name| record.revoke(name, folders));
         revoked.cloned().collect::<Vec<_>>()
     })?;
@@ -71,10 +72,10 @@ fn ask(catalog: &Catalog, invocation: &Invocation) -> Vec<String> {
     let mut names = Vec::new();
     for server in catalog.winners().into_iter().filter(on_record) {
         let name = server.definition.name.as_str();
-        match invocation.ui.ask(&format!("Stop trusting {}?", phrase::quoted(name))) {
-            Answer::Yes => names.push(name.to_owned()),
-            Answer::No => {}
-            Answer::Gone => break,
+        match invocation.ui.confirm(&format!("Stop trusting {}?", phrase::quoted(name))) {
+            Confirmation::Yes => names.push(name.to_owned()),
+            Confirmation::No => {}
+            Confirmation::InputClosed => break,
         }
     }
     names
@@ -86,12 +87,12 @@ fn report(names: Vec<String>, invocation: &Invocation) -> Result<Exit, Failure> 
     } else {
         format!("No longer trusted: {}.", phrase::quoted_list(names.iter().map(String::as_str)))
     };
-    Report::of_names(names, message).show(invocation)
+    TrustReport::of_names(names, message).show(invocation)
 }
 
 fn folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
     let folder = catalog.project_folders.last().ok_or(Failure::NotAProject)?;
-    let was_trusted = change(invocation, |record| {
+    let was_trusted = update_record(invocation, |record| {
         // Every folder up to the root: trust may have been given before this was a repository.
         let folders = catalog.project_folders.iter();
         folders.fold(false, |was, folder| record.revoke_folder(folder) | was)
@@ -103,5 +104,5 @@ fn folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
         format!("The folder {shown} was not trusted.")
     };
     let folder = Some(folder.to_string_lossy().into_owned());
-    Report { ok: true, names: Vec::new(), folder, message }.show(invocation)
+    TrustReport { ok: true, names: Vec::new(), folder, message }.show(invocation)
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use wharf_config::text::is_unsafe;
 
 /// How far lines are indented at most; a stranger may nest without end.
-const DEEPEST: usize = 64;
+const MAX_INDENT: usize = 64;
 
 /// Writes a document, indented and with a line end.
 pub(super) fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
@@ -63,7 +63,7 @@ pub(crate) fn indented(json: &str) -> String {
 
 fn add_line(shown: &mut String, depth: usize) {
     shown.push('\n');
-    shown.extend(std::iter::repeat_n("  ", depth.min(DEEPEST)));
+    shown.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
 }
 
 /// Returns how long the string is with which a text begins, its quotes included.
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsafe_characters_become_codes_and_come_back_the_same() {
+    fn unsafe_characters_are_escaped_and_parse_back_unchanged() {
         let text = "a\u{1b}[31m \u{7f}\u{9b}\u{202e}\u{e0041}é•😀\n\"";
         let value = serde_json::json!({ text: [text, 1, {}, []] });
         let written = String::from_utf8(document(&value).unwrap()).unwrap();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_space_between_the_words_changes() {
+    fn only_whitespace_between_tokens_changes() {
         let shown =
             indented("{ \"b\\\\\" :[1.0,12345678901234567890, { } ,-0],\"a\":\"x, y: \\\"{\"}");
         insta::assert_snapshot!(shown, @r#"
@@ -136,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_without_end_stays_small() {
+    fn deeply_nested_json_stays_small() {
         let deep = "[".repeat(10_000) + &"]".repeat(10_000);
-        assert!(indented(&deep).len() < 10_000 * 4 * (DEEPEST + 1));
+        assert!(indented(&deep).len() < 10_000 * 4 * (MAX_INDENT + 1));
     }
 }

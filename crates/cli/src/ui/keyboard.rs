@@ -17,8 +17,8 @@ impl Keyboard {
     }
 
     /// Forgets what was typed before there was a question, so that it answers none.
-    pub(crate) async fn forget(&mut self) {
-        forget_unread();
+    pub(crate) async fn discard_typed(&mut self) {
+        discard_unread();
         // Whoever waited last may have left a line that arrived since.
         loop {
             tokio::select! {
@@ -37,7 +37,7 @@ impl Keyboard {
 
 /// Forgets what the terminal has and nobody has read. Every question begins with this.
 #[cfg(unix)]
-pub(super) fn forget_unread() {
+pub(super) fn discard_unread() {
     use rustix::termios::{QueueSelector, tcflush};
     // What is not a terminal has nothing to forget.
     let _nothing_to_do = tcflush(io::stdin(), QueueSelector::IFlush);
@@ -50,4 +50,4 @@ pub(super) fn forget_unread() {
 /// On Windows the console keeps what was typed: there is no safe call in the standard library that
 /// discards it. Answers there need a line of their own, and only `y` or `yes` agrees.
 #[cfg(not(unix))]
-pub(super) fn forget_unread() {}
+pub(super) fn discard_unread() {}

@@ -2,17 +2,17 @@
 //!
 //! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`, `lines`, `table`
 //! and `wrap` lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
-//! verbs share, `moment` tells when something was.
+//! verbs share, `time_ago` tells when something was.
 
 mod json;
 mod keyboard;
 mod lines;
 mod log;
-pub(crate) mod moment;
 pub(crate) mod phrase;
 mod screen;
 pub(crate) mod style;
 mod table;
+pub(crate) mod time_ago;
 mod wrap;
 
 pub(crate) use json::indented;
@@ -20,7 +20,8 @@ pub(crate) use keyboard::Keyboard;
 pub(crate) use lines::Lines;
 pub(crate) use log::LogLine;
 pub(crate) use screen::{
-    Answer, Loudness, Ui, has_printed_document, print_file, print_json, show_bug, show_usage,
+    Confirmation, Ui, Verbosity, has_printed_document, print_bytes, print_internal_error,
+    print_json, show_usage,
 };
 pub(crate) use table::{Cell, Column, Paint, Table};
 pub(crate) use wrap::fill;

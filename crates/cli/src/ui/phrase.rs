@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_a_command_line_can_be_told_apart() {
+    fn words_of_a_command_line_are_quoted() {
         let args = ["-y", "a b", "it's", "", "\u{1b}[2J", "日本", "'$(rm)"].map(str::to_owned);
         assert_eq!(
             command_line("npx", &args),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_lines_and_nothing_moves_the_cursor() {
+    fn line_ends_are_kept_and_control_characters_are_escaped() {
         assert_eq!(lines("a\tb\nc"), "a\tb\nc");
         assert_eq!(lines("a\r\nb\rc\u{1b}[2Jé\u{202e}"), "a\nb\\rc\\u{1b}[2Jé\\u{202e}");
         assert_eq!(first_line("\n  the first \nthe second"), "the first");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_shown_as_a_person_would_say_them() {
+    fn limits_are_shown_in_a_readable_unit() {
         let cases = [(0, "no limit"), (250, "250 ms"), (30_000, "30 s"), (120_000, "2 min")];
         for (milliseconds, shown) in cases {
             assert_eq!(duration(milliseconds), shown);

@@ -16,7 +16,7 @@ use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::{Env, Problem, Secret};
 
-use super::keyboard::{Keyboard, forget_unread};
+use super::keyboard::{Keyboard, discard_unread};
 use super::table::Colours;
 use super::wrap::wrap;
 use super::{Lines, Table, json, phrase, style, table};
@@ -32,7 +32,7 @@ pub(crate) struct Ui {
     /// Print data as JSON.
     pub(crate) json: bool,
     /// How much to say beyond the answer.
-    pub(crate) loudness: Loudness,
+    pub(crate) verbosity: Verbosity,
     /// How many columns there are for data; no limit where it is not a terminal.
     width: Option<usize>,
     /// How many columns there are for messages; no limit where they do not go to a terminal.
@@ -40,16 +40,16 @@ pub(crate) struct Ui {
     /// Whether somebody is there to answer.
     pub(crate) can_ask: bool,
     /// Whether the standard input is a keyboard.
-    pub(crate) is_typed: bool,
+    pub(crate) is_stdin_terminal: bool,
     /// Whether somebody watches who would like to know what is awaited.
-    pub(crate) is_watched: bool,
+    pub(crate) shows_progress: bool,
     out: ColorChoice,
     err: ColorChoice,
 }
 
 /// How much to say beyond the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Loudness {
+pub(crate) enum Verbosity {
     /// Errors only.
     Quiet,
     /// Warnings and notices.
@@ -60,17 +60,17 @@ pub(crate) enum Loudness {
 
 /// What somebody said to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum Confirmation {
     /// Yes.
     Yes,
     /// Anything else.
     No,
     /// Nobody is there any more.
-    Gone,
+    InputClosed,
 }
 
-impl Answer {
-    fn of(line: &str) -> Self {
+impl Confirmation {
+    fn from_line(line: &str) -> Self {
         let said = line.trim().to_ascii_lowercase();
         if ["y", "yes"].contains(&said.as_str()) { Self::Yes } else { Self::No }
     }
@@ -86,20 +86,20 @@ impl Ui {
             ColorWhen::Auto if is_terminal && !plain => ColorChoice::Always,
             ColorWhen::Auto | ColorWhen::Never => ColorChoice::Never,
         };
-        let loudness = match (flags.quiet, flags.verbose) {
-            (true, _) => Loudness::Quiet,
-            (false, 0) => Loudness::Normal,
-            (false, _) => Loudness::Verbose,
+        let verbosity = match (flags.quiet, flags.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, _) => Verbosity::Verbose,
         };
         Self {
             json: flags.json,
-            loudness,
+            verbosity,
             width: terminal.stdout.then_some(terminal.columns),
             message_width: terminal.stderr.then_some(terminal.columns),
             can_ask: terminal.stdin && terminal.stderr,
-            is_typed: terminal.stdin,
-            is_watched: terminal.stderr
-                && loudness >= Loudness::Normal
+            is_stdin_terminal: terminal.stdin,
+            shows_progress: terminal.stderr
+                && verbosity >= Verbosity::Normal
                 && !flags.json
                 && env.nonempty_variable("TERM").is_none_or(|term| term != "dumb"),
             out: choice(terminal.stdout),
@@ -118,12 +118,12 @@ impl Ui {
     }
 
     /// Tells whether the answer goes to a terminal.
-    pub(crate) fn shows_data(&self) -> bool {
+    pub(crate) fn is_data_on_terminal(&self) -> bool {
         self.width.is_some()
     }
 
     /// Sets the messages apart from a table above them, where somebody sees both.
-    pub(crate) fn gap(&self) {
+    pub(crate) fn blank_line(&self) {
         if self.width.is_some() {
             self.notice("");
         }
@@ -140,7 +140,7 @@ impl Ui {
 
     /// Says something beside the answer. The text is safe to show.
     pub(crate) fn notice(&self, text: &str) {
-        if self.loudness >= Loudness::Normal {
+        if self.verbosity >= Verbosity::Normal {
             self.message(&format!("{text}\n"));
         }
     }
@@ -152,7 +152,7 @@ impl Ui {
 
     /// Says what is wrong in files, file by file.
     pub(crate) fn problems<'a>(&self, problems: impl IntoIterator<Item = &'a Problem>, env: &Env) {
-        if self.loudness == Loudness::Quiet {
+        if self.verbosity == Verbosity::Quiet {
             return;
         }
         let mut sorted: Vec<&Problem> = problems.into_iter().collect();
@@ -161,7 +161,7 @@ impl Ui {
         let mut lines = Lines::default();
         for problem in sorted {
             let label =
-                if problem.is_error() { style::bad("error:") } else { style::odd("warning:") };
+                if problem.is_error() { style::bad("error:") } else { style::warning("warning:") };
             lines.add(format!("{label} {}", phrase::problem(problem, env)));
             lines.hint("  ", problem.hint.as_deref());
         }
@@ -195,7 +195,7 @@ impl Ui {
     }
 
     /// Writes a line to stderr in place of the one before; an empty one leaves nothing.
-    pub(crate) fn passing(&self, text: &str) {
+    pub(crate) fn status_line(&self, text: &str) {
         // One column less than there are, so that the terminal does not begin a new line.
         let text = clean(text);
         let text = table::fit(&text, self.message_width.unwrap_or(80).saturating_sub(1));
@@ -204,31 +204,31 @@ impl Ui {
 
     /// Asks a question that is answered with yes or no. The text is safe to show. What was typed
     /// before is no answer.
-    pub(crate) fn ask(&self, question: &str) -> Answer {
-        forget_unread();
+    pub(crate) fn confirm(&self, question: &str) -> Confirmation {
+        discard_unread();
         self.message(&format!("{question} [y/N] "));
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {
-            Ok(0) | Err(_) => Answer::Gone,
-            Ok(_) => Answer::of(&line),
+            Ok(0) | Err(_) => Confirmation::InputClosed,
+            Ok(_) => Confirmation::from_line(&line),
         }
     }
 
     /// Does the same while other work goes on, and may be dropped. Needs a Tokio runtime.
-    pub(crate) async fn ask_and_go_on(&self, question: &str) -> Answer {
+    pub(crate) async fn confirm_async(&self, question: &str) -> Confirmation {
         let mut keyboard = Keyboard::open();
-        keyboard.forget().await;
+        keyboard.discard_typed().await;
         self.message(&format!("{question} [y/N] "));
         match keyboard.line().await {
-            Ok(Some(line)) => Answer::of(&line),
-            Ok(None) | Err(_) => Answer::Gone,
+            Ok(Some(line)) => Confirmation::from_line(&line),
+            Ok(None) | Err(_) => Confirmation::InputClosed,
         }
     }
 
     /// Asks for a secret on the terminal itself and does not show what is typed. The text is safe
     /// to show.
-    pub(crate) fn ask_secret(question: &str) -> io::Result<Secret> {
-        forget_unread();
+    pub(crate) fn read_secret(question: &str) -> io::Result<Secret> {
+        discard_unread();
         rpassword::prompt_password(question).map(Secret::new)
     }
 
@@ -250,7 +250,7 @@ pub(crate) fn show_usage(error: &clap::Error, json: bool) -> ExitCode {
 }
 
 /// Says that something went wrong inside Wharf itself.
-pub(crate) fn show_bug(place: &str) {
+pub(crate) fn print_internal_error(place: &str) {
     let text = format!("error: something failed inside Wharf{place}\n  hint: please report it\n");
     let _best_effort = io::stderr().write_all(text.as_bytes());
 }
@@ -270,7 +270,7 @@ pub(crate) fn has_printed_document() -> bool {
 }
 
 /// Writes something that is meant to become a file.
-pub(crate) fn print_file(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     write_plain(bytes).map_err(Failure::Output)
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn good(text: &str) -> String {
 }
 
 /// Somebody should look at it.
-pub(crate) fn odd(text: &str) -> String {
+pub(crate) fn warning(text: &str) -> String {
     text.style(Style::new().yellow()).to_string()
 }
 
@@ -39,10 +39,10 @@ pub(crate) fn advice(text: &str) -> String {
 }
 
 /// Returns the colour of a state.
-pub(crate) fn of_state(state: DefinitionState) -> Paint {
+pub(crate) fn state_colour(state: DefinitionState) -> Paint {
     match state {
         DefinitionState::Enabled => good,
-        DefinitionState::Untrusted => odd,
+        DefinitionState::Untrusted => warning,
         DefinitionState::Invalid => bad,
         DefinitionState::Native => advice,
         DefinitionState::Disabled | DefinitionState::Shadowed | DefinitionState::Duplicate => faint,

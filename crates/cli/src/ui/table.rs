@@ -14,13 +14,13 @@ use super::style;
 const GAP: &str = "  ";
 
 /// A column never gets narrower than this.
-const NARROWEST: usize = 8;
+const MIN_WIDTH: usize = 8;
 
 /// Below this little can be read, so something else has to give way.
-const READABLE: usize = 12;
+const READABLE_WIDTH: usize = 12;
 
 /// How far cells are padded where nothing is cut.
-const WIDEST_PADDING: usize = 60;
+const MAX_PADDING: usize = 60;
 
 /// Rows under a header.
 #[derive(Debug)]
@@ -33,15 +33,15 @@ pub(crate) struct Table {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     header: &'static str,
-    keeps: Keeps,
-    yields_to: Option<usize>,
+    cut_mode: CutMode,
+    shrinks_first_to: Option<usize>,
     /// Whether it may be left out, and the lower the earlier.
-    goes: Option<u8>,
+    drop_rank: Option<u8>,
 }
 
 /// Which part of a cell is kept when it is cut.
 #[derive(Debug, Clone, Copy)]
-enum Keeps {
+enum CutMode {
     Beginning,
     End,
     /// The end from the last `·` on.
@@ -75,33 +75,33 @@ impl Cell {
 impl Column {
     /// Makes a column of texts whose beginning matters.
     pub(crate) const fn text(header: &'static str) -> Self {
-        Self { header, keeps: Keeps::Beginning, yields_to: None, goes: None }
+        Self { header, cut_mode: CutMode::Beginning, shrinks_first_to: None, drop_rank: None }
     }
 
     /// Makes a column of paths, whose end matters.
     pub(crate) const fn path(header: &'static str) -> Self {
-        Self { keeps: Keeps::End, ..Self::text(header) }
+        Self { cut_mode: CutMode::End, ..Self::text(header) }
     }
 
     /// Makes a column of texts such as `Cursor · project`, whose last part matters.
     pub(crate) const fn parts(header: &'static str) -> Self {
-        Self { keeps: Keeps::LastPart, ..Self::text(header) }
+        Self { cut_mode: CutMode::LastPart, ..Self::text(header) }
     }
 
     /// Lets the column give way before the others, at first down to a width.
-    pub(crate) const fn yielding_to(self, width: usize) -> Self {
-        Self { yields_to: Some(width), ..self }
+    pub(crate) const fn shrinking_first_to(self, width: usize) -> Self {
+        Self { shrinks_first_to: Some(width), ..self }
     }
 
     /// Makes a column of command lines and addresses: folders before a program go first.
     pub(crate) const fn command(header: &'static str) -> Self {
-        Self { keeps: Keeps::Program, ..Self::text(header) }
+        Self { cut_mode: CutMode::Program, ..Self::text(header) }
     }
 
     /// Lets the column be left out where others would have to be cut: the one with the lowest rank
     /// first.
-    pub(crate) const fn left_out_at(self, rank: u8) -> Self {
-        Self { goes: Some(rank), ..self }
+    pub(crate) const fn droppable_at(self, rank: u8) -> Self {
+        Self { drop_rank: Some(rank), ..self }
     }
 
     fn cut(self, text: &str, width: usize) -> Cow<'_, str> {
@@ -110,20 +110,20 @@ impl Column {
         }
         let room = width.saturating_sub(1);
         let beginning = |room| format!("{}…", take(text.chars(), room));
-        match self.keeps {
-            Keeps::Beginning => beginning(room).into(),
-            Keeps::End => {
+        match self.cut_mode {
+            CutMode::Beginning => beginning(room).into(),
+            CutMode::End => {
                 let end: String = take(text.chars().rev(), room).chars().rev().collect();
                 format!("…{end}").into()
             }
-            Keeps::Program => {
+            CutMode::Program => {
                 let short = without_folders(text, width);
                 if columns(&short) <= width {
                     return short.into();
                 }
                 format!("{}…", take(short.chars(), room)).into()
             }
-            Keeps::LastPart => {
+            CutMode::LastPart => {
                 let last = text.rfind(" · ").map_or("", |at| &text[at..]);
                 match room.checked_sub(columns(last)) {
                     Some(room) if room > 0 => format!("{}{last}", beginning(room)).into(),
@@ -257,7 +257,7 @@ impl Table {
     fn fit(&mut self, limit: Option<usize>) -> Vec<usize> {
         let mut widths = self.natural_widths();
         let Some(limit) = limit else {
-            return widths.into_iter().map(|width| width.min(WIDEST_PADDING)).collect();
+            return widths.into_iter().map(|width| width.min(MAX_PADDING)).collect();
         };
         for width in &mut widths {
             *width = (*width).min(limit);
@@ -265,20 +265,22 @@ impl Table {
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
         for (column, width) in self.columns.iter().zip(&mut widths) {
-            let given = column.yields_to.map_or(0, |floor| width.saturating_sub(floor)).min(over);
+            let given =
+                column.shrinks_first_to.map_or(0, |floor| width.saturating_sub(floor)).min(over);
             *width -= given;
             over -= given;
         }
-        let yields = |index: usize| self.columns[index].yields_to.is_some();
-        over = narrow(&mut widths, over, READABLE, yields);
+        let yields = |index: usize| self.columns[index].shrinks_first_to.is_some();
+        over = narrow(&mut widths, over, READABLE_WIDTH, yields);
         if over > 0 {
             let droppable = self.columns.iter().enumerate();
-            let droppable = droppable.filter_map(|(index, column)| Some((column.goes?, index)));
+            let droppable =
+                droppable.filter_map(|(index, column)| Some((column.drop_rank?, index)));
             if let Some((_, index)) = droppable.min_by_key(|(rank, _)| *rank) {
                 self.drop_column(index);
                 return self.fit(Some(limit));
             }
-            narrow(&mut widths, over, NARROWEST, |_| true);
+            narrow(&mut widths, over, MIN_WIDTH, |_| true);
         }
         widths
     }
@@ -329,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_cut_where_there_is_no_terminal() {
+    fn nothing_is_cut_without_a_terminal() {
         check(
             None,
             "\
@@ -341,7 +343,7 @@ fs      npx -y @modelcontextprotocol/server-filesystem /tmp  ~/.cursor/mcp.json
     }
 
     #[test]
-    fn on_a_terminal_the_widest_columns_give_way() {
+    fn on_a_terminal_the_widest_columns_shrink() {
         check(
             Some(50),
             "\
@@ -361,11 +363,11 @@ fs      npx -y @m…  …/mcp.json
     }
 
     #[test]
-    fn some_columns_give_way_before_the_others() {
+    fn some_columns_shrink_before_the_others() {
         let columns = [
             Column::parts("SOURCE"),
-            Column::text("WHAT").yielding_to(16),
-            Column::path("FILE").yielding_to(14).left_out_at(0),
+            Column::text("WHAT").shrinking_first_to(16),
+            Column::path("FILE").shrinking_first_to(14).droppable_at(0),
         ];
         let check = |width: usize, expected: &str| {
             let mut table = Table::new(&columns);
@@ -385,7 +387,7 @@ fs      npx -y @m…  …/mcp.json
     }
 
     #[test]
-    fn the_program_survives_in_a_command_line() {
+    fn a_cut_command_line_keeps_the_program_name() {
         let check = |text: &str, width: usize, expected: &str| {
             assert_eq!(Column::command("").cut(text, width), expected, "{text} {width}");
         };
@@ -403,9 +405,12 @@ fs      npx -y @m…  …/mcp.json
     }
 
     #[test]
-    fn of_what_can_be_done_without_the_least_useful_goes_first() {
-        let columns =
-            [Column::text("A"), Column::text("B").left_out_at(0), Column::text("C").left_out_at(1)];
+    fn droppable_columns_are_dropped_by_rank() {
+        let columns = [
+            Column::text("A"),
+            Column::text("B").droppable_at(0),
+            Column::text("C").droppable_at(1),
+        ];
         for (width, expected) in [(31, "1 1 1"), (30, "1 1"), (20, "1 1"), (19, "1")] {
             let mut table = Table::new(&columns);
             table.row(vec![

@@ -69,7 +69,7 @@ mod tests {
     use crate::ui::style;
 
     #[test]
-    fn a_long_line_goes_on_below_its_words() {
+    fn a_wrapped_line_is_indented() {
         let text = format!(
             "{} the server did not answer within 30 s, and nothing more is known\n  {} try again\n",
             style::bad("error:"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_goes_on_below_its_beginning() {
+    fn a_wrapped_value_is_aligned_below_its_start() {
         assert_snapshot!(wrap("  approval       ask (an agent has to, for every call)\n", 40), @"
           approval       ask (an agent has to,
                          for every call)
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_copied_stays_whole() {
+    fn commands_and_paths_are_not_broken() {
         let command = "  usage: wharf call notes/search query=<string> [limit=<integer>]\n";
         assert_eq!(wrap(command, 20), command);
         let path = "see /a/very/long/folder/of/a/program/that/is/gone now";
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_keeps_the_blank_before_its_answer() {
+    fn a_question_keeps_its_trailing_space() {
         assert_eq!(
             wrap("Trust \"notes\" in this folder? [y/N] ", 20),
             "Trust \"notes\" in\n  this folder? [y/N] "

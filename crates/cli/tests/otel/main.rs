@@ -3,16 +3,16 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
+mod export_settings;
 mod spans;
-mod switched;
 
 #[path = "../../examples/collector/collector.rs"]
 mod collector;
 #[path = "../../examples/collector/protobuf.rs"]
 mod protobuf;
 #[expect(dead_code, reason = "the tests of the verbs use more of it")]
-#[path = "../verbs/script.rs"]
-mod script;
+#[path = "../verbs/server_script.rs"]
+mod server_script;
 #[expect(dead_code, reason = "the tests of the verbs use more of it")]
 #[path = "../verbs/world.rs"]
 mod world;

@@ -4,12 +4,12 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use crate::collector::{Collector, Manner, Span};
-use crate::script::{Era, Part};
+use crate::collector::{Collector, CollectorBehavior, Span};
+use crate::server_script::{Era, ServerScript};
 use crate::world::World;
 
 /// A server that writes down every line it is sent, and has tools that answer in all kinds of ways.
-const SERVER: Part<'static> = Part {
+const SERVER: ServerScript<'static> = ServerScript {
     before: r#"echo "s3cret-of-stderr $API_TOKEN" >&2"#,
     each: "note seen",
     capabilities: r#"{"tools":{},"prompts":{}}"#,
@@ -29,19 +29,19 @@ const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 fn world(collector: &Collector) -> World {
     let entry = r#"{ "mcpServers": { "box": { "command": "box", "args": ["--token", "s3cret-of-flag"], "env": { "API_TOKEN": "s3cret-of-env" } } } }"#;
     World::new()
-        .script("box", &SERVER.script(Era::Legacy))
+        .script("box", &SERVER.for_era(Era::Legacy))
         .home(".wharf/mcp.json", entry)
         .variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint())
 }
 
 /// Runs a command line and shows the spans that arrive, by name.
-fn told(line: &str) -> String {
-    let collector = Collector::start(0, Manner::Answers);
+fn exported_spans(line: &str) -> String {
+    let collector = Collector::start(0, CollectorBehavior::Answers);
     let output = world(&collector).output(line);
-    let mut shown: Vec<String> = collector.spans().iter().map(Span::shown).collect();
-    shown.sort();
-    assert!(!shown.is_empty(), "{output:?}");
-    shown.join("\n")
+    let mut rendered: Vec<String> = collector.spans().iter().map(Span::render).collect();
+    rendered.sort();
+    assert!(!rendered.is_empty(), "{output:?}");
+    rendered.join("\n")
 }
 
 #[track_caller]
@@ -50,8 +50,8 @@ fn find<'a>(spans: &'a [Span], name: &str) -> &'a Span {
 }
 
 #[test]
-fn a_call_is_told_with_all_that_belongs_to_it() {
-    assert_snapshot!(told("call box/echo text=s3cret-of-argument"), @"
+fn a_call_exports_spans_of_the_run_the_connection_and_the_request() {
+    assert_snapshot!(exported_spans("call box/echo text=s3cret-of-argument"), @"
     connect (internal)
       attempt: 1
       era: Legacy
@@ -94,10 +94,10 @@ fn a_call_is_told_with_all_that_belongs_to_it() {
 }
 
 #[test]
-fn what_fails_is_told_by_its_kind() {
+fn a_failed_call_has_an_error_type() {
     let failed = |tool: &str| {
-        let told = told(&format!("call box/{tool}"));
-        let lines = told.lines().skip_while(|line| !line.starts_with("execute_tool"));
+        let spans = exported_spans(&format!("call box/{tool}"));
+        let lines = spans.lines().skip_while(|line| !line.starts_with("execute_tool"));
         let lines = lines.filter(|line| {
             !line.starts_with(' ') || line.contains("error.type") || line.contains("status_code")
         });
@@ -131,14 +131,14 @@ fn what_fails_is_told_by_its_kind() {
 }
 
 #[test]
-fn requests_besides_calls_are_told_too() {
-    let told = told("prompts");
-    assert!(told.contains("\nprompts/list (client)\n"), "{told}");
+fn requests_other_than_calls_have_spans() {
+    let spans = exported_spans("prompts");
+    assert!(spans.contains("\nprompts/list (client)\n"), "{spans}");
 }
 
 #[test]
-fn spans_are_one_trace_that_the_server_hears_of() {
-    let collector = Collector::start(0, Manner::Answers);
+fn all_spans_are_one_trace_and_the_server_gets_its_context() {
+    let collector = Collector::start(0, CollectorBehavior::Answers);
     let world = world(&collector).variable("TRACEPARENT", PARENT);
     assert!(world.output("call box/echo").status.success());
     let spans = collector.spans();
@@ -152,14 +152,14 @@ fn spans_are_one_trace_that_the_server_hears_of() {
     // A call uses a connection that it need not have caused.
     assert_eq!(attempt.links, std::slice::from_ref(&connection.id));
     let seen = fs::read_to_string(world.path("bin/box.seen")).unwrap();
-    let heard = format!(r#""traceparent":"00-{}-{}-01""#, attempt.trace, attempt.id);
-    assert_eq!(seen.matches(&heard).count(), 1, "{seen}");
+    let received = format!(r#""traceparent":"00-{}-{}-01""#, attempt.trace, attempt.id);
+    assert_eq!(seen.matches(&received).count(), 1, "{seen}");
     assert_eq!(seen.matches("traceparent").count(), 1, "{seen}");
 }
 
 #[test]
-fn without_somebody_who_started_us_the_run_is_the_root() {
-    let collector = Collector::start(0, Manner::Answers);
+fn without_a_valid_traceparent_the_run_is_the_root_span() {
+    let collector = Collector::start(0, CollectorBehavior::Answers);
     let world = world(&collector).variable("TRACEPARENT", "hello");
     assert!(world.output("list").status.success());
     let spans = collector.spans();
@@ -167,8 +167,8 @@ fn without_somebody_who_started_us_the_run_is_the_root() {
 }
 
 #[test]
-fn whoever_started_us_decides_whether_there_are_spans() {
-    let collector = Collector::start(0, Manner::Answers);
+fn an_unsampled_traceparent_disables_the_export() {
+    let collector = Collector::start(0, CollectorBehavior::Answers);
     let unsampled = PARENT.strip_suffix('1').unwrap().to_owned() + "0";
     let world = world(&collector).variable("TRACEPARENT", &unsampled);
     assert!(world.output("call box/echo").status.success());
@@ -176,9 +176,9 @@ fn whoever_started_us_decides_whether_there_are_spans() {
 }
 
 #[test]
-fn the_exporter_says_who_it_is() {
+fn the_resource_has_the_service_name_and_version() {
     let resource = |name: &str, value: &str| {
-        let collector = Collector::start(0, Manner::Answers);
+        let collector = Collector::start(0, CollectorBehavior::Answers);
         let world = world(&collector).variable(name, value);
         assert!(world.output("list").status.success());
         let resource = collector.resource();
@@ -192,8 +192,8 @@ fn the_exporter_says_who_it_is() {
 }
 
 #[test]
-fn no_secret_is_in_what_is_sent() {
-    let collector = Collector::start(0, Manner::Answers);
+fn exported_spans_contain_no_secret() {
+    let collector = Collector::start(0, CollectorBehavior::Answers);
     let entries = r#"{ "mcpServers": {
         "box": { "command": "box", "args": ["--token", "s3cret-of-flag"], "env": { "API_TOKEN": "s3cret-of-env", "OUT": "!echo s3cret-of-output" } },
         "gone": { "command": "s3cret-of-command", "cwd": "/s3cret-of-cwd" },
@@ -214,9 +214,9 @@ fn no_secret_is_in_what_is_sent() {
     ] {
         world.output(line);
     }
-    let heard = collector.heard();
-    assert!(heard.len() >= 8 && collector.spans().len() >= 20, "{}", collector.spans().len());
-    for request in &heard {
+    let received = collector.requests();
+    assert!(received.len() >= 8 && collector.spans().len() >= 20, "{}", collector.spans().len());
+    for request in &received {
         assert!(request.head.contains("x-api-key: s3cret-of-collector"), "{}", request.head);
         assert!(request.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", request.head);
         let body = String::from_utf8_lossy(&request.body);

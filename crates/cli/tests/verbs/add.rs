@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::world::World;
 
 #[test]
-fn a_local_server_goes_into_the_project_and_is_trusted() {
+fn a_local_server_is_added_to_the_project_file_and_trusted() {
     let world = World::new().programs(&["npx"]);
     assert_snapshot!(world.run("add fs --env ROOT=/tmp --env A=b=c -- npx -y server --flag"), @r#"
     exit 0
@@ -38,11 +38,11 @@ fn a_local_server_goes_into_the_project_and_is_trusted() {
     --- stderr
     1 server: 1 enabled.
     ");
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn remote_servers_speak_http_unless_told_otherwise() {
+fn remote_servers_use_http_by_default() {
     let world = World::new();
     assert_snapshot!(world.run("add a --url https://a.example/mcp --header X-Team=${TEAM}"), @r#"
     exit 0
@@ -91,7 +91,7 @@ fn remote_servers_speak_http_unless_told_otherwise() {
 }
 
 #[test]
-fn a_header_may_be_written_as_it_is_sent() {
+fn a_header_can_be_given_in_http_syntax() {
     let world = World::new();
     world.run_words(&["add", "a", "--url", "https://a.example", "--header", "Cookie: a=b; c=d"]);
     world.run_words(&[
@@ -125,7 +125,7 @@ fn a_header_may_be_written_as_it_is_sent() {
 }
 
 #[test]
-fn a_secret_that_stands_in_the_file_is_pointed_out() {
+fn a_secret_stored_in_plain_text_causes_a_hint() {
     let world = World::new().variable("SET", "x");
     assert_snapshot!(world.run("add a --env API_TOKEN=abc --env B_TOKEN=${B} --env C_TOKEN=SET -- npx"), @r#"
     exit 0
@@ -153,7 +153,7 @@ fn a_secret_that_stands_in_the_file_is_pointed_out() {
 }
 
 #[test]
-fn the_scope_can_be_named() {
+fn the_scope_flag_selects_the_file() {
     let world = World::new();
     assert_snapshot!(world.run("add a --scope user -- npx"), @r#"
     exit 0
@@ -185,7 +185,7 @@ fn the_scope_can_be_named() {
 }
 
 #[test]
-fn the_usual_scope_depends_on_the_folder() {
+fn the_default_scope_depends_on_the_folder() {
     let world = World::new();
     assert_snapshot!(world.run_in("project/deep/er", "add deep -- npx"), @r#"
     exit 0
@@ -236,7 +236,7 @@ fn the_usual_scope_depends_on_the_folder() {
 }
 
 #[test]
-fn an_entry_is_replaced_only_by_force() {
+fn an_entry_is_replaced_only_with_force() {
     let world = World::new().home(
         ".wharf/mcp.json",
         "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"a\": { \"command\": \"old\" }, // first\n\t\t\"b\": { \"command\": \"b\" },\n\t},\n}\n",
@@ -283,7 +283,7 @@ fn an_entry_is_replaced_only_by_force() {
 }
 
 #[test]
-fn programs_get_json() {
+fn json_output_reports_the_result() {
     let world = World::new();
     assert_snapshot!(world.run("add a --json -- npx"), @r#"
     exit 0
@@ -359,11 +359,11 @@ fn programs_get_json() {
 }
 
 #[test]
-fn what_is_added_while_the_variable_hides_the_files_is_trusted_too() {
+fn a_server_added_while_wharf_mcp_servers_is_set_is_trusted() {
     let world = World::new();
     let mut command = world.command(&["add", "a", "--", "npx"]);
     command.env("WHARF_MCP_SERVERS", r#"{ "b": { "command": "npx" } }"#);
-    assert_snapshot!(world.show(&command.output().unwrap()), @r#"
+    assert_snapshot!(world.render(&command.output().unwrap()), @r#"
     exit 0
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
@@ -379,7 +379,7 @@ fn what_is_added_while_the_variable_hides_the_files_is_trusted_too() {
 }
 
 #[test]
-fn a_server_that_is_switched_off_stays_off_when_it_is_added() {
+fn adding_a_disabled_server_keeps_it_disabled() {
     let world = World::new().home(".wharf/mcp.json", r#"{ "disabledServers": ["a"] }"#);
     assert_snapshot!(world.run("add a -- npx"), @r#"
     exit 0

@@ -8,13 +8,13 @@ use crate::world::World;
 #[track_caller]
 fn refused(entry: &str) -> String {
     let world = World::new();
-    let shown = world.run_words(&["add-json", "a", entry]);
-    assert!(!world.path("project/.wharf").exists(), "{shown}");
-    shown
+    let output = world.run_words(&["add-json", "a", entry]);
+    assert!(!world.path("project/.wharf").exists(), "{output}");
+    output
 }
 
 #[test]
-fn an_entry_is_added_as_it_is() {
+fn an_entry_is_added_unchanged() {
     let world = World::new();
     let entry = r#"{ "command": "npx", "args": ["-y", "x"], "timeout": 5000, "approval": "writes", "custom": { "a": [1, null, 2.5] } }"#;
     assert_snapshot!(world.run_words(&["add-json", "a", entry]), @r#"
@@ -46,7 +46,7 @@ fn an_entry_is_added_as_it_is() {
 }
 
 #[test]
-fn comments_and_trailing_commas_are_fine() {
+fn comments_and_trailing_commas_are_accepted() {
     let world = World::new();
     let entry = "{\n  // where it is\n  \"url\": \"https://a.example/mcp\", /* and */\n  \"type\": \"sse\",\n}\n";
     assert_snapshot!(world.run_with_input(&["add-json", "a", "-", "--scope", "user", "--json"], entry), @r#"
@@ -92,7 +92,7 @@ fn comments_and_trailing_commas_are_fine() {
 }
 
 #[test]
-fn broken_json_is_located_and_never_quoted() {
+fn a_json_error_names_the_position_and_never_quotes_the_text() {
     assert_snapshot!(refused("{\n  \"command\": \"s3cret\"\n  \"env\": { \"A\": \"s3cret\" }\n}"), @r#"
     exit 1
     --- stderr
@@ -120,7 +120,7 @@ fn broken_json_is_located_and_never_quoted() {
 }
 
 #[test]
-fn an_entry_is_an_object() {
+fn an_entry_must_be_an_object() {
     assert_snapshot!(refused("[\"s3cret\"]"), @"
     exit 1
     --- stderr
@@ -149,7 +149,7 @@ fn an_entry_is_an_object() {
 }
 
 #[test]
-fn an_entry_that_would_not_load_is_refused() {
+fn an_invalid_entry_is_refused() {
     assert_snapshot!(refused("{}"), @r#"
     exit 1
     --- stderr
@@ -195,7 +195,7 @@ fn an_entry_that_would_not_load_is_refused() {
 }
 
 #[test]
-fn an_entry_that_is_switched_off_must_be_right_too() {
+fn a_disabled_entry_must_be_valid() {
     assert_snapshot!(refused(r#"{ "enabled": false, "command": "x", "url": "https://h" }"#), @r#"
     exit 1
     --- stderr
@@ -223,7 +223,7 @@ fn an_entry_that_is_switched_off_must_be_right_too() {
 }
 
 #[test]
-fn names_and_words_are_checked() {
+fn names_and_arguments_are_validated() {
     let world = World::new();
     assert_snapshot!(world.run_words(&["add-json", "a b", r#"{"command":"x"}"#, "--json"]), @r#"
     exit 1
@@ -240,7 +240,7 @@ fn names_and_words_are_checked() {
     --- stderr
     error: Server name can only contain letters, numbers, dash, underscore and dot
     "#);
-    assert_snapshot!(World::new().probing().run("add-json a"), @"
+    assert_snapshot!(World::new().with_probe().run("add-json a"), @"
     exit 2
     --- stderr
     error: the following required arguments were not provided:
@@ -270,7 +270,7 @@ fn names_and_words_are_checked() {
 }
 
 #[test]
-fn a_secret_that_stands_in_the_file_is_pointed_out() {
+fn a_secret_stored_in_plain_text_causes_a_hint() {
     let world = World::new();
     let entry =
         r#"{ "url": "https://a.example", "headers": { "Authorization": "Bearer s3cret" } }"#;

@@ -5,12 +5,12 @@ use std::process::Stdio;
 
 use insta::assert_snapshot;
 
-use crate::loopback::Loopback;
+use crate::recording_server::RecordingServer;
 use crate::world::World;
 
 #[test]
-fn a_new_server_is_tried_and_what_it_has_is_said() {
-    let world = World::new().tool_server("box").probing();
+fn a_new_server_is_connected_and_its_tools_are_counted() {
+    let world = World::new().tool_server("box").with_probe();
     assert_snapshot!(world.run("add box -- box"), @r#"
     exit 0
     --- stdout
@@ -54,7 +54,7 @@ fn a_new_server_is_tried_and_what_it_has_is_said() {
 fn a_server_that_does_not_work_is_saved_with_a_warning() {
     let world = World::new()
         .script("broken", "echo 'Error: no licence' >&2\nread -r line\nexit 3\n")
-        .probing();
+        .with_probe();
     assert_snapshot!(world.run("add fs -- npx -y some-server"), @r#"
     exit 0
     --- stdout
@@ -106,9 +106,9 @@ fn a_server_that_does_not_work_is_saved_with_a_warning() {
 }
 
 #[test]
-fn a_server_that_wants_a_token_needs_sign_in() {
-    let server = Loopback::answering("401 Unauthorized");
-    let world = World::new().probing();
+fn a_server_that_answers_401_needs_sign_in() {
+    let server = RecordingServer::with_status("401 Unauthorized");
+    let world = World::new().with_probe();
     let url = format!("http://{}/mcp", server.address());
     assert_snapshot!(world.run(&format!("add api --url {url}")), @r#"
     exit 0
@@ -121,8 +121,8 @@ fn a_server_that_wants_a_token_needs_sign_in() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_five_seconds() {
-    let world = World::new().script("mute", "read -r a\nread -r b\nread -r c\n").probing();
+fn the_probe_times_out_after_five_seconds() {
+    let world = World::new().script("mute", "read -r a\nread -r b\nread -r c\n").with_probe();
     assert_snapshot!(world.run("add mute -- mute"), @r#"
     exit 0
     --- stdout
@@ -146,22 +146,22 @@ fn nothing_is_started_without_a_probe() {
     --- stdout
     Added server "off" in [project]/.wharf/mcp.json; it stays off until `wharf enable off`
     "#);
-    assert_eq!(world.started(), "");
-    let world = World::new().programs(&["npx"]).probing();
+    assert_eq!(world.started_programs(), "");
+    let world = World::new().programs(&["npx"]).with_probe();
     assert_snapshot!(world.run_words(&["add-json", "off", r#"{"command":"npx","enabled":false}"#]), @r#"
     exit 0
     --- stdout
     Added server "off" in [project]/.wharf/mcp.json; it stays off until `wharf enable off`
     "#);
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn what_is_shadowed_is_said() {
+fn shadowed_definitions_are_reported() {
     let world = World::new()
         .tool_server("box")
         .home(".cursor/mcp.json", r#"{ "mcpServers": { "box": { "command": "other" } } }"#)
-        .probing();
+        .with_probe();
     assert_snapshot!(world.run("add box --scope project -- box"), @r#"
     exit 0
     --- stdout
@@ -189,7 +189,7 @@ fn what_is_shadowed_is_said() {
 
 #[test]
 fn a_missing_separator_is_explained() {
-    let world = World::new().probing();
+    let world = World::new().with_probe();
     assert_snapshot!(world.run("add npx-thing npx -y foo"), @"
     exit 2
     --- stderr
@@ -216,7 +216,7 @@ fn a_missing_separator_is_explained() {
 }
 
 #[test]
-fn a_token_alone_replaces_that_of_an_entry() {
+fn a_token_without_a_url_updates_the_existing_entry() {
     let world = World::new().tool_server("box");
     world.run("add api --url https://a.example/mcp --token first");
     let before = world.read("project/.wharf/mcp.json");
@@ -281,9 +281,9 @@ fn a_token_alone_replaces_that_of_an_entry() {
 }
 
 #[test]
-fn the_token_of_a_program_is_bound_to_how_it_is_started() {
+fn a_token_of_a_local_server_is_bound_to_its_command() {
     let note = "echo \"token: $OAUTH_ACCESS_TOKEN.\" >> \"$0.seen\"";
-    let world = World::new().server_after("box", note);
+    let world = World::new().server_with_startup("box", note);
     world.run("add box --scope user -- box one");
     assert_snapshot!(world.run("add box --token s3cret"), @r#"
     exit 0
@@ -304,7 +304,7 @@ fn the_token_of_a_program_is_bound_to_how_it_is_started() {
 }
 
 #[test]
-fn a_token_goes_only_to_entries_of_our_own_that_are_trusted() {
+fn a_token_is_stored_only_for_trusted_entries_in_wharf_files() {
     let world = World::new()
         .home(".cursor/mcp.json", r#"{ "mcpServers": { "cur": { "url": "https://a.example" } } }"#)
         .project(
@@ -341,8 +341,8 @@ fn a_token_goes_only_to_entries_of_our_own_that_are_trusted() {
 }
 
 #[test]
-fn somebody_who_does_not_want_to_wait_has_the_entry_all_the_same() {
-    let world = World::new().script("mute", "read -r a\nread -r b\nread -r c\n").probing();
+fn the_entry_is_saved_before_the_probe() {
+    let world = World::new().script("mute", "read -r a\nread -r b\nread -r c\n").with_probe();
     let mut command = world.command(&["add", "mute", "--", "mute"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);

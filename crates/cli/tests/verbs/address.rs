@@ -89,9 +89,9 @@ fn an_address_that_names_two_hosts_is_invalid_and_never_contacted() {
         "trust --all",
         "call github/x --trust-project",
     ] {
-        let shown = world.run(line);
-        assert!(!shown.contains("api.github.example"), "{line}: {shown}");
-        assert!(!shown.contains("ghp_secret"), "{line}: {shown}");
+        let output = world.run(line);
+        assert!(!output.contains("api.github.example"), "{line}: {output}");
+        assert!(!output.contains("ghp_secret"), "{line}: {output}");
     }
     assert!(!was_contacted(&listener));
 }
@@ -130,7 +130,7 @@ fn white_space_and_control_characters_make_an_address_invalid() {
 }
 
 #[test]
-fn a_host_is_shown_in_punycode_and_a_given_port_always() {
+fn a_host_is_shown_in_punycode_and_an_explicit_port_is_kept() {
     let world = World::new().project(
         ".mcp.json",
         "{ \"mcpServers\": {
@@ -173,7 +173,7 @@ fn a_host_is_shown_in_punycode_and_a_given_port_always() {
 }
 
 #[test]
-fn one_server_under_two_spellings_of_its_address_is_a_duplicate() {
+fn two_spellings_of_one_address_are_a_duplicate() {
     let world = World::new().home(
         ".wharf/mcp.json",
         r#"{ "mcpServers": {

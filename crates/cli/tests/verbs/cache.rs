@@ -2,11 +2,11 @@
 
 use insta::assert_snapshot;
 
-use crate::servers::boxed;
+use crate::test_servers::world_with_box;
 use crate::world::World;
 
 /// Shows the records without what differs from run to run: keys, times and sizes.
-fn shown(world: &World, line: &str) -> String {
+fn run_without_volatile_fields(world: &World, line: &str) -> String {
     let text = world.run(line);
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("\"key\":"));
     let lines = lines.map(|line| match line.split_once(": ") {
@@ -22,8 +22,8 @@ fn shown(world: &World, line: &str) -> String {
 }
 
 #[test]
-fn before_anything_was_connected_nothing_is_kept() {
-    let world = boxed();
+fn before_the_first_connection_no_records_are_kept() {
+    let world = world_with_box();
     assert_snapshot!(world.run("cache show"), @"
     exit 0
     --- stderr
@@ -34,9 +34,9 @@ fn before_anything_was_connected_nothing_is_kept() {
 
 #[test]
 fn every_record_is_shown() {
-    let world = boxed();
+    let world = world_with_box();
     assert!(world.run("tools").starts_with("exit 0"));
-    assert_snapshot!(shown(&world, "cache show --json"), @r#"
+    assert_snapshot!(run_without_volatile_fields(&world, "cache show --json"), @r#"
     exit 0
     --- stdout
     {
@@ -88,10 +88,10 @@ fn every_record_is_shown() {
 }
 
 #[test]
-fn a_file_in_another_format_is_named_and_replaced() {
-    let world = boxed().home(".wharf/cache/tools.json", "{\"version\":9}");
-    let told = world.run("cache show");
-    assert!(told.contains("~/.wharf/cache/tools.json cannot be read: invalid data"), "{told}");
+fn a_file_with_an_unknown_format_version_is_named_and_replaced() {
+    let world = world_with_box().home(".wharf/cache/tools.json", "{\"version\":9}");
+    let output = world.run("cache show");
+    assert!(output.contains("~/.wharf/cache/tools.json cannot be read: invalid data"), "{output}");
     assert!(world.run("tools").starts_with("exit 0"));
     let table = world.run("cache show");
     assert!(table.contains("4 records.") && !table.contains("cannot be read"), "{table}");

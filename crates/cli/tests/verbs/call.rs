@@ -5,12 +5,12 @@ use std::path::Path;
 
 use insta::assert_snapshot;
 
-use crate::servers::{boxed, scripted};
-use crate::world::{World, timeless};
+use crate::test_servers::{legacy_server_script, world_with_box};
+use crate::world::{World, without_durations};
 
 #[test]
-fn a_call_prints_what_the_tool_says() {
-    let world = boxed();
+fn a_call_prints_the_text_of_the_result() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call mcp_box_echo text=hello"), @"
     exit 0
     --- stdout
@@ -26,15 +26,15 @@ fn a_call_prints_what_the_tool_says() {
 }
 
 #[test]
-fn what_goes_into_a_file_is_what_the_server_sent_to_the_byte() {
-    let echo = boxed().output("call box/echo text=hello");
+fn redirected_output_is_exactly_what_the_server_sent() {
+    let echo = world_with_box().output("call box/echo text=hello");
     assert_eq!(String::from_utf8(echo.stdout).unwrap(), "you said hello\u{1b}[2J\nbye");
     let tools = r#"{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}"#;
     let calls = r#"
     *'"name":"a"'*) result '{"content":[{"type":"text","text":"{\"n\": 1}\n\n"}],"structuredContent":{"n":1}}';;
     *'"name":"b"'*) result '{"content":[],"structuredContent":{"n":1}}';;"#;
     let world = World::new()
-        .script("box", &scripted("", r#"{"tools":{}}"#, tools, calls))
+        .script("box", &legacy_server_script("", r#"{"tools":{}}"#, tools, calls))
         .own_servers(&[("box", r#""command": "box""#)]);
     let printed = |line: &str| String::from_utf8(world.output(line).stdout).unwrap();
     assert_eq!(printed("call box/a"), "{\"n\": 1}\n\n");
@@ -45,7 +45,7 @@ fn what_goes_into_a_file_is_what_the_server_sent_to_the_byte() {
 
 #[test]
 fn arguments_can_be_json() {
-    let world = boxed();
+    let world = world_with_box();
     let json = r#"{"text":"from json"}"#;
     assert_snapshot!(world.run_words(&["call", "box/echo", "--args", json]), @"
     exit 0
@@ -83,8 +83,8 @@ fn arguments_can_be_json() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_not_sent() {
-    let world = boxed();
+fn invalid_arguments_are_not_sent() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call box/echo"), @r#"
     exit 2
     --- stderr
@@ -113,14 +113,14 @@ fn arguments_that_do_not_fit_are_not_sent() {
 }
 
 #[test]
-fn a_tool_that_says_no_exits_with_1() {
-    let world = boxed();
+fn a_tool_error_exits_with_1() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call box/fail"), @"
     exit 1
     --- stdout
     Error: no such file
     ");
-    assert_snapshot!(timeless(&world.run("call box/fail --json")), @r#"
+    assert_snapshot!(without_durations(&world.run("call box/fail --json")), @r#"
     exit 1
     --- stdout
     {
@@ -145,8 +145,8 @@ fn a_tool_that_says_no_exits_with_1() {
 }
 
 #[test]
-fn bytes_are_named_and_can_be_saved() {
-    let world = boxed();
+fn binary_content_is_summarized_and_can_be_saved() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call box/picture"), @"
     exit 0
     --- stdout
@@ -161,15 +161,15 @@ fn bytes_are_named_and_can_be_saved() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_not_found() {
-    let world = boxed();
+fn an_unknown_tool_is_not_found() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call box/ecko"), @r#"
     exit 1
     --- stderr
     error: Tool "box/ecko" not found
       hint: did you mean "mcp_box_echo"?
     "#);
-    assert_snapshot!(timeless(&world.run("call box/ecko --json")), @r#"
+    assert_snapshot!(without_durations(&world.run("call box/ecko --json")), @r#"
     exit 1
     --- stdout
     {
@@ -206,8 +206,8 @@ fn a_tool_that_is_not_there_is_not_found() {
 }
 
 #[test]
-fn a_call_that_takes_too_long_exits_with_5() {
-    let world = boxed();
+fn a_call_that_times_out_exits_with_5() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call box/hang --timeout 300ms"), @r#"
     exit 5
     --- stderr
@@ -225,8 +225,8 @@ fn a_call_that_takes_too_long_exits_with_5() {
 }
 
 #[test]
-fn a_server_that_dies_leaves_the_outcome_unknown() {
-    let world = boxed();
+fn the_outcome_is_unknown_if_the_server_dies() {
+    let world = world_with_box();
     assert_snapshot!(world.run("call box/die"), @r#"
     exit 3
     --- stderr
@@ -236,7 +236,7 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
       out of memory
     hint: all that it wrote: wharf logs box
     "#);
-    assert_snapshot!(timeless(&world.run("call box/die --json")), @r#"
+    assert_snapshot!(without_durations(&world.run("call box/die --json")), @r#"
     exit 3
     --- stdout
     {
@@ -265,10 +265,10 @@ fn a_server_that_dies_leaves_the_outcome_unknown() {
 }
 
 #[test]
-fn a_server_that_is_not_there_has_its_code() {
+fn each_connection_failure_has_its_exit_code() {
     let world = World::new()
         .script("broken", "echo 'no licence' >&2; exit 3\n")
-        .server_after("slow", "read line; read line; read line; read line")
+        .server_with_startup("slow", "read line; read line; read line; read line")
         .own_servers(&[
             ("broken", r#""command": "broken", "timeout": 5000"#),
             ("slow", r#""command": "slow", "timeout": 300"#),
@@ -309,11 +309,11 @@ fn a_call_starts_only_the_server_that_may_have_the_tool() {
         .own_servers(&[("box", r#""command": "box""#), ("other", r#""command": "npx""#)]);
     assert!(world.run("call box/echo text=a").starts_with("exit 0"));
     assert!(world.run("tools mcp_box_echo").starts_with("exit 0"));
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn a_tool_that_is_denied_cannot_be_called() {
+fn a_denied_tool_cannot_be_called() {
     let world = World::new()
         .tool_server("box")
         .own_servers(&[("box", r#""command": "box", "toolApproval": { "echo": "deny" }"#)]);
@@ -328,7 +328,7 @@ fn a_tool_that_is_denied_cannot_be_called() {
 }
 
 #[test]
-fn the_built_in_server_thinks() {
+fn the_built_in_thinking_server_can_be_called() {
     let line = "call thinking/sequentialthinking thought=hm nextThoughtNeeded=false \
                 thoughtNumber=1 totalThoughts=1";
     assert_snapshot!(World::new().run(line), @r#"

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::bridge::{Part, Setting, install};
-use crate::servers::{boxed, scripted};
+use crate::server_variants::{ServerScript, ServerVariant, install};
+use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::World;
 
 /// Runs a call and returns the exit code, whose it was and the error without its words.
-fn failure(world: &World, line: &str) -> String {
+fn failure_summary(world: &World, line: &str) -> String {
     let output = world.output(&format!("call --json {line}"));
     let code = output.status.code().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -28,12 +28,12 @@ fn failure(world: &World, line: &str) -> String {
     )
 }
 
-fn shown(world: &World, lines: &[&str]) -> String {
-    lines.iter().map(|line| failure(world, line)).collect::<Vec<_>>().join("\n")
+fn failure_summaries(world: &World, lines: &[&str]) -> String {
+    lines.iter().map(|line| failure_summary(world, line)).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn details_are_complete_whatever_goes_wrong() {
+fn error_details_are_complete_for_every_failure() {
     let world = World::new()
         .tool_server("box")
         .own_servers(&[
@@ -58,7 +58,7 @@ fn details_are_complete_whatever_goes_wrong() {
         "theirs/echo",
         "no/such",
     ];
-    let without_cache = shown(&world, &lines);
+    let without_cache = failure_summaries(&world, &lines);
     assert_snapshot!(without_cache, @"
     exit 2: MISUSE usage of box from Wharf, echo in send, outcome known: true
     exit 2: MISUSE usage of box from Wharf, echo in send, outcome known: true
@@ -72,14 +72,14 @@ fn details_are_complete_whatever_goes_wrong() {
     exit 6: TERMINAL untrusted of theirs from mcp.json, echo in connect, outcome known: true
     exit 1: MISUSE not-found of  from , no/such in send, outcome known: true
     ");
-    assert_eq!(shown(&world, &lines), without_cache);
+    assert_eq!(failure_summaries(&world, &lines), without_cache);
 }
 
 #[test]
-fn a_server_that_fails_is_the_same_failure_with_and_without_a_cache() {
+fn a_failing_server_is_reported_the_same_with_and_without_a_cache() {
     let world = World::new()
-        .server_after("shy", r#"[ -e "$0.down" ] && { echo 'no licence' >&2; exit 1; }"#)
-        .server_after("slow", r#"[ -e "$0.down" ] && exec /bin/sleep 60"#)
+        .server_with_startup("shy", r#"[ -e "$0.down" ] && { echo 'no licence' >&2; exit 1; }"#)
+        .server_with_startup("slow", r#"[ -e "$0.down" ] && exec /bin/sleep 60"#)
         .own_servers(&[
             ("shy", r#""command": "shy""#),
             ("slow", r#""command": "slow", "timeout": 1500"#),
@@ -88,7 +88,7 @@ fn a_server_that_fails_is_the_same_failure_with_and_without_a_cache() {
         std::fs::File::create(world.path(&format!("bin/{name}.down"))).unwrap();
     }
     let lines = ["shy/go", "slow/go", "mcp_shy_go"];
-    let without_cache = shown(&world, &lines);
+    let without_cache = failure_summaries(&world, &lines);
     assert_snapshot!(without_cache, @"
     exit 3: TRANSIENT not-connected of shy from Wharf, go in connect, outcome known: true
     exit 5: TRANSIENT timeout of slow from Wharf, go in connect, outcome known: true
@@ -101,33 +101,33 @@ fn a_server_that_fails_is_the_same_failure_with_and_without_a_cache() {
     for name in ["shy", "slow"] {
         std::fs::File::create(world.path(&format!("bin/{name}.down"))).unwrap();
     }
-    assert_eq!(shown(&world, &lines), without_cache);
+    assert_eq!(failure_summaries(&world, &lines), without_cache);
 }
 
 /// The tools of a server whose calls go wrong.
-const TROUBLE: Part<'static> = Part {
+const FAILING_SERVER: ServerScript<'static> = ServerScript {
     list: r#"result '{"tools":[{"name":"die","inputSchema":{"type":"object"}},{"name":"no","inputSchema":{"type":"object","required":["text"]}},{"name":"hang","inputSchema":{"type":"object"}}]}'"#,
     cases: r#"
     *'"name":"die"'*) exit 7;;
     *'"name":"hang"'*) echo >> "$0.seen";;
     *'"method":"tools/call"'*) refuse -32000 quota;;
 "#,
-    ..Part::PLAIN
+    ..ServerScript::PLAIN
 };
 
 #[test]
-fn details_and_kinds_are_the_same_whatever_the_server_speaks() {
+fn error_details_are_the_same_for_every_transport_and_era() {
     let lines = ["box/no", "box/no text=a", "box/ecko", "box/die", "copy/no", "box/hang"];
-    let outputs = Setting::ALL.map(|setting| {
-        let (world, entry, _web) = install(World::new(), setting, "box", TROUBLE);
+    let outputs = ServerVariant::ALL.map(|variant| {
+        let (world, entry, _web) = install(World::new(), variant, "box", FAILING_SERVER);
         let entry = format!(r#"{entry}, "callTimeout": 1000"#);
         let world = world.own_servers(&[("box", &entry), ("copy", &entry)]);
-        let without_cache = shown(&world, &lines);
-        assert_eq!(shown(&world, &lines), without_cache, "{setting:?}");
+        let without_cache = failure_summaries(&world, &lines);
+        assert_eq!(failure_summaries(&world, &lines), without_cache, "{variant:?}");
         without_cache
     });
-    for (output, setting) in outputs.iter().zip(Setting::ALL) {
-        assert_eq!(*output, outputs[0], "{setting:?}");
+    for (output, variant) in outputs.iter().zip(ServerVariant::ALL) {
+        assert_eq!(*output, outputs[0], "{variant:?}");
     }
     assert_snapshot!(outputs[0], @"
     exit 2: MISUSE usage of box from Wharf, no in send, outcome known: true
@@ -140,18 +140,18 @@ fn details_and_kinds_are_the_same_whatever_the_server_speaks() {
 }
 
 #[test]
-fn what_a_server_sends_with_its_error_is_kept() {
+fn the_data_of_a_server_error_is_kept() {
     let tool = r#"{"name":"no","inputSchema":{"type":"object"}}"#;
     let case = r#"*'"method":"tools/call"'*) send '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"quota","data":{"left":0,"z":1.0}}}';;"#;
     let world = World::new()
-        .script("box", &scripted("", r#"{"tools":{}}"#, tool, case))
+        .script("box", &legacy_server_script("", r#"{"tools":{}}"#, tool, case))
         .own_servers(&[("box", r#""command": "box""#)]);
     let json: Value = serde_json::from_slice(&world.output("call box/no --json").stdout).unwrap();
     assert_snapshot!(json["error"].to_string(), @r#"{"code":"refused","kind":"TERMINAL","phase":"protocol","message":"the server answered: quota (code -32000)","retryable":false,"outcomeKnown":true,"data":{"left":0,"z":1.0}}"#);
 }
 
 /// Interrupts a call once its server has left a mark, and shows what is told about it.
-fn cancelled(world: &World, tool: &str) -> String {
+fn cancel_call(world: &World, tool: &str) -> String {
     let mut command = world.command(&["call", "--json", tool]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
@@ -175,19 +175,19 @@ fn cancelled(world: &World, tool: &str) -> String {
 }
 
 #[test]
-fn a_cancelled_call_says_how_far_it_was() {
+fn a_cancelled_call_names_its_phase() {
     let in_the_call = r#"exit Some(130): "cancelled" in "receive", outcome known: false, "box""#;
-    assert_eq!(cancelled(&boxed(), "box/hang"), in_the_call);
-    for setting in Setting::ALL {
-        let (world, entry, _web) = install(World::new(), setting, "box", TROUBLE);
+    assert_eq!(cancel_call(&world_with_box(), "box/hang"), in_the_call);
+    for variant in ServerVariant::ALL {
+        let (world, entry, _web) = install(World::new(), variant, "box", FAILING_SERVER);
         let world = world.own_servers(&[("box", &entry)]);
-        assert_eq!(cancelled(&world, "box/hang"), in_the_call, "{setting:?}");
+        assert_eq!(cancel_call(&world, "box/hang"), in_the_call, "{variant:?}");
     }
     let world = World::new()
         .script("box", "echo >> \"$0.seen\"; exec /bin/sleep 60\n")
         .own_servers(&[("box", r#""command": "box""#)]);
     assert_eq!(
-        cancelled(&world, "box/hang"),
+        cancel_call(&world, "box/hang"),
         r#"exit Some(130): "cancelled" in "connect", outcome known: true, "box""#
     );
 }

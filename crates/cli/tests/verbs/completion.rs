@@ -4,14 +4,14 @@
 
 use insta::assert_snapshot;
 
-use crate::servers::scripted;
+use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
 /// Tools with arguments, and with names that no shell should see.
 const TOOLS: &str = r#"{"name":"read","description":"Reads\na file","inputSchema":{"type":"object","required":["path"],"properties":{"path":{"type":"string","description":"Where\u001b[2J"},"mode":{"enum":["text","$(id)","bytes"]},"all":{"type":"boolean"},"tags":{"type":"array"},"$(id)":{}}}},{"name":"write","description":"`id`","inputSchema":{"type":"object"}},{"name":"$(touch evil)","inputSchema":{"type":"object"}},{"name":"-rf","inputSchema":{"type":"object"}}"#;
 
 fn world() -> World {
-    let server = scripted(r#"echo started >> "$0.seen""#, r#"{"tools":{}}"#, TOOLS, "");
+    let server = legacy_server_script(r#"echo started >> "$0.seen""#, r#"{"tools":{}}"#, TOOLS, "");
     World::new()
         .script("files", &server)
         .own_servers(&[("disk", r#""command": "files""#), ("off", r#""command": "x", "enabled": false"#)])
@@ -19,7 +19,7 @@ fn world() -> World {
 }
 
 /// Asks what could come next, as fish does.
-fn next(world: &World, line: &str) -> String {
+fn complete(world: &World, line: &str) -> String {
     let words = ["complete", "fish", "--", "wharf"].into_iter().chain(line.split(' '));
     let shown = world.run_words(&words.collect::<Vec<_>>());
     let shown = shown.strip_prefix("exit 0\n").unwrap_or(&shown).to_owned();
@@ -27,145 +27,145 @@ fn next(world: &World, line: &str) -> String {
 }
 
 #[test]
-fn verbs_flags_and_choices_come_from_the_definition() {
+fn verbs_flags_and_values_are_completed() {
     let world = World::new();
-    assert_snapshot!(next(&world, "re"), @"
+    assert_snapshot!(complete(&world, "re"), @"
     resources	List the resources of your servers
     read	Read a resource
     reconnect	Connect to a server afresh
     remove	Remove a server from one of Wharf's own files
     ");
-    assert_snapshot!(next(&world, "call --t"), @"
+    assert_snapshot!(complete(&world, "call --t"), @"
     --timeout	How long the server may be silent, such as 30s or 2m
     --transport	How a remote server is spoken to [default: http]
     --token	A token for a remote server; `-` asks for it, or reads it from a pipe
     --trust-project	Trust everything in this project, for this run only
     ");
-    assert_snapshot!(next(&world, "--color "), @"
+    assert_snapshot!(complete(&world, "--color "), @"
     auto	On a terminal, unless `NO_COLOR` is set
     always	Always
     never	Never
     ");
-    assert_snapshot!(next(&world, "list --color=a"), @"
+    assert_snapshot!(complete(&world, "list --color=a"), @"
     --color=auto	On a terminal, unless `NO_COLOR` is set
     --color=always	Always
     ");
-    assert_snapshot!(next(&world, "completions "), @"
+    assert_snapshot!(complete(&world, "completions "), @"
     bash	Bash 3.2 or newer
     zsh	Zsh
     fish	Fish
     powershell	PowerShell 5 or newer
     elvish	Elvish: verbs and flags only
     ");
-    assert_snapshot!(next(&world, "config "), @"
+    assert_snapshot!(complete(&world, "config "), @"
     get	Show one setting, or all of them
     set	Change a setting
     help	Print this message or the help of the given subcommand(s)
     ");
-    assert_snapshot!(next(&world, "config get startup"), @"
+    assert_snapshot!(complete(&world, "config get startup"), @"
     startup.mode	whether slow servers are waited for
     startup.timeout_ms	how long a start may take before cached tools are used
     ");
-    assert_snapshot!(next(&world, "import cur"), @"
+    assert_snapshot!(complete(&world, "import cur"), @"
     cursor	Cursor
     :files
     ");
-    assert_snapshot!(next(&world, "--project "), @"
+    assert_snapshot!(complete(&world, "--project "), @"
     :folders
     ");
-    assert_snapshot!(next(&world, "add x -- npx "), @"");
-    assert_snapshot!(next(&world, "nonsense "), @"");
+    assert_snapshot!(complete(&world, "add x -- npx "), @"");
+    assert_snapshot!(complete(&world, "nonsense "), @"");
 }
 
 #[test]
-fn servers_are_those_of_all_files() {
+fn servers_of_all_files_are_completed() {
     let world = world();
-    assert_snapshot!(next(&world, "test "), @"
+    assert_snapshot!(complete(&world, "test "), @"
     disk	server, enabled, Wharf · user
     off	server, disabled, Wharf · user
     theirs	server, untrusted, mcp.json · project
     ");
-    assert_snapshot!(next(&world, "tools --server d"), @"
+    assert_snapshot!(complete(&world, "tools --server d"), @"
     disk	server, enabled, Wharf · user
     ");
-    assert_snapshot!(next(&world, "trust "), @"
+    assert_snapshot!(complete(&world, "trust "), @"
     theirs	server, untrusted, mcp.json · project
     ");
-    assert_snapshot!(next(&world, "tools "), @"
+    assert_snapshot!(complete(&world, "tools "), @"
     disk	server, enabled, Wharf · user
     off	server, disabled, Wharf · user
     theirs	server, untrusted, mcp.json · project
     ");
-    assert_eq!(next(&world, "add d"), "");
+    assert_eq!(complete(&world, "add d"), "");
 }
 
 #[test]
-fn tools_and_their_arguments_come_from_the_cache() {
+fn tools_and_arguments_are_completed_from_the_cache() {
     let world = world();
-    assert_eq!(next(&world, "call "), "");
+    assert_eq!(complete(&world, "call "), "");
     assert!(world.run("tools --server disk").starts_with("exit 0"));
-    assert_snapshot!(next(&world, "call "), @"
+    assert_snapshot!(complete(&world, "call "), @"
     disk/read	Reads
     disk/-rf
     disk/write	`id`
     ");
-    assert_snapshot!(next(&world, "call mcp_"), @"
+    assert_snapshot!(complete(&world, "call mcp_"), @"
     mcp_disk_read	Reads
     mcp_disk_rf
     mcp_disk_touch_evil
     mcp_disk_write	`id`
     ");
-    assert_snapshot!(next(&world, "tools d"), @"
+    assert_snapshot!(complete(&world, "tools d"), @"
     disk	server, enabled, Wharf · user
     disk/read	Reads
     disk/-rf
     disk/write	`id`
     ");
-    assert_snapshot!(next(&world, "call disk "), @"
+    assert_snapshot!(complete(&world, "call disk "), @"
     read	Reads
     write	`id`
     ");
-    assert_snapshot!(next(&world, "call disk/read "), @r"
+    assert_snapshot!(complete(&world, "call disk/read "), @r"
     :nospace
     path=	string, required: Where\u{1b}[2J
     mode=	string
     all=	boolean
     tags=	list
     ");
-    assert_snapshot!(next(&world, "call disk read p"), @r"
+    assert_snapshot!(complete(&world, "call disk read p"), @r"
     :nospace
     path=	string, required: Where\u{1b}[2J
     ");
-    assert_snapshot!(next(&world, "call --json disk/read path=a tags=b "), @"
+    assert_snapshot!(complete(&world, "call --json disk/read path=a tags=b "), @"
     :nospace
     mode=	string
     all=	boolean
     tags=	list
     ");
-    assert_snapshot!(next(&world, "call mcp_disk_read mode="), @"
+    assert_snapshot!(complete(&world, "call mcp_disk_read mode="), @"
     mode=text
     mode=bytes
     ");
-    assert_eq!(next(&world, "call disk/read path=@"), ":files\n");
-    assert_snapshot!(next(&world, "call disk/read path:=3 "), @"
+    assert_eq!(complete(&world, "call disk/read path=@"), ":files\n");
+    assert_snapshot!(complete(&world, "call disk/read path:=3 "), @"
     :nospace
     mode=	string
     all=	boolean
     tags=	list
     ");
-    assert_snapshot!(next(&world, "call disk/read all:="), @"
+    assert_snapshot!(complete(&world, "call disk/read all:="), @"
     all:=true
     all:=false
     ");
-    assert_snapshot!(next(&world, "call disk/read mode:="), @"");
-    assert_eq!(next(&world, "call disk/nothing "), "");
+    assert_snapshot!(complete(&world, "call disk/read mode:="), @"");
+    assert_eq!(complete(&world, "call disk/nothing "), "");
     // The one start was that of `tools`; nothing of the project was run, and nothing was written.
     assert_eq!(world.read("bin/files.seen"), "started\n");
     assert!(!world.path("project/evil").exists());
 }
 
 #[test]
-fn nothing_is_said_but_candidates() {
+fn only_candidates_are_printed() {
     let world = world().home(".cursor/mcp.json", "{ broken").variable("WHARF_LOG", "debug");
     for line in ["test ", "call ", "tools x"] {
         let words = ["complete", "bash", "--", &format!("wharf {line}")];
@@ -174,11 +174,11 @@ fn nothing_is_said_but_candidates() {
         assert!(!String::from_utf8_lossy(&output.stderr).contains("error"), "{line}");
     }
     let world = World::new().variable("WHARF_MCP_SERVERS", "no JSON");
-    assert_eq!(next(&world, "call "), "");
+    assert_eq!(complete(&world, "call "), "");
 }
 
 #[test]
-fn fish_shows_what_it_is_told() {
+fn fish_shows_the_candidates() {
     let fish = std::path::Path::new("/usr/bin/fish");
     // Not every machine has it; what it is told is tested above.
     if !fish.exists() {
@@ -197,7 +197,7 @@ fn fish_shows_what_it_is_told() {
         .current_dir(wharf.get_current_dir().unwrap())
         .output()
         .unwrap();
-    assert_snapshot!(world.show(&output), @r"
+    assert_snapshot!(world.render(&output), @r"
     exit 0
     --- stdout
     path=	string, required: Where\u{1b}[2J

@@ -9,7 +9,7 @@ use std::time::Duration;
 use expectrl::session::OsSession;
 use expectrl::{Expect, Regex, Session};
 
-use crate::servers::scripted;
+use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
 const TOOLS: &str = r#"{"name":"read","inputSchema":{"type":"object","required":["path"],"properties":{"path":{"type":"string"},"mode":{"enum":["text","bytes"]}}}},{"name":"$(touch evil)","inputSchema":{"type":"object"}}"#;
@@ -49,7 +49,7 @@ fn completed(session: &mut OsSession, typed: &str) -> String {
 
 #[test]
 fn bash_completes_verbs_servers_tools_and_arguments() {
-    let server = scripted("", r#"{"tools":{}}"#, TOOLS, "");
+    let server = legacy_server_script("", r#"{"tools":{}}"#, TOOLS, "");
     let world = World::new()
         .script("files", &server)
         .own_servers(&[("disk", r#""command": "files""#)])

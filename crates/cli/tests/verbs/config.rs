@@ -53,7 +53,7 @@ fn settings_are_shown() {
 }
 
 #[test]
-fn a_setting_is_changed_and_counts() {
+fn a_changed_setting_takes_effect() {
     let world = World::new();
     assert_snapshot!(world.run("config set discovery.disabled cursor,zed"), @"
     exit 0
@@ -105,7 +105,7 @@ fn wrong_keys_and_values_are_refused() {
     "#);
     let world = World::new();
     let mut command = world.command(&["config", "set", "startup.timeout_ms", "1"]);
-    assert_snapshot!(world.show(&command.env_remove("HOME").output().unwrap()), @"
+    assert_snapshot!(world.render(&command.env_remove("HOME").output().unwrap()), @"
     exit 1
     --- stderr
     error: there is no home folder to keep settings in
@@ -114,7 +114,7 @@ fn wrong_keys_and_values_are_refused() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_said() {
+fn problems_in_the_file_are_reported() {
     let world = World::new().home(".wharf/config.toml", "[discovery]\nprojct = true\n");
     assert_snapshot!(world.run("config get discovery.project"), @r#"
     exit 0
@@ -127,7 +127,7 @@ fn what_is_wrong_in_the_file_is_said() {
 }
 
 #[test]
-fn settings_of_parts_that_do_not_exist_yet_are_refused_and_warned_of() {
+fn settings_of_unimplemented_features_are_refused_and_reported() {
     let world = World::new().home(
         ".wharf/config.toml",
         "[daemon]\nenabled = false\n[serve]\nport = 1\n[models]\ndefault = \"x\"\n",

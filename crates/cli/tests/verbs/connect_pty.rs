@@ -7,16 +7,16 @@ use expectrl::process::unix::WaitStatus;
 use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect, Session};
 
-use crate::servers::boxed;
+use crate::test_servers::world_with_box;
 use crate::world::World;
 
 /// Starts on a terminal of 80 columns without colours.
 pub(crate) fn on_terminal(command: Command) -> OsSession {
-    on_terminal_of(80, command)
+    on_terminal_with_columns(80, command)
 }
 
 /// The same with so many columns.
-pub(crate) fn on_terminal_of(columns: usize, mut command: Command) -> OsSession {
+pub(crate) fn on_terminal_with_columns(columns: usize, mut command: Command) -> OsSession {
     command.env("NO_COLOR", "1").env("COLUMNS", columns.to_string()).stdin(Stdio::inherit());
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));
@@ -24,23 +24,23 @@ pub(crate) fn on_terminal_of(columns: usize, mut command: Command) -> OsSession 
 }
 
 #[test]
-fn the_pty_shows_who_is_awaited_and_leaves_no_trace() {
+fn the_pty_shows_pending_servers_and_erases_the_line() {
     // The second server answers only after somebody has seen that it is awaited.
     let world = World::new()
         .tool_server("box")
-        .server_after("slow", r#"until [ -e "$0.go" ]; do /bin/sleep 0.05; done"#)
+        .server_with_startup("slow", r#"until [ -e "$0.go" ]; do /bin/sleep 0.05; done"#)
         .own_servers(&[("box", r#""command": "box""#), ("slow", r#""command": "slow""#)]);
     let mut session = on_terminal(world.command(&["tools"]));
     session.expect("1 ready, waiting for slow").unwrap();
     std::fs::File::create(world.path("bin/slow.go")).unwrap();
     let seen = session.expect("6 tools from 2 servers.").unwrap();
-    let shown = String::from_utf8_lossy(seen.before()).into_owned();
-    assert!(shown.contains("\r\u{1b}[KNAME"), "{shown:?}");
+    let output = String::from_utf8_lossy(seen.before()).into_owned();
+    assert!(output.contains("\r\u{1b}[KNAME"), "{output:?}");
     session.expect(Eof).unwrap();
 }
 
 #[test]
-fn the_pty_question_is_asked_in_place() {
+fn the_pty_trust_prompt_is_shown_during_a_call() {
     let world = World::new()
         .tool_server("box")
         .project(".mcp.json", r#"{ "mcpServers": { "box": { "command": "box" } } }"#);
@@ -70,7 +70,7 @@ fn the_pty_question_is_asked_in_place() {
 }
 
 #[test]
-fn the_pty_question_is_asked_in_place_again_after_a_change() {
+fn the_pty_trust_prompt_is_shown_again_after_a_change() {
     let entry = |args: &str| {
         format!(r#"{{ "mcpServers": {{ "box": {{ "command": "box", "args": [{args}] }} }} }}"#)
     };
@@ -90,7 +90,7 @@ fn the_pty_question_is_asked_in_place_again_after_a_change() {
 
 #[test]
 fn on_a_pty_ctrl_c_cancels_the_call_on_the_server() {
-    let world = boxed();
+    let world = world_with_box();
     let mut session = on_terminal(world.command(&["call", "box/hang"]));
     wait_for(&world, "called\n");
     session.send(ControlCode::EndOfText).unwrap();
@@ -102,7 +102,7 @@ fn on_a_pty_ctrl_c_cancels_the_call_on_the_server() {
 }
 
 #[test]
-fn on_a_pty_a_second_ctrl_c_leaves_at_once() {
+fn on_a_pty_a_second_ctrl_c_exits_at_once() {
     // This server ignores everything, so ending it politely takes a while.
     let world = World::new()
         .script("deaf", "trap '' INT TERM HUP; echo called >> \"$0.seen\"; exec /bin/sleep 60\n")
@@ -128,10 +128,10 @@ fn wait_for(world: &World, expected: &str) {
 }
 
 #[test]
-fn on_a_pty_it_is_counted_who_is_ready_and_who_failed() {
+fn on_a_pty_ready_and_failed_servers_are_counted() {
     let world = World::new()
         .tool_server("box")
-        .server_after("slow", "until [ -e \"$0.go\" ]; do /bin/sleep 0.05; done")
+        .server_with_startup("slow", "until [ -e \"$0.go\" ]; do /bin/sleep 0.05; done")
         .own_servers(&[
             ("box", r#""command": "box""#),
             ("gone", r#""command": "nowhere""#),

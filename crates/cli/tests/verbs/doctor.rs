@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use crate::list::every_state;
 use crate::world::World;
 
-fn troubled() -> World {
+fn world_with_problems() -> World {
     let world = World::new()
         .programs(&["docker", "npx"])
         .variable("DOCKER_HOST", "unix:///x")
@@ -45,7 +45,7 @@ fn troubled() -> World {
 }
 
 #[test]
-fn all_is_well_on_an_empty_machine() {
+fn an_empty_machine_has_no_problems() {
     assert_snapshot!(World::new().run("doctor --offline"), @"
     exit 0
     --- stdout
@@ -64,8 +64,8 @@ fn all_is_well_on_an_empty_machine() {
 }
 
 #[test]
-fn everything_that_is_wrong_has_a_fix() {
-    assert_snapshot!(troubled().run("doctor --offline --trust-project"), @r#"
+fn every_problem_has_a_hint() {
+    assert_snapshot!(world_with_problems().run("doctor --offline --trust-project"), @r#"
     exit 1
     --- stdout
     ok  12 checks are fine (Wharf 2, Files 3, Servers 7); -v lists them
@@ -102,7 +102,7 @@ fn everything_that_is_wrong_has_a_fix() {
 
 #[test]
 fn one_server_can_be_checked() {
-    assert_snapshot!(troubled().run("doctor --offline lost"), @r#"
+    assert_snapshot!(world_with_problems().run("doctor --offline lost"), @r#"
     exit 1
     --- stdout
     Problems
@@ -113,14 +113,14 @@ fn one_server_can_be_checked() {
 
     2 problems found.
     "#);
-    assert_snapshot!(troubled().run("doctor --offline near"), @"
+    assert_snapshot!(world_with_problems().run("doctor --offline near"), @"
     exit 0
     --- stdout
     ok  1 check is fine (Server 1); -v lists them
 
     No problems found.
     ");
-    assert_snapshot!(troubled().run("doctor --offline nobody"), @r#"
+    assert_snapshot!(world_with_problems().run("doctor --offline nobody"), @r#"
     exit 1
     --- stderr
     error: Server "nobody" not found
@@ -129,13 +129,13 @@ fn one_server_can_be_checked() {
 
 #[test]
 fn an_untrusted_server_is_not_checked() {
-    assert_snapshot!(troubled().run("doctor --offline theirs"), @r#"
+    assert_snapshot!(world_with_problems().run("doctor --offline theirs"), @r#"
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
       hint: wharf trust theirs
     "#);
-    assert_snapshot!(troubled().run("doctor --offline theirs --json"), @r#"
+    assert_snapshot!(world_with_problems().run("doctor --offline theirs --json"), @r#"
     exit 6
     --- stdout
     {
@@ -154,7 +154,7 @@ fn an_untrusted_server_is_not_checked() {
 }
 
 #[test]
-fn a_project_server_that_has_changed_is_not_called_new() {
+fn a_changed_project_server_is_not_reported_as_new() {
     let entry = |argument: &str| {
         format!(
             r#"{{ "mcpServers": {{ "theirs": {{ "command": "npx", "args": ["{argument}"] }} }} }}"#
@@ -171,7 +171,7 @@ fn a_project_server_that_has_changed_is_not_called_new() {
 }
 
 #[test]
-fn every_state_has_its_check() {
+fn every_server_state_has_a_check() {
     let world = every_state();
     assert_snapshot!(world.run("doctor --offline"), @r#"
     exit 1
@@ -208,7 +208,7 @@ fn every_state_has_its_check() {
 }
 
 #[test]
-fn json_has_the_fields_of_the_contract() {
+fn json_has_the_documented_fields() {
     let world =
         World::new().home(".wharf/mcp.json", r#"{ "mcpServers": { "a": { "command": "${X}" } } }"#);
     assert_snapshot!(world.run("doctor --offline --json"), @r#"
@@ -276,10 +276,10 @@ fn json_has_the_fields_of_the_contract() {
 }
 
 #[test]
-fn a_machine_without_a_home_is_told() {
+fn a_missing_home_folder_is_a_problem() {
     let world = World::new();
     let output = world.command(&["doctor", "--offline"]).env_remove("HOME").output().unwrap();
-    assert_snapshot!(world.show(&output), @"
+    assert_snapshot!(world.render(&output), @"
     exit 1
     --- stdout
     ok  1 check is fine (Servers 1); -v lists them
@@ -301,7 +301,7 @@ fn a_machine_without_a_home_is_told() {
 }
 
 #[test]
-fn the_settings_of_another_program_are_not_ours() {
+fn a_settings_file_of_another_program_is_not_a_wharf_setting() {
     let world = World::new().home(".codex/config.toml/x", "");
     assert_snapshot!(world.run("doctor --offline -q"), @r#"
     exit 1
@@ -324,7 +324,7 @@ fn the_settings_of_another_program_are_not_ours() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_to_is_found() {
+fn an_unwritable_home_folder_is_a_problem() {
     let world = World::new().home(".wharf/mcp.json", "{}");
     let set_mode = |mode| {
         set_permissions(world.path("home/.wharf"), Permissions::from_mode(mode)).unwrap();
@@ -362,7 +362,7 @@ fn a_secret_in_an_argument_is_found() {
 }
 
 #[test]
-fn what_is_fine_is_one_line_unless_somebody_wants_to_see_it() {
+fn passed_checks_are_summarized_unless_verbose() {
     let world = World::new()
         .programs(&["npx"])
         .own_servers(&[("fs", r#""command": "npx""#), ("gone", r#""command": "nowhere""#)]);
@@ -403,7 +403,7 @@ fn what_is_fine_is_one_line_unless_somebody_wants_to_see_it() {
 }
 
 #[test]
-fn a_damaged_credential_store_is_reported_once_and_not_blamed_on_a_server() {
+fn a_malformed_credential_store_is_reported_once_and_not_per_server() {
     let world = World::new()
         .own_servers(&[(
             "keyed",
@@ -437,7 +437,7 @@ fn a_damaged_credential_store_is_reported_once_and_not_blamed_on_a_server() {
 }
 
 #[test]
-fn a_home_that_cannot_be_looked_at_is_told() {
+fn an_unreadable_home_folder_is_a_problem() {
     let world = World::new().home("a-file", "");
     let home = world.path("home/a-file/wharf").display().to_string();
     let world = world.variable("WHARF_HOME", &home);
@@ -463,7 +463,7 @@ fn a_home_that_cannot_be_looked_at_is_told() {
 }
 
 #[test]
-fn a_path_with_a_space_is_quoted_in_a_command_to_copy() {
+fn a_path_with_a_space_is_quoted_in_a_suggested_command() {
     let world = World::new().home("my wharf/mcp.json", "{}");
     let home = world.path("home/my wharf").display().to_string();
     set_permissions(&home, Permissions::from_mode(0o755)).unwrap();
@@ -476,7 +476,7 @@ fn a_path_with_a_space_is_quoted_in_a_command_to_copy() {
 }
 
 #[test]
-fn a_note_is_marked_for_programs() {
+fn a_note_is_marked_in_json() {
     let world = World::new()
         .programs(&["docker"])
         .variable("DOCKER_HOST", "unix:///x")
@@ -506,7 +506,7 @@ fn a_note_is_marked_for_programs() {
 }
 
 #[test]
-fn a_failed_last_attempt_is_named_where_nothing_is_tried() {
+fn an_offline_check_reports_the_last_failed_attempt() {
     let world = World::new()
         .script("broken", "echo 'no licence' >&2; exit 3\n")
         .own_servers(&[("broken", r#""command": "broken""#)]);

@@ -19,7 +19,7 @@ fn world() -> World {
 }
 
 #[test]
-fn servers_are_connected_and_what_is_wrong_is_told() {
+fn servers_are_connected_and_failures_are_reported() {
     let world = world();
     assert_snapshot!(world.run("doctor"), @r#"
     exit 1
@@ -40,11 +40,11 @@ fn servers_are_connected_and_what_is_wrong_is_told() {
 
     3 problems found.
     "#);
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn one_server_is_connected_alone() {
+fn a_named_server_is_the_only_one_connected() {
     let world = world();
     assert_snapshot!(world.run("doctor broken"), @"
     exit 1

@@ -46,7 +46,7 @@ fn the_winner_of_ten_programs_is_explained() {
 }
 
 #[test]
-fn every_state_has_its_sentence() {
+fn every_server_state_is_explained() {
     let world = every_state();
     assert_snapshot!(world.run("explain remote"), @r#"
     exit 0
@@ -156,7 +156,7 @@ fn a_nearer_file_wins() {
 }
 
 #[test]
-fn claude_has_a_managed_file_and_a_part_for_the_folder() {
+fn claude_managed_and_per_folder_servers_are_explained() {
     let entry = r#"{ "command": "npx" }"#;
     let world = World::new().programs(&["npx"]);
     let project = world.path("project").display().to_string();
@@ -208,7 +208,7 @@ fn claude_has_a_managed_file_and_a_part_for_the_folder() {
 }
 
 #[test]
-fn a_project_map_can_replace_the_persons() {
+fn a_project_map_can_replace_the_users_map() {
     let entry =
         |name: &str| format!(r#"{{ "mcp_servers": {{ "{name}": {{ "command": "npx" }} }} }}"#);
     let world = World::new()
@@ -229,7 +229,7 @@ fn a_project_map_can_replace_the_persons() {
 }
 
 #[test]
-fn json_says_why_and_what_was_expanded() {
+fn json_has_the_reasons_and_the_expanded_variables() {
     let world = World::new()
         .variable("KEY", "s3cret")
         .home(
@@ -419,7 +419,7 @@ fn a_variable_replaces_a_programs_files() {
 }
 
 #[test]
-fn what_is_not_found_does_not_run() {
+fn a_missing_program_is_explained() {
     let world = World::new()
         .home(".cursor/mcp.json", r#"{ "mcpServers": { "a": { "command": "nowhere" } } }"#);
     assert_snapshot!(world.run("explain a"), @r#"
@@ -433,7 +433,7 @@ fn what_is_not_found_does_not_run() {
 }
 
 #[test]
-fn what_is_off_and_untrusted_needs_two_steps() {
+fn a_disabled_untrusted_server_needs_two_steps() {
     let world = World::new().project(
         ".cursor/mcp.json",
         r#"{ "mcpServers": { "a": { "command": "npx", "disabled": true } } }"#,
@@ -449,7 +449,7 @@ fn what_is_off_and_untrusted_needs_two_steps() {
 }
 
 #[test]
-fn the_differences_between_candidates_are_told_without_secrets() {
+fn differences_between_candidates_are_shown_without_secrets() {
     let world = World::new()
         .home(
             ".wharf/mcp.json",

@@ -56,7 +56,7 @@ fn a_dry_run_for_cursor_changes_nothing() {
 }
 
 #[test]
-fn cursor_gets_what_is_missing_and_the_rest_by_force() {
+fn cursor_gets_missing_servers_and_existing_ones_only_with_force() {
     let world = world().home(".cursor/mcp.json", CURSOR);
     assert_snapshot!(world.run("export cursor"), @r#"
     exit 0
@@ -145,7 +145,7 @@ fn cursor_gets_what_is_missing_and_the_rest_by_force() {
 }
 
 #[test]
-fn codex_gets_toml_in_its_own_words() {
+fn codex_gets_toml_with_codex_field_names() {
     let world = world().home(".codex/config.toml", CODEX);
     // A difference shows an empty line as a space.
     let run = |line: &str| world.run(line).replace("\n \n", "\n\n");
@@ -238,7 +238,7 @@ fn codex_gets_toml_in_its_own_words() {
 }
 
 #[test]
-fn programs_get_json() {
+fn json_output_reports_the_result() {
     let world = world().home(".cursor/mcp.json", CURSOR);
     assert_snapshot!(world.run("export cursor --json"), @r#"
     exit 0
@@ -329,7 +329,7 @@ fn programs_get_json() {
 }
 
 #[test]
-fn a_project_has_files_of_its_own() {
+fn servers_can_be_exported_to_a_project_file() {
     let world = world();
     assert_snapshot!(world.run("export cursor --scope project web"), @r#"
     exit 0
@@ -384,7 +384,7 @@ fn a_project_has_files_of_its_own() {
 }
 
 #[test]
-fn nothing_but_defaults_is_nothing_to_copy() {
+fn defaults_are_exported_only_if_named() {
     let world = World::new();
     assert_snapshot!(world.run("export cursor"), @"
     exit 0
@@ -431,7 +431,7 @@ fn a_server_with_a_stored_token_is_not_copied() {
 }
 
 #[test]
-fn what_came_with_the_project_is_copied_only_if_trusted() {
+fn project_servers_are_copied_only_if_trusted() {
     let world = world();
     assert_snapshot!(world.run("export cursor came"), @r#"
     exit 1
@@ -450,7 +450,7 @@ fn what_came_with_the_project_is_copied_only_if_trusted() {
 }
 
 #[test]
-fn an_unknown_program_is_a_usage_error_with_the_known_ones() {
+fn an_unknown_program_is_a_usage_error_that_lists_the_programs() {
     assert_snapshot!(World::new().run("export emacs"), @"
     exit 2
     --- stderr
@@ -472,7 +472,7 @@ fn an_unknown_program_is_a_usage_error_with_the_known_ones() {
 }
 
 #[test]
-fn a_broken_file_of_theirs_is_left_as_it_is() {
+fn a_malformed_file_of_another_program_is_not_changed() {
     let broken = "{ \"mcpServers\": s3cret";
     let world = world().home(".cursor/mcp.json", broken).home(".codex/config.toml", "a = = s3cret");
     assert_snapshot!(world.run("export cursor web"), @"
@@ -523,7 +523,7 @@ fn a_broken_file_of_theirs_is_left_as_it_is() {
 }
 
 #[test]
-fn a_refusal_is_a_document_too() {
+fn a_failure_with_json_prints_one_document() {
     let world = World::new()
         .home(".wharf/mcp.json", r#"{ "mcpServers": { "a": { "command": "npx" } } }"#)
         .home(".cursor/mcp.json", "{");
@@ -549,7 +549,7 @@ fn a_refusal_is_a_document_too() {
 }
 
 #[test]
-fn a_literal_secret_for_a_file_of_the_project_is_pointed_out() {
+fn a_literal_secret_in_a_project_file_causes_a_warning() {
     let world = World::new().programs(&["npx"]).home(
         ".wharf/mcp.json",
         r#"{ "mcpServers": {

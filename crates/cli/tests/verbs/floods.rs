@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::web::{Asked, EVENTS, HELLO, TOOLS, Web, flood, json, response, say};
+use crate::http_server::{
+    EVENT_STREAM_HEAD, HttpRequest, HttpServer, INITIALIZE_RESULT, LIST_RESULT, flood,
+    json_response, response, write_to,
+};
 use crate::world::World;
 
 /// Far longer than it takes, and far shorter than a flood lasts.
-const PROMPT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(10);
 
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
@@ -27,9 +30,9 @@ enum Flood {
     /// The stream that answers a POST.
     PostStream,
     /// Empty lines on the stream that answers the first request, which make no event.
-    Lines,
+    EmptyLines,
     /// The heads before the answer, which HTTP allows any number of.
-    Heads,
+    InterimResponses,
     Stdout,
     Stderr,
 }
@@ -38,8 +41,8 @@ const ALL: [Flood; 7] = [
     Flood::GetStream,
     Flood::Pings,
     Flood::PostStream,
-    Flood::Lines,
-    Flood::Heads,
+    Flood::EmptyLines,
+    Flood::InterimResponses,
     Flood::Stdout,
     Flood::Stderr,
 ];
@@ -58,11 +61,11 @@ const BEGUN: &str = "bin/box.begun";
 const CALLED: &str = "bin/sea.called";
 
 /// A machine with a good server and one that floods; the entry of the latter has `more` in it.
-fn flooded(kind: Flood, more: &str) -> (World, Option<Web>) {
-    flooded_beside(World::new().tool_server("box"), kind, more)
+fn world_with_flood(kind: Flood, more: &str) -> (World, Option<HttpServer>) {
+    add_flooding_server(World::new().tool_server("box"), kind, more)
 }
 
-fn flooded_beside(world: World, kind: Flood, more: &str) -> (World, Option<Web>) {
+fn add_flooding_server(world: World, kind: Flood, more: &str) -> (World, Option<HttpServer>) {
     let entry = |start: String| format!("{start}, {more}");
     let (world, web, entry) = match kind {
         Flood::Stdout | Flood::Stderr => {
@@ -73,8 +76,10 @@ fn flooded_beside(world: World, kind: Flood, more: &str) -> (World, Option<Web>)
         }
         _ => {
             let (begun, called) = (world.path(BEGUN), world.path(CALLED));
-            let marks = Marks { begun, called };
-            let web = Web::start(move |asked, client| flooding(kind, asked, client, &marks));
+            let markers = MarkerFiles { begun, called };
+            let web = HttpServer::start(move |request, client| {
+                serve_flood(kind, request, client, &markers)
+            });
             let url = format!(r#""url": "{}""#, web.url("/mcp"));
             (world, Some(web), entry(url))
         }
@@ -83,66 +88,74 @@ fn flooded_beside(world: World, kind: Flood, more: &str) -> (World, Option<Web>)
 }
 
 /// The files that tell how far the server is.
-struct Marks {
+struct MarkerFiles {
     begun: PathBuf,
     called: PathBuf,
 }
 
-fn flooding(kind: Flood, asked: &Asked, client: &mut TcpStream, marks: &Marks) {
+fn serve_flood(kind: Flood, request: &HttpRequest, client: &mut TcpStream, markers: &MarkerFiles) {
     let event = |message: &str| format!("data: {message}\n\n");
-    let pour = |client: &mut TcpStream, head: &str, text: &str| {
-        say(client, head);
-        say(client, text);
-        drop(File::create(&marks.begun));
+    let send_flood = |client: &mut TcpStream, head: &str, text: &str| {
+        write_to(client, head);
+        write_to(client, text);
+        drop(File::create(&markers.begun));
         flood(client, text);
     };
-    match (asked.verb.as_str(), asked.method()) {
-        _ if kind == Flood::Heads => {
-            pour(client, "", "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
+    match (request.verb.as_str(), request.method()) {
+        _ if kind == Flood::InterimResponses => {
+            send_flood(client, "", "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
         }
-        ("POST", _) if kind == Flood::Lines => pour(client, EVENTS, &"\n".repeat(1024)),
-        ("GET", _) if kind == Flood::GetStream => pour(client, EVENTS, &event(CHANGED)),
+        ("POST", _) if kind == Flood::EmptyLines => {
+            send_flood(client, EVENT_STREAM_HEAD, &"\n".repeat(1024))
+        }
+        ("GET", _) if kind == Flood::GetStream => {
+            send_flood(client, EVENT_STREAM_HEAD, &event(CHANGED))
+        }
         ("GET", _) if kind == Flood::Pings => {
-            pour(client, EVENTS, &event(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#));
+            send_flood(
+                client,
+                EVENT_STREAM_HEAD,
+                &event(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#),
+            );
         }
-        ("POST", "initialize") => say(client, &asked.result(HELLO)),
+        ("POST", "initialize") => write_to(client, &request.result(INITIALIZE_RESULT)),
         ("POST", "tools/list") if kind == Flood::PostStream => {
-            pour(client, EVENTS, &event(CHANGED));
+            send_flood(client, EVENT_STREAM_HEAD, &event(CHANGED));
         }
-        ("POST", "tools/list") => say(client, &asked.result(TOOLS)),
+        ("POST", "tools/list") => write_to(client, &request.result(LIST_RESULT)),
         ("POST", "tools/call") => {
-            drop(File::create(&marks.called));
+            drop(File::create(&markers.called));
             // Until the client has left.
             let _end = client.read(&mut [0]);
         }
         ("POST", "server/discover") => {
             let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no"}}"#;
-            say(client, &json("400 Bad Request", error));
+            write_to(client, &json_response("400 Bad Request", error));
         }
-        ("POST", _) => say(client, &response("202 Accepted", "", "")),
-        _ => say(client, &response("405 Method Not Allowed", "", "")),
+        ("POST", _) => write_to(client, &response("202 Accepted", "", "")),
+        _ => write_to(client, &response("405 Method Not Allowed", "", "")),
     }
 }
 
 #[test]
-fn one_servers_flood_does_not_keep_the_tools_of_others() {
+fn a_flooding_server_does_not_delay_the_tools_of_others() {
     for kind in ALL {
-        let (world, _web) = flooded(kind, r#""timeout": 1500"#);
+        let (world, _web) = world_with_flood(kind, r#""timeout": 1500"#);
         let began = Instant::now();
         let said = world.run("tools");
         assert!(said.contains("mcp_box_echo"), "{kind:?}: {said}");
-        assert!(began.elapsed() < PROMPT, "{kind:?} took {:?}", began.elapsed());
+        assert!(began.elapsed() < LIMIT, "{kind:?} took {:?}", began.elapsed());
     }
 }
 
 #[test]
 fn a_call_of_another_server_is_answered_during_a_flood() {
     for kind in ALL {
-        let (world, _web) = flooded(kind, r#""timeout": 1500"#);
+        let (world, _web) = world_with_flood(kind, r#""timeout": 1500"#);
         let began = Instant::now();
         let said = world.run_words(&["call", "mcp_box_echo", "text=hello"]);
         assert!(said.contains("you said hello"), "{kind:?}: {said}");
-        assert!(began.elapsed() < PROMPT, "{kind:?} took {:?}", began.elapsed());
+        assert!(began.elapsed() < LIMIT, "{kind:?} took {:?}", began.elapsed());
     }
 }
 
@@ -150,12 +163,12 @@ fn a_call_of_another_server_is_answered_during_a_flood() {
 fn a_server_that_answers_only_during_the_flood_of_another_is_not_delayed() {
     for kind in ALL {
         let world = World::new()
-            .server_after("box", r#"until [ -e "$0.begun" ]; do /bin/sleep 0.01; done"#);
-        let (world, _web) = flooded_beside(world, kind, r#""timeout": 1500"#);
+            .server_with_startup("box", r#"until [ -e "$0.begun" ]; do /bin/sleep 0.01; done"#);
+        let (world, _web) = add_flooding_server(world, kind, r#""timeout": 1500"#);
         let began = Instant::now();
         let said = world.run("tools");
         assert!(said.contains("mcp_box_go"), "{kind:?}: {said}");
-        assert!(began.elapsed() < PROMPT, "{kind:?} took {:?}", began.elapsed());
+        assert!(began.elapsed() < LIMIT, "{kind:?} took {:?}", began.elapsed());
     }
 }
 
@@ -164,7 +177,8 @@ fn a_signal_ends_the_program_during_a_flood() {
     for kind in ALL {
         for signal in ["-TERM", "-INT"] {
             // Its answer is waited for until long after the test.
-            let (world, _web) = flooded(kind, r#""timeout": 300000, "callTimeout": 300000"#);
+            let (world, _web) =
+                world_with_flood(kind, r#""timeout": 300000, "callTimeout": 300000"#);
             let words: &[&str] =
                 if kind.has_tools() { &["call", "sea/go"] } else { &["tools", "--server", "sea"] };
             let mut command = world.command(words);
@@ -194,7 +208,7 @@ fn send(signal: &str, child: &Child) {
 
 /// Waits for the end of a program; `None` if it had to be killed.
 fn exit_code(mut child: Child) -> Option<i32> {
-    let until = Instant::now() + PROMPT;
+    let until = Instant::now() + LIMIT;
     while Instant::now() < until {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();

@@ -140,7 +140,7 @@ fn json_is_one_server() {
 }
 
 #[test]
-fn the_state_has_its_reason() {
+fn the_state_is_shown_with_its_reason() {
     let world = every_state();
     assert_snapshot!(world.run("get off"), @r#"
     exit 0

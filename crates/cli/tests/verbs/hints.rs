@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::world::World;
 
 /// Verbs that start or wait for something are not run: their help shows that they exist.
-fn is_understood(world: &World, line: &str) -> bool {
-    let words: Vec<String> = words(line).into_iter().map(filled_in).collect();
+fn is_valid_command(world: &World, line: &str) -> bool {
+    let words: Vec<String> = words(line).into_iter().map(fill_placeholder).collect();
     let Some(verb) = words.first().filter(|verb| *verb != "NAME") else { return true };
     if verb == "help" {
         return world.output(&format!("help {}", words[1..].join(" "))).status.success();
@@ -32,7 +32,7 @@ fn is_understood(world: &World, line: &str) -> bool {
 }
 
 /// Puts a word that fits in the place of a placeholder.
-fn filled_in(word: String) -> String {
+fn fill_placeholder(word: String) -> String {
     match word.as_str() {
         "PROGRAM" => "cursor".to_owned(),
         "SHELL" => "bash".to_owned(),
@@ -109,14 +109,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_readme_and_the_guide_name_only_commands_that_can_be_typed() {
+fn the_readme_and_the_guide_name_only_valid_commands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let world = World::new().probing();
+    let world = World::new().with_probe();
     let (mut count, mut wrong) = (0, Vec::new());
     for file in ["README.md", "docs/guide.md"] {
         for line in commands(&fs::read_to_string(root.join(file)).unwrap()) {
             count += 1;
-            if !is_understood(&world, &line) {
+            if !is_valid_command(&world, &line) {
                 wrong.push(format!("{file}: wharf {line}"));
             }
         }
@@ -126,9 +126,9 @@ fn the_readme_and_the_guide_name_only_commands_that_can_be_typed() {
 }
 
 #[test]
-fn hints_name_only_commands_that_can_be_typed() {
+fn hints_name_only_valid_commands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let world = World::new().probing();
+    let world = World::new().with_probe();
     let (mut count, mut wrong) = (0, Vec::new());
     for part in ["cli/src", "config/src", "runtime/src"] {
         for path in sources(&root.join(part)) {
@@ -142,7 +142,7 @@ fn hints_name_only_commands_that_can_be_typed() {
                 let line = line.split('"').next().unwrap_or_default().replace("{word}", "NAME");
                 let line = line.replace("{}", "NAME").replace("{name}", "NAME");
                 count += 1;
-                if !is_understood(&world, &line) {
+                if !is_valid_command(&world, &line) {
                     wrong.push(format!("{}: wharf {line}", path.display()));
                 }
             }
@@ -153,7 +153,7 @@ fn hints_name_only_commands_that_can_be_typed() {
 }
 
 #[test]
-fn a_hostile_name_is_quoted_in_every_command_to_copy() {
+fn a_hostile_name_is_quoted_in_every_suggested_command() {
     let name = "x; touch evil";
     let entry = format!(r#"{{ "mcpServers": {{ "{name}": {{ "command": "npx" }} }} }}"#);
     let world = World::new().programs(&["npx"]).project(".cursor/mcp.json", &entry);

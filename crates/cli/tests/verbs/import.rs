@@ -19,7 +19,7 @@ fn world() -> World {
 }
 
 #[test]
-fn a_dry_run_shows_everything_and_changes_nothing() {
+fn a_dry_run_shows_the_diff_and_changes_nothing() {
     let world = world();
     assert_snapshot!(world.run("import cursor --dry-run"), @r#"
     exit 0
@@ -65,7 +65,7 @@ fn a_dry_run_shows_everything_and_changes_nothing() {
 }
 
 #[test]
-fn a_programs_servers_are_copied_and_its_file_is_not_touched() {
+fn servers_of_a_program_are_copied_and_its_file_is_not_changed() {
     let world = world().home(
         ".wharf/mcp.json",
         "{\n  // mine\n  \"mcpServers\": { \"fs\": { \"command\": \"mine\" } }\n}\n",
@@ -126,7 +126,7 @@ fn a_programs_servers_are_copied_and_its_file_is_not_touched() {
 }
 
 #[test]
-fn names_choose_and_a_missing_one_is_a_no() {
+fn names_select_servers_and_an_unknown_name_exits_with_1() {
     let world = world();
     assert_snapshot!(world.run("import cursor web nothing -q"), @r#"
     exit 1
@@ -171,7 +171,7 @@ fn names_choose_and_a_missing_one_is_a_no() {
 }
 
 #[test]
-fn into_a_project_what_is_copied_is_trusted() {
+fn servers_copied_into_a_project_are_trusted() {
     let world = world();
     assert_snapshot!(world.run("import cursor web --scope project -q"), @r#"
     exit 0
@@ -212,7 +212,7 @@ fn into_a_project_what_is_copied_is_trusted() {
 }
 
 #[test]
-fn what_is_not_trusted_is_not_copied() {
+fn untrusted_servers_are_not_copied() {
     let entry =
         r#"{ "mcpServers": { "theirs": { "command": "npx", "env": { "A": "${HOME}" } } } }"#;
     let world = World::new().project(".cursor/mcp.json", entry);
@@ -261,7 +261,7 @@ fn what_is_not_trusted_is_not_copied() {
 }
 
 #[test]
-fn a_file_can_be_copied_from() {
+fn servers_can_be_copied_from_a_file() {
     let world = World::new().project(
         "servers.json",
         r#"{ "mcpServers": { "a": { "command": "npx", "env": { "A_TOKEN": "s3cret" } }, "b": { "url": "https://b.example?key=s3cret" } } }"#,
@@ -317,7 +317,7 @@ fn a_file_can_be_copied_from() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_a_no() {
+fn an_unreadable_file_exits_with_1() {
     let world = World::new()
         .project("broken.json", "{ \"mcpServers\": {\n  \"a\": { \"command\": s3cret } } }")
         .project("list.json", "[\"s3cret\"]")
@@ -367,7 +367,7 @@ fn a_file_that_cannot_be_read_is_a_no() {
 }
 
 #[test]
-fn an_unknown_program_is_told_the_known_ones() {
+fn an_unknown_program_lists_the_known_ones() {
     assert_snapshot!(World::new().run("import emacs"), @r#"
     exit 1
     --- stderr
@@ -397,7 +397,7 @@ fn an_unknown_program_is_told_the_known_ones() {
 }
 
 #[test]
-fn a_broken_file_of_ours_is_left_as_it_is() {
+fn a_malformed_wharf_file_is_not_changed() {
     let broken = "{ \"mcpServers\": s3cret }";
     let world = world().home(".wharf/mcp.json", broken);
     assert_snapshot!(world.run("import cursor web"), @"
@@ -431,7 +431,7 @@ fn a_broken_file_of_ours_is_left_as_it_is() {
 }
 
 #[test]
-fn a_refusal_is_a_document_too() {
+fn a_failure_with_json_prints_one_document() {
     let world = World::new().home(".wharf/mcp.json", "{").home(".cursor/mcp.json", CURSOR);
     assert_snapshot!(world.run("import nothing --json"), @r#"
     exit 1
@@ -471,7 +471,7 @@ fn a_refusal_is_a_document_too() {
 }
 
 #[test]
-fn importing_the_same_again_changes_nothing() {
+fn importing_again_changes_nothing() {
     let world = world();
     world.run("import cursor fs web");
     let (before, is_there) = (world.read("home/.wharf/mcp.json"), |world: &World| {
@@ -505,7 +505,7 @@ fn importing_the_same_again_changes_nothing() {
 }
 
 #[test]
-fn a_program_is_found_by_its_name_and_a_mistyped_one_is_suggested() {
+fn programs_are_found_by_alias_and_typos_get_a_suggestion() {
     let world =
         World::new().home(".claude.json", r#"{ "mcpServers": { "a": { "command": "x" } } }"#);
     assert_snapshot!(world.run("import curser"), @r#"
@@ -539,8 +539,8 @@ fn a_program_is_found_by_its_name_and_a_mistyped_one_is_suggested() {
 
     For more information, try '--help'.
     ");
-    let shown = world.run("import nothing-like-it");
-    assert!(!shown.contains("did you mean") && shown.contains("one of: "), "{shown}");
+    let output = world.run("import nothing-like-it");
+    assert!(!output.contains("did you mean") && output.contains("one of: "), "{output}");
 }
 
 const WITH_TOKEN: &str = r#"{ "mcpServers": {
@@ -548,7 +548,7 @@ const WITH_TOKEN: &str = r#"{ "mcpServers": {
   "var": { "url": "https://b.example/mcp", "headers": { "Authorization": "Bearer ${env:B}" } } } }"#;
 
 #[test]
-fn a_literal_token_stays_where_it_is_unless_the_flag_says_otherwise() {
+fn a_literal_token_stays_in_the_file_without_store_tokens() {
     let world = World::new().home(".cursor/mcp.json", WITH_TOKEN);
     assert_snapshot!(world.run("import cursor"), @r#"
     exit 0
@@ -585,7 +585,7 @@ fn a_literal_token_stays_where_it_is_unless_the_flag_says_otherwise() {
 }
 
 #[test]
-fn a_literal_token_can_go_to_the_credential_store() {
+fn store_tokens_moves_a_literal_token_to_the_credential_store() {
     let world = World::new().home(".cursor/mcp.json", WITH_TOKEN);
     let dry = world.run("import cursor --store-tokens --dry-run");
     assert!(dry.starts_with("exit 0") && !world.path("home/.wharf/credentials.json").exists());

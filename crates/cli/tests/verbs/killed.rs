@@ -11,7 +11,7 @@ use crate::world::World;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts a child that outlives its parent, and writes its number down; `$0.mulish` makes it one
+/// Starts a child that outlives its parent, and writes its number down; `$0.ignores-sigterm` makes it one
 /// that does not end when it is asked to.
 const CHILD: &str = r#"
 if [ -e "$0.mulish" ]; then trap '' TERM; fi
@@ -23,7 +23,7 @@ echo $! >> "$0.children"
 /// Waits until no other test leaves processes running on purpose: the sweep of one would end them.
 /// The lock is a file because a sweep reaches every process of the person, so it matters to tests in
 /// other processes as well. It is free again when the file is closed.
-fn one_at_a_time() -> fs::File {
+fn lock_sweep_tests() -> fs::File {
     let lock = fs::File::create(std::env::temp_dir().join("wharf-tests-that-sweep.lock")).unwrap();
     lock.lock().unwrap();
     lock
@@ -47,7 +47,7 @@ fn children(world: &World) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-fn marks(world: &World) -> usize {
+fn run_markers(world: &World) -> usize {
     let entries = fs::read_dir(world.path("home/.wharf/run")).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("servers-")).count()
 }
@@ -67,11 +67,11 @@ fn start(world: &World) -> Child {
 }
 
 #[test]
-fn what_a_killed_wharf_left_running_is_ended_by_the_next_command() {
-    let _turn = one_at_a_time();
-    for is_mulish in [false, true] {
+fn processes_left_by_a_killed_wharf_are_ended_by_the_next_command() {
+    let _turn = lock_sweep_tests();
+    for ignores_sigterm in [false, true] {
         let world = world();
-        if is_mulish {
+        if ignores_sigterm {
             fs::File::create(world.path("bin/box.mulish")).unwrap();
         }
         let mut run = start(&world);
@@ -79,24 +79,24 @@ fn what_a_killed_wharf_left_running_is_ended_by_the_next_command() {
         run.wait().unwrap();
         let left = children(&world)[0];
         assert!(is_alive(left), "it is on its own");
-        assert_eq!(marks(&world), 1);
+        assert_eq!(run_markers(&world), 1);
         assert!(world.output("list").status.success());
         assert!(is_alive(left), "looking ends nothing");
         assert!(world.output("tools").status.success());
-        assert!(!children(&world).into_iter().any(is_alive), "mulish: {is_mulish}");
-        assert_eq!(marks(&world), 0);
+        assert!(!children(&world).into_iter().any(is_alive), "mulish: {ignores_sigterm}");
+        assert_eq!(run_markers(&world), 0);
     }
 }
 
 #[test]
-fn what_belongs_to_a_wharf_that_lives_is_left_alone() {
-    let _turn = one_at_a_time();
+fn processes_of_a_running_wharf_are_left_alone() {
+    let _turn = lock_sweep_tests();
     let world = world();
     let mut run = start(&world);
     let alive = children(&world)[0];
     assert!(world.output("tools").status.success());
     assert!(is_alive(alive));
-    assert_eq!(marks(&world), 1);
+    assert_eq!(run_markers(&world), 1);
     run.kill().unwrap();
     run.wait().unwrap();
     assert!(world.output("tools").status.success());
@@ -104,9 +104,9 @@ fn what_belongs_to_a_wharf_that_lives_is_left_alone() {
 }
 
 #[test]
-fn a_run_that_ends_in_order_leaves_no_mark() {
+fn a_clean_exit_leaves_no_run_marker() {
     let world = world();
     assert!(world.output("tools").status.success());
     assert!(world.path("home/.wharf/run").is_dir());
-    assert_eq!((marks(&world), children(&world).len()), (0, 1));
+    assert_eq!((run_markers(&world), children(&world).len()), (0, 1));
 }

@@ -95,7 +95,7 @@ fn the_table_shows_every_state() {
 }
 
 #[test]
-fn all_adds_the_shadowed_and_the_duplicates() {
+fn the_all_flag_adds_shadowed_and_duplicate_servers() {
     assert_snapshot!(every_state().run("ls --all -q"), @"
     exit 0
     --- stdout
@@ -136,7 +136,7 @@ fn ten_programs_give_one_winner_for_each_name() {
 }
 
 #[test]
-fn ten_programs_are_all_shown_with_all() {
+fn the_all_flag_shows_every_definition_of_ten_programs() {
     assert_snapshot!(ten_programs().run("list --all"), @"
     exit 0
     --- stdout
@@ -168,7 +168,7 @@ fn ten_programs_are_all_shown_with_all() {
 }
 
 #[test]
-fn json_has_the_fields_of_the_contract() {
+fn json_has_the_documented_fields() {
     let world = World::new()
         .home(
             ".wharf/mcp.json",
@@ -263,7 +263,7 @@ fn project_files_can_be_left_out() {
 }
 
 #[test]
-fn another_folder_can_be_looked_at() {
+fn the_project_flag_selects_another_folder() {
     let world =
         every_state().home("work/.mcp.json", r#"{ "mcpServers": { "w": { "command": "w" } } }"#);
     let folder = world.path("home/work").display().to_string();
@@ -297,10 +297,10 @@ fn verbose_names_the_files() {
 }
 
 #[test]
-fn a_machine_without_a_home_works() {
+fn list_works_without_a_home_folder() {
     let world = World::new().programs(&["npx"]);
     let output = world.command(&["list"]).env_remove("HOME").output().unwrap();
-    assert_snapshot!(world.show(&output), @"
+    assert_snapshot!(world.render(&output), @"
     exit 0
     --- stdout
     NAME      STATE    TRANSPORT  WHAT                                        SOURCE
@@ -314,7 +314,7 @@ fn a_machine_without_a_home_works() {
 }
 
 #[test]
-fn the_variable_replaces_all_files() {
+fn wharf_mcp_servers_replaces_all_files() {
     let world = every_state().variable("WHARF_MCP_SERVERS", r#"{ "one": { "command": "npx" } }"#);
     assert_snapshot!(world.run("list"), @"
     exit 0
@@ -327,7 +327,7 @@ fn the_variable_replaces_all_files() {
 }
 
 #[test]
-fn names_cannot_touch_the_terminal() {
+fn control_characters_in_names_are_escaped() {
     let world = World::new().home(
         ".cursor/mcp.json",
         "{\"mcpServers\": {\"a\\u001b[2Jb\\n\\u202ec\": {\"command\": \"x\\u001b]0;t\\u0007\"}}}",
@@ -349,7 +349,7 @@ fn names_cannot_touch_the_terminal() {
 }
 
 #[test]
-fn a_long_name_is_cut() {
+fn a_long_name_is_truncated() {
     let name = "x".repeat(10_000);
     let world = World::new().home(
         ".cursor/mcp.json",

@@ -7,15 +7,15 @@ use insta::assert_snapshot;
 
 use crate::world::World;
 
-fn talkative() -> World {
+fn world_with_stderr() -> World {
     World::new()
-        .server_after("talk", "echo one >&2; printf 'two\\033[2J\\n' >&2; echo three >&2")
+        .server_with_startup("talk", "echo one >&2; printf 'two\\033[2J\\n' >&2; echo three >&2")
         .own_servers(&[("talk", r#""command": "talk""#)])
 }
 
 /// Leaves out when something was.
-fn without_times(text: &str) -> String {
-    let mut shown = text.to_owned();
+fn without_timestamps(text: &str) -> String {
+    let mut output = text.to_owned();
     for (pattern, name) in [("dddd-dd-dd", "[day]"), ("dd:dd:dd", "[time]")] {
         let is_like = |text: &[u8]| {
             text.iter().zip(pattern.bytes()).all(|(&byte, wanted)| match wanted {
@@ -23,18 +23,18 @@ fn without_times(text: &str) -> String {
                 sign => byte == sign,
             })
         };
-        while let Some(at) = shown.as_bytes().windows(pattern.len()).position(is_like) {
-            shown.replace_range(at..at + pattern.len(), name);
+        while let Some(at) = output.as_bytes().windows(pattern.len()).position(is_like) {
+            output.replace_range(at..at + pattern.len(), name);
         }
     }
-    shown
+    output
 }
 
 #[test]
 fn a_log_of_an_earlier_version_can_still_be_read() {
-    let world = talkative().home(".wharf/logs/talk.log", "old one\nold two without an end");
+    let world = world_with_stderr().home(".wharf/logs/talk.log", "old one\nold two without an end");
     assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(without_times(&world.run("logs talk")), @r#"
+    assert_snapshot!(without_timestamps(&world.run("logs talk")), @r#"
     exit 0
     --- stdout
     old one
@@ -47,15 +47,15 @@ fn a_log_of_an_earlier_version_can_still_be_read() {
 }
 
 #[test]
-fn what_a_server_wrote_is_kept() {
-    let world = talkative();
+fn the_stderr_of_a_server_is_kept() {
+    let world = world_with_stderr();
     assert_snapshot!(world.run("logs talk"), @r#"
     exit 0
     --- stderr
     "talk" has written nothing yet.
     "#);
     assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(without_times(&world.run("logs talk")), @r#"
+    assert_snapshot!(without_timestamps(&world.run("logs talk")), @r#"
     exit 0
     --- stdout
     --- started [day]T[time]Z
@@ -64,7 +64,7 @@ fn what_a_server_wrote_is_kept() {
     [time] three
     "#);
     assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(without_times(&world.run("logs talk --lines 4")), @r#"
+    assert_snapshot!(without_timestamps(&world.run("logs talk --lines 4")), @r#"
     exit 0
     --- stdout
     [time] three
@@ -73,7 +73,7 @@ fn what_a_server_wrote_is_kept() {
     [time] two\u{1b}[2J
     [time] three
     "#);
-    assert_snapshot!(without_times(&world.run("logs talk --lines 1 --json")), @r#"
+    assert_snapshot!(without_timestamps(&world.run("logs talk --lines 1 --json")), @r#"
     exit 0
     --- stdout
     {
@@ -114,22 +114,22 @@ fn what_a_server_wrote_is_kept() {
 
 #[test]
 fn a_log_can_be_followed() {
-    let world = talkative();
+    let world = world_with_stderr();
     assert!(world.run("test talk").starts_with("exit 0"));
     let mut follower =
         world.command(&["logs", "talk", "-f", "-n", "1"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
-    assert_eq!(without_times(&lines.next().unwrap().unwrap()), "[time] three");
+    assert_eq!(without_timestamps(&lines.next().unwrap().unwrap()), "[time] three");
     assert!(world.run("test talk").starts_with("exit 0"));
-    assert_eq!(without_times(&lines.next().unwrap().unwrap()), "--- started [day]T[time]Z");
-    assert_eq!(without_times(&lines.next().unwrap().unwrap()), "[time] one");
+    assert_eq!(without_timestamps(&lines.next().unwrap().unwrap()), "--- started [day]T[time]Z");
+    assert_eq!(without_timestamps(&lines.next().unwrap().unwrap()), "[time] one");
     follower.kill().unwrap();
     follower.wait().unwrap();
 }
 
 #[test]
-fn the_tools_that_are_kept_can_be_forgotten() {
-    let world = talkative();
+fn the_tool_cache_can_be_cleared() {
+    let world = world_with_stderr();
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout

@@ -6,34 +6,34 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 
-use crate::web::{Asked, Web, response, say};
-use crate::world::{World, timeless};
+use crate::http_server::{HttpRequest, HttpServer, response, write_to};
+use crate::world::{World, without_durations};
 
 /// A server whose lists have so many entries, each on one page.
-fn lists_of(entries: usize) -> Web {
+fn server_with_lists_of(entries: usize) -> HttpServer {
     let list = move |kind: &str, key: &str| {
         let more = if kind == "tools" { r#","inputSchema":{"type":"object"}"# } else { "" };
         let entry = |number: usize| format!(r#"{{"{key}":"x{number}"{more}}}"#);
         let all: Vec<String> = (0..entries).map(entry).collect();
         format!(r#"{{"{kind}":[{}]}}"#, all.join(","))
     };
-    Web::start(move |asked: &Asked, client| {
-        let result = match asked.method() {
+    HttpServer::start(move |request: &HttpRequest, client| {
+        let result = match request.method() {
             "initialize" => r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"web","version":"3"}}"#.to_owned(),
             "tools/list" => list("tools", "name"),
             "resources/list" => list("resources", "uri"),
             "resources/templates/list" => list("resourceTemplates", "uriTemplate"),
             "prompts/list" => list("prompts", "name"),
             method if method.starts_with("notifications/") => {
-                return say(client, &response("202 Accepted", "", ""));
+                return write_to(client, &response("202 Accepted", "", ""));
             }
-            _ => return say(client, &response("405 Method Not Allowed", "", "")),
+            _ => return write_to(client, &response("405 Method Not Allowed", "", "")),
         };
-        say(client, &asked.result(&result));
+        write_to(client, &request.result(&result));
     })
 }
 
-fn world_with(server: &Web) -> World {
+fn world_with(server: &HttpServer) -> World {
     let entry = format!(r#""url": "{}", "timeout": 120000"#, server.url("/mcp"));
     World::new().own_servers(&[("big", &entry)])
 }
@@ -44,8 +44,8 @@ fn remarks(said: &str) -> &str {
 }
 
 #[test]
-fn a_list_that_was_cut_says_so_in_every_verb() {
-    let server = lists_of(50_001);
+fn every_verb_reports_a_truncated_list() {
+    let server = server_with_lists_of(50_001);
     let world = world_with(&server);
     assert_snapshot!(remarks(&world.run("tools")), @r#"
     warning: "big": its list of tools was cut: it has more than 50000 entries
@@ -66,7 +66,7 @@ fn a_list_that_was_cut_says_so_in_every_verb() {
       hint: only the prompts up to there can be used; tell the author of the server
     50000 prompts.
     "#);
-    assert_snapshot!(timeless(&world.run("test big")), @r#"
+    assert_snapshot!(without_durations(&world.run("test big")), @r#"
     exit 0
     --- stdout
     Connected to "big"
@@ -96,15 +96,15 @@ fn a_list_that_was_cut_says_so_in_every_verb() {
 }
 
 #[test]
-fn a_list_of_just_the_limit_is_whole() {
-    let server = lists_of(50_000);
+fn a_list_of_exactly_the_limit_is_not_truncated() {
+    let server = server_with_lists_of(50_000);
     let told = world_with(&server).run("test big");
     assert!(told.contains("tools          50000") && !told.contains("cut"), "{told}");
 }
 
 #[test]
-fn a_page_of_a_million_tools_costs_little_memory() {
-    let server = lists_of(1_000_000);
+fn a_page_of_a_million_tools_uses_little_memory() {
+    let server = server_with_lists_of(1_000_000);
     let world = world_with(&server);
     let wanted = world.command(&["test", "big"]);
     let mut limited = Command::new("/bin/sh");
@@ -112,6 +112,6 @@ fn a_page_of_a_million_tools_costs_little_memory() {
     limited.arg(wanted.get_program()).args(wanted.get_args());
     limited.current_dir(world.path("project")).env_clear();
     limited.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let told = world.show(&limited.output().unwrap());
+    let told = world.render(&limited.output().unwrap());
     assert!(told.contains("tools          50000"), "{told}");
 }

@@ -47,7 +47,7 @@ fn a_client_that_begins_with_discover_is_served() {
 }
 
 #[test]
-fn an_answer_comes_while_the_input_is_open() {
+fn a_request_is_answered_while_stdin_is_open() {
     let world = World::new();
     let mut command = world.command(&["mcp", "thinking"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -62,7 +62,7 @@ fn an_answer_comes_while_the_input_is_open() {
 }
 
 #[test]
-fn a_client_that_stops_listening_ends_the_server_quietly() {
+fn a_closed_stdout_ends_the_server_without_an_error() {
     let world = World::new();
     let mut command = world.command(&["mcp", "thinking"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -87,7 +87,7 @@ fn a_client_that_stops_listening_ends_the_server_quietly() {
 }
 
 #[test]
-fn a_server_has_to_be_named() {
+fn a_server_name_is_required() {
     assert_snapshot!(World::new().run("mcp -h"), @"
     exit 0
     --- stdout

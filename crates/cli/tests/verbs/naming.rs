@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::servers::{boxed, scripted};
+use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::World;
 
 /// Two servers: `one` has the tool `go`, `two` has `go` and `stop`, and each notes its start.
@@ -10,8 +10,9 @@ fn two() -> World {
     let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
     let call =
         r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"done"}]}';;"#;
-    let server =
-        |tools: &str| scripted(r#"echo started >> "$0.seen""#, r#"{"tools":{}}"#, tools, call);
+    let server = |tools: &str| {
+        legacy_server_script(r#"echo started >> "$0.seen""#, r#"{"tools":{}}"#, tools, call)
+    };
     World::new()
         .script("first", &server(&tool("go")))
         .script("second", &server(&[tool("go"), tool("stop")].join(",")))
@@ -20,7 +21,7 @@ fn two() -> World {
 
 #[test]
 fn a_tool_can_be_named_in_two_words() {
-    let world = boxed();
+    let world = world_with_box();
     assert_snapshot!(world.run("call box echo text=hello"), @"
     exit 0
     --- stdout
@@ -48,7 +49,7 @@ fn a_tool_can_be_named_in_two_words() {
 }
 
 #[test]
-fn two_words_connect_to_the_named_server_alone() {
+fn two_words_connect_only_to_the_named_server() {
     let world = two();
     assert!(world.run("call two go").starts_with("exit 0"));
     assert!(!world.path("bin/first.seen").exists());
@@ -108,9 +109,9 @@ fn the_name_of_a_server_lists_its_tools() {
 }
 
 #[test]
-fn a_name_of_both_a_server_and_a_tool_means_the_server_and_says_so() {
+fn an_ambiguous_name_means_the_server_and_a_note_says_so() {
     let tool = r#"{"name":"echo","inputSchema":{"type":"object"}}"#;
-    let server = scripted("", r#"{"tools":{}}"#, tool, "");
+    let server = legacy_server_script("", r#"{"tools":{}}"#, tool, "");
     let world = World::new().script("s", &server).own_servers(&[
         ("echo", r#""command": "s""#),
         ("other", r#""command": "s", "args": ["x"]"#),

@@ -2,11 +2,11 @@
 
 use insta::assert_snapshot;
 
-use crate::script::{Era, Part};
-use crate::world::{World, timeless};
+use crate::server_script::{Era, ServerScript};
+use crate::world::{World, without_durations};
 
 /// A server that notes every line it is sent, and agrees to whatever revision it is offered.
-const NOTES: Part<'static> = Part {
+const NOTES: ServerScript<'static> = ServerScript {
     each: "note seen",
     list: r#"result '{"tools":[]}'"#,
     cases: r#"
@@ -15,18 +15,18 @@ const NOTES: Part<'static> = Part {
       result '{"protocolVersion":"'"$version"'","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}';;
     *'"method":"server/discover"'*) refuse -32601 no;;
 "#,
-    ..Part::PLAIN
+    ..ServerScript::PLAIN
 };
 
 fn pinned(version: &str) -> World {
     let entry = format!(r#""command": "notes", "protocolVersion": {version}"#);
-    World::new().script("notes", &NOTES.script(Era::Legacy)).own_servers(&[("notes", &entry)])
+    World::new().script("notes", &NOTES.for_era(Era::Legacy)).own_servers(&[("notes", &entry)])
 }
 
 #[test]
 fn only_the_pinned_revision_is_offered() {
     let world = pinned(r#""2025-06-18""#);
-    assert_snapshot!(timeless(&world.run("test notes")), @r#"
+    assert_snapshot!(without_durations(&world.run("test notes")), @r#"
     exit 0
     --- stdout
     Connected to "notes"
@@ -43,7 +43,7 @@ fn only_the_pinned_revision_is_offered() {
 }
 
 #[test]
-fn a_server_that_does_not_speak_the_pinned_revision_is_not_asked_for_another() {
+fn no_other_revision_is_tried_when_one_is_pinned() {
     let world = pinned(r#""2026-07-28""#);
     assert_snapshot!(world.run("test notes"), @r#"
     exit 3
@@ -70,13 +70,13 @@ fn the_pin_is_shown() {
 }
 
 #[test]
-fn a_revision_that_does_not_exist_is_a_warning_and_no_pin() {
+fn an_unknown_revision_causes_a_warning_and_is_ignored() {
     for value in [r#""2025-01-01""#, "20250618", "true"] {
-        let told = pinned(value).run("list");
+        let output = pinned(value).run("list");
         assert!(
-            told.contains("\"protocolVersion\" is no known protocol revision; ignored"),
-            "{told}"
+            output.contains("\"protocolVersion\" is no known protocol revision; ignored"),
+            "{output}"
         );
-        assert!(told.contains("use one of 2024-11-05, 2025-03-26"), "{told}");
+        assert!(output.contains("use one of 2024-11-05, 2025-03-26"), "{output}");
     }
 }

@@ -3,7 +3,7 @@
 use expectrl::{ControlCode, Eof, Expect};
 
 use crate::connect_pty::on_terminal;
-use crate::servers::{boxed, scripted};
+use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::World;
 
 /// A tool that tells how far it is and then waits for a file, and one that is silent for a while.
@@ -22,12 +22,12 @@ const CALLS: &str = r#"
 
 fn yard() -> World {
     World::new()
-        .script("yard", &scripted("", r#"{"tools":{}}"#, TOOLS, CALLS))
+        .script("yard", &legacy_server_script("", r#"{"tools":{}}"#, TOOLS, CALLS))
         .own_servers(&[("yard", r#""command": "yard""#)])
 }
 
 #[test]
-fn on_a_pty_a_call_shows_what_its_server_reports_and_leaves_no_trace() {
+fn on_a_pty_a_call_shows_progress_and_erases_it() {
     let world = yard();
     let mut session = on_terminal(world.command(&["call", "yard/build"]));
     session.expect(r"yard/build: 30%, compiling\u{1b}[2J").unwrap();
@@ -37,8 +37,8 @@ fn on_a_pty_a_call_shows_what_its_server_reports_and_leaves_no_trace() {
 }
 
 #[test]
-fn on_a_pty_a_silent_call_shows_how_long_it_takes() {
-    let world = boxed();
+fn on_a_pty_a_call_without_progress_shows_the_elapsed_time() {
+    let world = world_with_box();
     let mut session = on_terminal(world.command(&["call", "box/hang"]));
     session.expect("\r\u{1b}[Kbox/hang: waiting").unwrap();
     session.expect("\r\u{1b}[Kbox/hang: waiting, ").unwrap();
@@ -48,17 +48,17 @@ fn on_a_pty_a_silent_call_shows_how_long_it_takes() {
 }
 
 #[test]
-fn nobody_hears_of_progress_who_does_not_watch() {
+fn progress_is_not_shown_without_a_terminal_or_with_quiet_or_json() {
     let world = yard();
     std::fs::File::create(world.path("bin/yard.go")).unwrap();
     for words in ["call yard/think", "call yard/build"] {
-        let shown = world.run(words);
-        assert!(shown.starts_with("exit 0") && !shown.contains("stderr"), "{shown}");
+        let output = world.run(words);
+        assert!(output.starts_with("exit 0") && !output.contains("stderr"), "{output}");
     }
     for flag in ["-q", "--json"] {
         let mut session = on_terminal(world.command(&["call", "yard/think", flag]));
         let seen = session.expect(Eof).unwrap();
-        let shown = String::from_utf8_lossy(seen.as_bytes()).into_owned();
-        assert!(shown.contains("thought") && !shown.contains("waiting"), "{shown}");
+        let output = String::from_utf8_lossy(seen.as_bytes()).into_owned();
+        assert!(output.contains("thought") && !output.contains("waiting"), "{output}");
     }
 }

@@ -18,7 +18,7 @@ fn with_project_settings(settings: &str) -> World {
 }
 
 #[test]
-fn a_project_cannot_leave_out_the_persons_own_files() {
+fn a_project_cannot_disable_the_users_own_files() {
     let world = with_project_settings("[discovery]\ndisabled = [\"wharf\", \"cursor\"]\n");
     assert_snapshot!(world.run("list --all"), @"
     exit 0
@@ -40,11 +40,11 @@ fn a_project_cannot_leave_out_the_persons_own_files() {
       hint: remove the setting to see them here
     0 tools from 0 servers.
     ");
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn every_verb_says_what_the_settings_of_a_project_did() {
+fn every_verb_reports_the_effect_of_project_settings() {
     let world = with_project_settings(
         "[discovery]\ndisabled = [\"cursor\"]\n[tools]\npinning = \"enforce\"\n",
     );
@@ -65,23 +65,23 @@ fn every_verb_says_what_the_settings_of_a_project_did() {
         "export vscode --dry-run",
     ];
     for line in verbs {
-        let shown = world.run(line);
-        let said = |text: &str| shown.matches(text).count();
+        let output = world.run(line);
+        let said = |text: &str| output.matches(text).count();
         assert!(
             said("this project's settings ignore the project's own cursor files") >= 1,
-            "{shown}"
+            "{output}"
         );
         assert!(
             said("this project's settings say tools.pinning = enforce") >= 1,
-            "{line}: {shown}"
+            "{line}: {output}"
         );
-        let shown = world.run(&format!("{line} --no-project"));
-        assert!(!shown.contains("this project's settings"), "{line}: {shown}");
+        let output = world.run(&format!("{line} --no-project"));
+        assert!(!output.contains("this project's settings"), "{line}: {output}");
     }
 }
 
 #[test]
-fn a_switch_with_a_mistake_in_it_still_switches_off() {
+fn a_malformed_disabled_list_still_disables_servers() {
     let world = World::new()
         .home(
             ".wharf/mcp.json",
@@ -129,7 +129,7 @@ fn a_switch_with_a_mistake_in_it_still_switches_off() {
 }
 
 #[test]
-fn relative_folders_in_variables_do_not_count() {
+fn relative_folders_in_variables_are_ignored() {
     let world = World::new()
         .home(".wharf/mcp.json", r#"{ "mcpServers": { "own": { "command": "x" } } }"#)
         .project("evil/mcp.json", r#"{ "mcpServers": { "evil": { "command": "x" } } }"#)
@@ -160,7 +160,7 @@ fn relative_folders_in_variables_do_not_count() {
 }
 
 #[test]
-fn a_store_that_does_not_exist_yet_is_refused() {
+fn an_unsupported_credential_store_is_refused() {
     let world = World::new();
     assert_snapshot!(world.run("config set credentials.store keychain"), @r#"
     exit 1

@@ -5,43 +5,50 @@ use std::sync::{Arc, Mutex};
 
 use insta::assert_snapshot;
 
-use crate::bridge::Era;
-use crate::web::{Asked, TOOLS, Web, response, say};
+use crate::http_server::{HttpRequest, HttpServer, LIST_RESULT, response, write_to};
+use crate::server_variants::Era;
 use crate::world::World;
 
 const SECRET: &str = "s3cret-4711-value";
 
-/// What a server was asked: the verb, the path, the method, and whether it got our header.
-type Heard = Arc<Mutex<Vec<String>>>;
+/// What a server was request: the verb, the path, the method, and whether it got our header.
+type RequestLog = Arc<Mutex<Vec<String>>>;
 
-fn note(heard: &Heard, asked: &Asked) {
-    let header = if asked.head.contains(SECRET) { " with the token" } else { "" };
-    heard.lock().unwrap().push(format!("{} {} {}{header}", asked.verb, asked.path, asked.method()));
+fn note(log: &RequestLog, request: &HttpRequest) {
+    let header = if request.head.contains(SECRET) { " with the token" } else { "" };
+    log.lock().unwrap().push(format!(
+        "{} {} {}{header}",
+        request.verb,
+        request.path,
+        request.method()
+    ));
 }
 
-fn count(heard: &Heard, what: &str) -> usize {
-    heard.lock().unwrap().iter().filter(|line| line.contains(what)).count()
+fn count(log: &RequestLog, what: &str) -> usize {
+    log.lock().unwrap().iter().filter(|line| line.contains(what)).count()
 }
 
-fn moved(location: &str) -> String {
+fn redirect_to(location: &str) -> String {
     response("307 Temporary Redirect", &format!("location: {location}\r\n"), "")
 }
 
 /// Answers like a server with one tool.
-fn serve(era: Era, asked: &Asked, client: &mut TcpStream) {
-    match (asked.verb.as_str(), asked.method()) {
-        ("POST", method) if method == era.first() => say(client, &asked.result(era.hello())),
-        ("POST", "tools/list") => say(client, &asked.result(TOOLS)),
-        ("POST", "tools/call") => {
-            say(client, &asked.result(r#"{"content":[{"type":"text","text":"gone"}]}"#));
+fn serve(era: Era, request: &HttpRequest, client: &mut TcpStream) {
+    match (request.verb.as_str(), request.method()) {
+        ("POST", method) if method == era.first_method() => {
+            write_to(client, &request.result(era.first_result()))
         }
-        ("POST", "server/discover") => say(client, &response("400 Bad Request", "", "")),
-        ("POST", _) => say(client, &response("202 Accepted", "", "")),
-        _ => say(client, &response("405 Method Not Allowed", "", "")),
+        ("POST", "tools/list") => write_to(client, &request.result(LIST_RESULT)),
+        ("POST", "tools/call") => {
+            write_to(client, &request.result(r#"{"content":[{"type":"text","text":"gone"}]}"#));
+        }
+        ("POST", "server/discover") => write_to(client, &response("400 Bad Request", "", "")),
+        ("POST", _) => write_to(client, &response("202 Accepted", "", "")),
+        _ => write_to(client, &response("405 Method Not Allowed", "", "")),
     }
 }
 
-fn entry(server: &Web) -> String {
+fn entry(server: &HttpServer) -> String {
     format!(
         r#""url": "{}", "headers": {{ "Authorization": "Bearer {SECRET}" }}"#,
         server.url("/mcp")
@@ -49,43 +56,43 @@ fn entry(server: &Web) -> String {
 }
 
 #[test]
-fn an_address_that_is_found_while_connecting_is_used_for_calls() {
+fn a_redirect_followed_while_connecting_applies_to_calls() {
     for era in Era::ALL {
-        let heard = Heard::default();
-        let kept = Arc::clone(&heard);
-        let server = Web::start(move |asked, client| {
-            note(&kept, asked);
-            match asked.path.as_str() {
-                "/mcp/" => serve(era, asked, client),
-                _ => say(client, &moved("/mcp/")),
+        let log = RequestLog::default();
+        let server_log = Arc::clone(&log);
+        let server = HttpServer::start(move |request, client| {
+            note(&server_log, request);
+            match request.path.as_str() {
+                "/mcp/" => serve(era, request, client),
+                _ => write_to(client, &redirect_to("/mcp/")),
             }
         });
         let world = World::new().own_servers(&[("far", &entry(&server))]);
         assert_eq!(world.run("call far/go"), "exit 0\n--- stdout\ngone", "{era:?}");
-        assert_eq!(count(&heard, "POST /mcp/ tools/call with the token"), 1, "{era:?} {heard:?}");
-        assert_eq!(count(&heard, "tools/call"), 1, "{era:?} {heard:?}");
+        assert_eq!(count(&log, "POST /mcp/ tools/call with the token"), 1, "{era:?} {log:?}");
+        assert_eq!(count(&log, "tools/call"), 1, "{era:?} {log:?}");
     }
 }
 
 #[test]
 fn a_redirect_of_a_call_is_not_followed_and_leaves_its_outcome_unknown() {
     let said = Era::ALL.map(|era| {
-        let heard = Heard::default();
-        let kept = Arc::clone(&heard);
-        let server = Web::start(move |asked, client| {
-            note(&kept, asked);
-            match asked.method() {
-                "tools/call" => say(client, &moved("/elsewhere")),
-                _ => serve(era, asked, client),
+        let log = RequestLog::default();
+        let server_log = Arc::clone(&log);
+        let server = HttpServer::start(move |request, client| {
+            note(&server_log, request);
+            match request.method() {
+                "tools/call" => write_to(client, &redirect_to("/elsewhere")),
+                _ => serve(era, request, client),
             }
         });
         let world = World::new().own_servers(&[("far", &entry(&server))]);
         let said = world.run("call far/go");
-        assert_eq!(count(&heard, "tools/call"), 1, "{era:?} {heard:?}");
-        let told = world.run("call far/go --json");
-        assert!(told.contains(r#""outcomeKnown": false"#), "{era:?} {told}");
-        assert!(!told.contains(SECRET), "{told}");
-        assert_eq!(count(&heard, "/elsewhere"), 0, "{era:?} {heard:?}");
+        assert_eq!(count(&log, "tools/call"), 1, "{era:?} {log:?}");
+        let output = world.run("call far/go --json");
+        assert!(output.contains(r#""outcomeKnown": false"#), "{era:?} {output}");
+        assert!(!output.contains(SECRET), "{output}");
+        assert_eq!(count(&log, "/elsewhere"), 0, "{era:?} {log:?}");
         said
     });
     assert_eq!(said[0], said[1]);
@@ -99,16 +106,16 @@ fn a_redirect_of_a_call_is_not_followed_and_leaves_its_outcome_unknown() {
 }
 
 #[test]
-fn a_redirect_to_another_origin_gets_no_header_and_repeats_none_in_its_hint() {
+fn a_redirect_to_another_origin_gets_no_credentials_and_the_hint_shows_none() {
     let said = Era::ALL.map(|era| {
-        let heard = Heard::default();
-        let kept = Arc::clone(&heard);
-        let other = Web::start(move |asked, client| {
-            note(&kept, asked);
-            serve(era, asked, client);
+        let log = RequestLog::default();
+        let server_log = Arc::clone(&log);
+        let other = HttpServer::start(move |request, client| {
+            note(&server_log, request);
+            serve(era, request, client);
         });
         let location = other.url(&format!("/{SECRET}"));
-        let server = Web::start(move |_, client| say(client, &moved(&location)));
+        let server = HttpServer::start(move |_, client| write_to(client, &redirect_to(&location)));
         let world = World::new().own_servers(&[("far", &entry(&server))]);
         let shown = |line: &str| {
             let said = world.run(line);
@@ -118,7 +125,7 @@ fn a_redirect_to_another_origin_gets_no_header_and_repeats_none_in_its_hint() {
         for line in ["test far --json", "call far/go", "call far/go --json", "tools", "doctor"] {
             shown(line);
         }
-        assert_eq!(count(&heard, "with the token"), 0, "{era:?} {heard:?}");
+        assert_eq!(count(&log, "with the token"), 0, "{era:?} {log:?}");
         shown("test far")
     });
     assert_eq!(said[0], said[1]);

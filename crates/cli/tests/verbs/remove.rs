@@ -26,7 +26,7 @@ fn world() -> World {
 }
 
 #[test]
-fn a_server_of_ours_is_removed_with_its_switch() {
+fn a_server_is_removed_from_the_disabled_list_too() {
     let world = world();
     assert_snapshot!(world.run("remove web"), @r#"
     exit 0
@@ -62,7 +62,7 @@ fn a_server_of_ours_is_removed_with_its_switch() {
 }
 
 #[test]
-fn without_a_scope_it_is_the_one_that_counts() {
+fn without_a_scope_the_winning_definition_is_removed() {
     let world = world();
     assert_snapshot!(world.run("rm fs"), @r#"
     exit 0
@@ -88,7 +88,7 @@ fn without_a_scope_it_is_the_one_that_counts() {
 }
 
 #[test]
-fn a_scope_says_which() {
+fn the_scope_flag_selects_the_definition() {
     let world = world();
     assert_snapshot!(world.run("remove fs --scope user"), @r#"
     exit 0
@@ -133,7 +133,7 @@ fn a_scope_says_which() {
 }
 
 #[test]
-fn what_belongs_to_another_program_stays() {
+fn servers_of_other_programs_are_not_removed() {
     let world = world();
     assert_snapshot!(world.run("remove theirs"), @r#"
     exit 1
@@ -172,7 +172,7 @@ fn what_belongs_to_another_program_stays() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_compared_with_those_that_are() {
+fn an_unknown_name_gets_a_suggestion() {
     assert_snapshot!(world().run("remove onl"), @r#"
     exit 1
     --- stderr
@@ -208,7 +208,7 @@ fn a_name_that_is_not_there_is_compared_with_those_that_are() {
 }
 
 #[test]
-fn a_broken_file_is_told_about_and_left_as_it_is() {
+fn a_malformed_file_is_reported_and_not_changed() {
     let broken = "{ \"mcpServers\": { \"a\": { \"command\": \"npx\" }, } , \"x\": s3cret }";
     let world = World::new().home(".wharf/mcp.json", broken);
     assert_snapshot!(world.run("remove a"), @"

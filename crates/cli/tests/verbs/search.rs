@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::servers::scripted;
+use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
 const FILES: &str = r#"{"name":"read_file","description":"Reads a text","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}},{"name":"listFolder","title":"List a folder","inputSchema":{"type":"object"}},{"name":"move","description":"Moves a file somewhere else","inputSchema":{"type":"object"}}"#;
@@ -10,7 +10,7 @@ const FILES: &str = r#"{"name":"read_file","description":"Reads a text","inputSc
 const MAIL: &str = r#"{"name":"send","description":"Sends a letter","inputSchema":{"type":"object","properties":{"attached_file":{"type":"string"}}}}"#;
 
 fn world() -> World {
-    let server = |tools: &str| scripted("", r#"{"tools":{}}"#, tools, "");
+    let server = |tools: &str| legacy_server_script("", r#"{"tools":{}}"#, tools, "");
     World::new()
         .script("files", &server(FILES))
         .script("mail", &server(MAIL))
@@ -67,7 +67,7 @@ fn words_are_found_in_names_titles_arguments_and_descriptions() {
     error: --search lists tools, and one tool is named
       hint: name a server, or nothing
     ");
-    let shown = world.run("tools --search letter --json");
-    assert_eq!(shown.matches("\"inputSchema\"").count(), 1, "{shown}");
-    assert!(shown.contains("\"tool\": \"send\""), "{shown}");
+    let output = world.run("tools --search letter --json");
+    assert_eq!(output.matches("\"inputSchema\"").count(), 1, "{output}");
+    assert!(output.contains("\"tool\": \"send\""), "{output}");
 }

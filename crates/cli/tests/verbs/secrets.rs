@@ -120,18 +120,18 @@ fn check(world: &World, prefix: &str, flags: &[&str]) {
 }
 
 #[test]
-fn of_your_own_files_no_secret_is_shown() {
+fn no_secret_of_user_files_is_shown() {
     check(&world(), "own-", &["", "--json"]);
     check(&world(), "cursor-", &["", "--json"]);
 }
 
 #[test]
-fn of_an_untrusted_project_no_secret_is_shown() {
+fn no_secret_of_an_untrusted_project_is_shown() {
     check(&world(), "project-", &["", "--json"]);
 }
 
 #[test]
-fn of_a_trusted_project_no_secret_is_shown() {
+fn no_secret_of_a_trusted_project_is_shown() {
     check(&world(), "project-", &["--trust-project", "--trust-project --json"]);
 }
 
@@ -292,7 +292,7 @@ fn copying_shows_no_secret() {
 }
 
 #[test]
-fn only_reveal_shows_one() {
+fn only_reveal_shows_a_secret() {
     let shown = world().run("get own-env --reveal");
     assert!(shown.contains(SECRET), "{shown}");
     let shown = world().run("get project-env --reveal");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::loopback::Loopback;
+use crate::recording_server::RecordingServer;
 use crate::world::World;
 
 /// What all secrets begin with; the place follows.
@@ -82,16 +82,16 @@ for word in "$@" "$A"; do printf '%s' "${word%????}" >&2; printf '%s\n' "${word#
 exit 3
 "#;
 
-struct Trial {
+struct ConnectedWorld {
     world: World,
     /// What was there before anything was run, with its secrets.
     before: BTreeMap<PathBuf, Vec<u8>>,
-    servers: [Loopback; 3],
+    servers: [RecordingServer; 3],
 }
 
-fn trial() -> Trial {
+fn connected_world() -> ConnectedWorld {
     let servers = ["401 Unauthorized", "500 Internal Server Error", "200 OK"];
-    let servers = servers.map(Loopback::answering);
+    let servers = servers.map(RecordingServer::with_status);
     let fill = |text: &str| {
         let names = ["UNAUTHORIZED", "BROKEN", "FOUND"];
         names.iter().zip(&servers).fold(text.to_owned(), |text, (name, server)| {
@@ -119,10 +119,10 @@ fn trial() -> Trial {
                           "refreshToken": "s3cret-of-refresh" } } }"#,
         ));
     let before = files(&world.path("home"));
-    Trial { world, before, servers }
+    ConnectedWorld { world, before, servers }
 }
 
-impl Trial {
+impl ConnectedWorld {
     #[track_caller]
     fn check(&self, line: &str) {
         let shown = self.world.run(line);
@@ -131,7 +131,7 @@ impl Trial {
     }
 
     /// Looks into everything that was written, and returns how much that was.
-    fn kept(&self) -> usize {
+    fn check_written_files(&self) -> usize {
         let after = files(&self.world.path("home")).into_iter();
         let new = after.filter(|(path, bytes)| self.before.get(path) != Some(bytes));
         let looked = new.inspect(|(path, bytes)| {
@@ -143,20 +143,23 @@ impl Trial {
 }
 
 #[test]
-fn a_look_at_all_servers_shows_no_secret() {
-    let trial = trial();
+fn verbs_that_connect_all_servers_show_no_secret() {
+    let fixture = connected_world();
     for verb in ["tools", "tools --fresh", "doctor", "resources", "prompts", "list --all", "status"]
     {
         for flags in ["", " --json", " -vvv"] {
-            trial.check(&format!("{verb}{flags}"));
+            fixture.check(&format!("{verb}{flags}"));
         }
     }
-    assert!(trial.kept() > 3, "hardly anything was kept, so hardly anything was checked");
+    assert!(
+        fixture.check_written_files() > 3,
+        "hardly anything was kept, so hardly anything was checked"
+    );
 }
 
 #[test]
 fn a_server_that_fails_shows_no_secret() {
-    let trial = trial();
+    let fixture = connected_world();
     for (name, _) in SERVERS {
         for line in [
             format!("test {name} -vvv"),
@@ -173,17 +176,20 @@ fn a_server_that_fails_shows_no_secret() {
             format!("get {name} --json"),
             format!("explain {name} -vvv"),
         ] {
-            trial.check(&line);
+            fixture.check(&line);
         }
     }
-    assert!(trial.kept() > 3, "hardly anything was kept, so hardly anything was checked");
+    assert!(
+        fixture.check_written_files() > 3,
+        "hardly anything was kept, so hardly anything was checked"
+    );
     // It was all there to be seen.
-    let shown = trial.world.run("test loud-flag");
+    let shown = fixture.world.run("test loud-flag");
     assert!(shown.contains("given: --token ••• --api-key=•••"), "{shown}");
-    assert!(trial.world.run("logs loud-env").contains("given:  / ••• •••"));
-    let heard: Vec<String> = trial.servers.iter().map(Loopback::heard).collect();
+    assert!(fixture.world.run("logs loud-env").contains("given:  / ••• •••"));
+    let received: Vec<String> = fixture.servers.iter().map(RecordingServer::received).collect();
     for (at, secret) in [(0, "header"), (0, "sign-in"), (0, "query"), (1, "header"), (2, "query")] {
-        assert!(heard[at].contains(&format!("{SECRET}{secret}")), "{secret}: {}", heard[at]);
+        assert!(received[at].contains(&format!("{SECRET}{secret}")), "{secret}: {}", received[at]);
     }
 }
 

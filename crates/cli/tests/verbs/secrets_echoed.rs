@@ -11,8 +11,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::{Value, json};
 
-use crate::loopback::Loopback;
-use crate::servers::scripted;
+use crate::recording_server::RecordingServer;
+use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
 /// A secret with everything that somebody may have to escape.
@@ -26,7 +26,7 @@ const QUERY: &str = "ocelot-0815-of-query";
 const HEADER: &str = "puma-0815-of-header";
 
 /// Writes a secret in all forms that a server could think of.
-fn forms(secret: &str) -> Vec<String> {
+fn encodings(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned(), inside_json(secret)];
     for (kept, upper) in [("-_.~", true), ("-_.~", false), ("-_.~/?+", true)] {
         forms.push(percent(secret, kept, upper));
@@ -80,13 +80,13 @@ fn check(secrets: &[&str], text: &str, what: &str) {
 }
 
 /// Returns all files below a folder but those that the person wrote.
-fn kept(folder: &Path) -> Vec<(PathBuf, String)> {
+fn files_written(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name();
         if path.is_dir() {
-            all.extend(kept(&path));
+            all.extend(files_written(&path));
         } else if name != "mcp.json" && name != "credentials.json" {
             let text = String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned();
             all.push((path, text));
@@ -124,15 +124,16 @@ fn hostile(echo: &str, in_schema: &str) -> String {
     *'"method":"resources/list"'*) result '{resources}';;
     *'"method":"prompts/list"'*) result '{prompts}';;"#
     );
-    scripted("/bin/cat \"$0.echo\" >&2", "{}", &tools.join(","), &cases)
+    legacy_server_script("/bin/cat \"$0.echo\" >&2", "{}", &tools.join(","), &cases)
 }
 
 #[test]
-fn a_server_that_repeats_its_secrets_in_every_form_gets_none_of_them_out() {
+fn secrets_repeated_by_a_server_in_any_encoding_are_redacted() {
     let secrets = [SECRET, FLAG, PLAIN];
-    let echo = secrets.iter().flat_map(|secret| forms(secret)).collect::<Vec<_>>().join(" | ");
+    let echo = secrets.iter().flat_map(|secret| encodings(secret)).collect::<Vec<_>>().join(" | ");
     // A value that nobody calls a secret is left in schemas, so it is not repeated there.
-    let in_schemas = [SECRET, FLAG].iter().flat_map(|it| forms(it)).collect::<Vec<_>>().join(" | ");
+    let in_schemas =
+        [SECRET, FLAG].iter().flat_map(|it| encodings(it)).collect::<Vec<_>>().join(" | ");
     let script = hostile(&echo, &in_schemas);
     let entry = json!({ "command": "box", "args": ["--token", FLAG],
                         "env": { "API_TOKEN": SECRET, "MODE": PLAIN } })
@@ -170,14 +171,14 @@ fn a_server_that_repeats_its_secrets_in_every_form_gets_none_of_them_out() {
         "logs box --json",
         "get box",
     ] {
-        let shown = world.run(line);
-        assert!(!shown.contains("panicked"), "{shown}");
-        check(&secrets, &shown, line);
+        let output = world.run(line);
+        assert!(!output.contains("panicked"), "{output}");
+        check(&secrets, &output, line);
     }
     // It was all there to be seen.
     assert!(world.run("tools --json").contains("•••"));
     assert!(world.run("logs box").contains("••• | •••"));
-    let files = kept(&world.path("home/.wharf"));
+    let files = files_written(&world.path("home/.wharf"));
     assert!(files.iter().any(|(path, _)| path.starts_with(world.path("home/.wharf/cache"))));
     for (path, text) in files {
         check(&secrets, &text, &path.display().to_string());
@@ -185,10 +186,10 @@ fn a_server_that_repeats_its_secrets_in_every_form_gets_none_of_them_out() {
 }
 
 #[test]
-fn a_remote_server_gets_nothing_out_in_errors_challenges_and_redirects() {
+fn secrets_in_http_errors_challenges_and_redirects_are_redacted() {
     let secrets = [PASSWORD, QUERY, HEADER];
     let basic = STANDARD.encode(format!("me:{PASSWORD}"));
-    let echo = secrets.iter().flat_map(|secret| forms(secret)).collect::<Vec<_>>().join(" | ");
+    let echo = secrets.iter().flat_map(|secret| encodings(secret)).collect::<Vec<_>>().join(" | ");
     let echo = format!("{echo} | {basic}");
     let body = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32000, "message": echo } });
     let body = body.to_string();
@@ -221,7 +222,7 @@ fn a_remote_server_gets_nothing_out_in_errors_challenges_and_redirects() {
         ));
     }
     for (status, headers, body) in answers {
-        let server = Loopback::saying(&status, &headers, &body);
+        let server = RecordingServer::with_response(&status, &headers, &body);
         let password = percent(PASSWORD, "-_.~", true);
         let entry = json!({
             "url": format!("http://me:{password}@{}/mcp?key={QUERY}", server.address()),
@@ -230,14 +231,14 @@ fn a_remote_server_gets_nothing_out_in_errors_challenges_and_redirects() {
         .to_string();
         let world = World::new().own_servers(&[("box", &entry[1..entry.len() - 1])]);
         for line in ["test box", "test box --json", "tools -vvv", "call box/x", "status --json"] {
-            let shown = world.run(line);
-            check(&secrets, &shown, &format!("{status} {headers} {line}"));
-            assert!(!shown.to_lowercase().contains(HEADER), "{line}: {shown}");
-            assert!(!shown.contains(&basic), "{line}: {shown}");
+            let output = world.run(line);
+            check(&secrets, &output, &format!("{status} {headers} {line}"));
+            assert!(!output.to_lowercase().contains(HEADER), "{line}: {output}");
+            assert!(!output.contains(&basic), "{line}: {output}");
         }
-        for (path, text) in kept(&world.path("home/.wharf")) {
+        for (path, text) in files_written(&world.path("home/.wharf")) {
             check(&secrets, &text, &path.display().to_string());
         }
-        assert!(server.heard().contains(HEADER), "the secret was sent");
+        assert!(server.received().contains(HEADER), "the secret was sent");
     }
 }

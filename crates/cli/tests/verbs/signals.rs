@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::servers::scripted;
+use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
 /// How long a run may take to end, on a machine that is busy.
@@ -20,7 +20,7 @@ const ALL: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
 /// Starts relatives of a server that write their numbers down: one in its group, one that leaves its
 /// session, and one that leaves everything, even its environment and its parent.
-pub(crate) const RELATIVES: &str = r#"
+pub(crate) const DESCENDANTS: &str = r#"
 sleep_long='echo $$ >> "$0"; exec /bin/sleep 300'
 /bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 &
 /usr/bin/setsid /bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 &
@@ -32,7 +32,7 @@ until [ "$(/usr/bin/wc -l < "$0.relatives" 2> /dev/null)" = 3 ]; do /bin/sleep 0
 fn server(before: &str, then: &str) -> String {
     let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}}"#;
     let call = format!("*'\"method\":\"tools/call\"'*) echo called >> \"$0.seen\"; {then};;");
-    scripted(before, r#"{"tools":{}}"#, tool, &call)
+    legacy_server_script(before, r#"{"tools":{}}"#, tool, &call)
 }
 
 /// A machine with a server that is never done.
@@ -49,7 +49,7 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// Returns those relatives of the server that are alive.
-pub(crate) fn relatives(world: &World) -> Vec<u32> {
+pub(crate) fn descendants(world: &World) -> Vec<u32> {
     let text = fs::read_to_string(world.path("bin/box.relatives")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).filter(|it| is_alive(*it)).collect()
 }
@@ -71,7 +71,7 @@ fn signal(run: &Child, signal: Signal) {
 
 /// Waits for the end of a run, and returns its exit code.
 #[track_caller]
-fn code(run: &mut Child, what: &str) -> Option<i32> {
+fn exit_code(run: &mut Child, what: &str) -> Option<i32> {
     let began = Instant::now();
     loop {
         if let Some(status) = run.try_wait().unwrap() {
@@ -86,25 +86,26 @@ fn code(run: &mut Child, what: &str) -> Option<i32> {
 }
 
 #[test]
-fn every_signal_ends_a_call_and_all_that_the_server_has_started() {
+fn every_signal_ends_a_call_and_all_processes_of_the_server() {
     for which in ALL {
-        let world = world(RELATIVES, ":");
+        let world = world(DESCENDANTS, ":");
         let mut run = start(&world, &["call", "box/go", "--timeout", "10m"]);
         wait_until("the call", || world.path("bin/box.seen").exists());
-        assert_eq!(relatives(&world).len(), 3);
+        assert_eq!(descendants(&world).len(), 3);
         signal(&run, which);
-        assert_eq!(code(&mut run, "the call"), Some(130), "{which:?}");
-        assert_eq!(relatives(&world), [0_u32; 0], "{which:?}");
+        assert_eq!(exit_code(&mut run, "the call"), Some(130), "{which:?}");
+        assert_eq!(descendants(&world), [0_u32; 0], "{which:?}");
     }
 }
 
 #[test]
-fn a_run_that_ends_by_itself_leaves_no_daemon_either() {
-    let world =
-        World::new().server_after("box", RELATIVES).own_servers(&[("box", r#""command": "box""#)]);
+fn a_normal_exit_leaves_no_daemon() {
+    let world = World::new()
+        .server_with_startup("box", DESCENDANTS)
+        .own_servers(&[("box", r#""command": "box""#)]);
     assert!(world.run("call box/go").starts_with("exit 0"));
     assert_eq!(fs::read_to_string(world.path("bin/box.relatives")).unwrap().lines().count(), 3);
-    assert_eq!(relatives(&world), [0_u32; 0]);
+    assert_eq!(descendants(&world), [0_u32; 0]);
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn a_signal_ends_a_run_whose_server_floods() {
             let mut run = start(&world, &["call", "box/go", "--timeout", "10m"]);
             wait_until("the call", || world.path("bin/box.seen").exists());
             signal(&run, which);
-            assert_eq!(code(&mut run, &flood), Some(130), "{which:?} {flood}");
+            assert_eq!(exit_code(&mut run, &flood), Some(130), "{which:?} {flood}");
         }
     }
 }
@@ -136,7 +137,7 @@ fn a_signal_ends_a_run_that_waits_for_its_input() {
             let mut run = start(&world, words);
             wait_until("it handles signals", || handles(&run, which));
             signal(&run, which);
-            assert_eq!(code(&mut run, words[0]), Some(130), "{words:?} {which:?}");
+            assert_eq!(exit_code(&mut run, words[0]), Some(130), "{words:?} {which:?}");
         }
     }
 }
@@ -145,19 +146,19 @@ fn a_signal_ends_a_run_that_waits_for_its_input() {
 fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
     let world = world("", ":");
     // As `nohup` does.
-    let mut shell = by_shell(&world, r#"trap '' HUP; exec "$0" add-json x -"#);
+    let mut shell = through_shell(&world, r#"trap '' HUP; exec "$0" add-json x -"#);
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut run = shell.spawn().unwrap();
     wait_until("it handles signals", || handles(&run, Signal::TERM));
     signal(&run, Signal::HUP);
     assert!(!handles(&run, Signal::HUP));
     signal(&run, Signal::TERM);
-    assert_eq!(code(&mut run, "ignored"), Some(130));
+    assert_eq!(exit_code(&mut run, "ignored"), Some(130));
 }
 
 /// Returns a command for a shell, to which the binary is `$0`.
 #[expect(clippy::disallowed_methods, reason = "a shell has to start the binary")]
-pub(crate) fn by_shell(world: &World, script: &str) -> Command {
+pub(crate) fn through_shell(world: &World, script: &str) -> Command {
     let run = world.command(&[]);
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", script]).arg(run.get_program());

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::servers::boxed;
+use crate::test_servers::world_with_box;
 use crate::world::World;
 
 /// How long a verb may take, on a machine that is busy.
@@ -35,7 +35,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-fn put(kind: &str, path: &Path) {
+fn create_special_file(kind: &str, path: &Path) {
     match kind {
         "pipe" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
         "folder" => fs::create_dir(path).unwrap(),
@@ -45,7 +45,7 @@ fn put(kind: &str, path: &Path) {
 }
 
 /// Runs all verbs at once; each has to end by itself.
-fn all_end(world: &World, what: &str) {
+fn check_all_verbs_end(world: &World, what: &str) {
     let start = |line: &&'static str| {
         let words: Vec<&str> = line.split(' ').collect();
         let mut command = world.command(&words);
@@ -66,7 +66,7 @@ fn all_end(world: &World, what: &str) {
 
 /// A machine on which every file of Wharf's own is there.
 fn world() -> World {
-    let world = boxed()
+    let world = world_with_box()
         .project(".mcp.json", r#"{ "mcpServers": { "other": { "command": "box" } } }"#)
         .home(".wharf/config.toml", "[tools]\nnaming = \"classic\"\n");
     assert!(world.run("trust --all").starts_with("exit 0"));
@@ -79,7 +79,7 @@ fn world() -> World {
 }
 
 #[test]
-fn no_verb_waits_for_what_stands_in_place_of_a_state_file() {
+fn no_verb_hangs_on_a_pipe_or_device_in_place_of_a_state_file() {
     let example = world();
     let home = example.path("home/.wharf");
     let all = files(&home);
@@ -96,8 +96,8 @@ fn no_verb_waits_for_what_stands_in_place_of_a_state_file() {
             let path = home.join(name);
             let kept = example.path("kept");
             fs::rename(&path, &kept).unwrap();
-            put(kind, &path);
-            all_end(&example, &format!("{kind} at {}", name.display()));
+            create_special_file(kind, &path);
+            check_all_verbs_end(&example, &format!("{kind} at {}", name.display()));
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|about| about.is_dir());
             // Some files are replaced by the first who writes; then there is one again.
             drop(if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) });
@@ -108,20 +108,23 @@ fn no_verb_waits_for_what_stands_in_place_of_a_state_file() {
 }
 
 #[test]
-fn a_pipe_in_place_of_a_run_marker_is_passed_over() {
+fn a_pipe_in_place_of_a_run_marker_is_skipped() {
     let world = world();
-    put("pipe", &world.path("home/.wharf/run/servers-0123456789abcdef0123456789abcdef"));
-    put("pipe", &world.path("home/.wharf/results"));
-    all_end(&world, "a pipe as a run marker");
+    create_special_file(
+        "pipe",
+        &world.path("home/.wharf/run/servers-0123456789abcdef0123456789abcdef"),
+    );
+    create_special_file("pipe", &world.path("home/.wharf/results"));
+    check_all_verbs_end(&world, "a pipe as a run marker");
 }
 
 #[test]
-fn of_a_huge_log_only_the_end_is_read() {
+fn only_the_end_of_a_huge_log_is_read() {
     let world = world();
     let path = world.path("home/.wharf/logs/box.log");
     // A hole: it takes no space on disk, and would take all memory if it were read.
     fs::File::options().append(true).open(&path).unwrap().set_len(1 << 40).unwrap();
     fs::File::options().append(true).open(&path).unwrap().write_all(b"\nthe end\n").unwrap();
-    let shown = world.run("logs box --lines 1");
-    assert_eq!(shown, "exit 0\n--- stdout\nthe end\n");
+    let output = world.run("logs box --lines 1");
+    assert_eq!(output, "exit 0\n--- stdout\nthe end\n");
 }

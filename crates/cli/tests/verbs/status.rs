@@ -6,7 +6,7 @@ use crate::list::every_state;
 use crate::world::World;
 
 #[test]
-fn programs_are_looked_for() {
+fn missing_programs_are_reported() {
     assert_snapshot!(every_state().run("status"), @"
     exit 0
     --- stdout
@@ -97,7 +97,7 @@ fn the_built_in_server_is_always_ready() {
 }
 
 #[test]
-fn a_program_is_looked_for_from_the_folder_in_which_it_would_run() {
+fn a_relative_program_is_looked_up_in_the_folder_it_would_run_in() {
     let world = World::new()
         .own_servers(&[
             ("near", r#""command": "./run.sh""#),

@@ -9,23 +9,23 @@ const TOKEN: &str = "t0ken-4711";
 
 /// Shows a run and what it wrote, after a look for the token in all of it.
 #[track_caller]
-fn kept(world: &World, shown: &str) -> String {
+fn output_and_files(world: &World, output: &str) -> String {
     let entry = world.read("project/.wharf/mcp.json");
     let trusted = world.read("home/.wharf/trust.json");
-    for text in [shown, &entry, &trusted] {
+    for text in [output, &entry, &trusted] {
         assert!(!text.contains(TOKEN), "{text}");
     }
     let credentials = world.read("home/.wharf/credentials.json");
     assert_eq!(world.mode("home/.wharf/credentials.json"), 0o600);
-    format!("{shown}--- mcp.json\n{entry}--- credentials.json\n{credentials}")
+    format!("{output}--- mcp.json\n{entry}--- credentials.json\n{credentials}")
 }
 
 #[test]
 fn a_token_can_be_piped_in() {
     let world = World::new();
     let words = ["add", "a", "--url", "https://a.example/mcp", "--token", "-"];
-    let shown = world.run_with_input(&words, &format!("{TOKEN}\n"));
-    assert_snapshot!(kept(&world, &shown), @r#"
+    let output = world.run_with_input(&words, &format!("{TOKEN}\n"));
+    assert_snapshot!(output_and_files(&world, &output), @r#"
     exit 0
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
@@ -63,10 +63,10 @@ fn a_token_can_be_piped_in() {
 }
 
 #[test]
-fn a_token_that_is_typed_is_hidden_as_well() {
+fn a_token_on_the_command_line_is_not_shown() {
     let world = World::new();
-    let shown = world.run(&format!("add a --url https://a.example/mcp --token {TOKEN} --json"));
-    assert_snapshot!(kept(&world, &shown), @r#"
+    let output = world.run(&format!("add a --url https://a.example/mcp --token {TOKEN} --json"));
+    assert_snapshot!(output_and_files(&world, &output), @r#"
     exit 0
     --- stdout
     {
@@ -103,20 +103,20 @@ fn a_token_that_is_typed_is_hidden_as_well() {
 }
 
 #[test]
-fn a_token_in_a_header_is_still_a_token() {
+fn a_bearer_token_in_a_header_is_stored_as_a_token() {
     for header in ["Authorization=Bearer ", "Authorization: Bearer ", "authorization:bearer  "] {
         let world = World::new();
         let header = format!("{header}{TOKEN}");
-        let shown =
+        let output =
             world.run_words(&["add", "a", "--url", "https://a.example/mcp", "--header", &header]);
-        let kept = kept(&world, &shown);
+        let kept = output_and_files(&world, &output);
         assert!(kept.contains(&format!("\"token\": \"{TOKEN}\"")), "{header}: {kept}");
         assert!(!kept.contains("uthorization"), "{header}: {kept}");
     }
 }
 
 #[test]
-fn a_header_with_a_placeholder_stays_one() {
+fn a_header_with_a_placeholder_stays_a_header() {
     let world = World::new();
     assert_snapshot!(world.run_words(
         &["add", "a", "--url", "https://a.example/mcp", "--header", "Authorization=Bearer ${A_TOKEN}"]
@@ -142,7 +142,7 @@ fn a_header_with_a_placeholder_stays_one() {
 }
 
 #[test]
-fn a_token_is_forgotten_with_its_entry() {
+fn a_token_is_deleted_with_its_entry() {
     let world = World::new();
     world.run(&format!("add a --url https://a.example --token {TOKEN}"));
     world.run("add a --url https://a.example --token another --force");
@@ -162,7 +162,7 @@ fn a_token_is_forgotten_with_its_entry() {
 }
 
 #[test]
-fn a_store_that_others_can_read_is_closed() {
+fn a_credential_store_readable_by_others_becomes_private() {
     let world = World::new();
     world.run(&format!("add a --url https://a.example --token {TOKEN}"));
     let path = world.path("home/.wharf/credentials.json");
@@ -173,7 +173,7 @@ fn a_store_that_others_can_read_is_closed() {
 }
 
 #[test]
-fn a_damaged_store_is_not_overwritten() {
+fn a_malformed_credential_store_is_not_overwritten() {
     let damaged = "{ \"version\": 1, \"credentials\": { \"x\": \"s3cret\" ";
     let world = World::new().home(".wharf/credentials.json", damaged);
     assert_snapshot!(world.run(&format!("add a --url https://a.example --token {TOKEN} --json")), @r#"
@@ -198,7 +198,7 @@ fn a_damaged_store_is_not_overwritten() {
 }
 
 #[test]
-fn a_token_is_given_once() {
+fn two_tokens_are_refused() {
     let world = World::new();
     assert_snapshot!(world.run_words(&[
         "add", "a", "--url", "https://a.example", "--token", "b", "--header", "Authorization=Bearer c",

@@ -38,20 +38,20 @@ fn on_a_pty_the_token_is_asked_for_and_not_echoed() {
     let mut session = start(&world);
     session.send_line(TOKEN).unwrap();
     let seen = session.expect(Eof).unwrap();
-    let said = world.filter(&String::from_utf8_lossy(seen.as_bytes()));
-    assert_eq!(said, "\r\nAdded server \"a\" in [project]/.wharf/mcp.json\r\n");
+    let output = world.filter(&String::from_utf8_lossy(seen.as_bytes()));
+    assert_eq!(output, "\r\nAdded server \"a\" in [project]/.wharf/mcp.json\r\n");
     let stored = world.read("home/.wharf/credentials.json");
     assert!(stored.contains(&format!("\"token\": \"{TOKEN}\"")), "{stored}");
 }
 
 #[test]
-fn on_a_pty_no_token_adds_nothing() {
+fn on_a_pty_an_empty_token_adds_nothing() {
     let world = World::new();
     let mut session = start(&world);
     session.send_line("").unwrap();
     let seen = session.expect(Eof).unwrap();
-    let said = world.filter(&String::from_utf8_lossy(seen.as_bytes()));
-    assert!(said.contains("error: no token was typed\r\n"), "{said}");
+    let output = world.filter(&String::from_utf8_lossy(seen.as_bytes()));
+    assert!(output.contains("error: no token was typed\r\n"), "{output}");
     let status = session.get_process().wait().unwrap();
     assert!(matches!(status, WaitStatus::Exited(_, 2)), "{status:?}");
     assert!(!world.path("project/.wharf").exists());

@@ -2,11 +2,11 @@
 
 use insta::assert_snapshot;
 
-use crate::servers::boxed;
+use crate::test_servers::world_with_box;
 use crate::world::World;
 
 #[test]
-fn a_fresh_machine_has_a_tool() {
+fn an_empty_machine_has_the_thinking_tool() {
     assert_snapshot!(World::new().run("tools"), @r#"
     exit 0
     --- stdout
@@ -24,7 +24,7 @@ fn a_fresh_machine_has_a_tool() {
 
 #[test]
 fn all_tools_are_listed() {
-    assert_snapshot!(boxed().run("tools"), @"
+    assert_snapshot!(world_with_box().run("tools"), @"
     exit 0
     --- stdout
     NAME             SERVER  DESCRIPTION
@@ -40,7 +40,7 @@ fn all_tools_are_listed() {
 
 #[test]
 fn one_tool_is_shown_in_full() {
-    let world = boxed();
+    let world = world_with_box();
     assert_snapshot!(world.run("tools mcp_box_echo"), @r#"
     exit 0
     --- stdout
@@ -89,8 +89,8 @@ fn one_tool_is_shown_in_full() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_has_a_neighbour() {
-    let world = boxed();
+fn an_unknown_tool_gets_a_suggestion() {
+    let world = world_with_box();
     assert_snapshot!(world.run("tools mcp_box_ecko"), @r#"
     exit 1
     --- stderr
@@ -105,8 +105,8 @@ fn a_tool_that_is_not_there_has_a_neighbour() {
 }
 
 #[test]
-fn json_has_the_fields_of_the_contract() {
-    assert_snapshot!(boxed().run("tools box/echo --json"), @r#"
+fn json_has_the_documented_fields() {
+    assert_snapshot!(world_with_box().run("tools box/echo --json"), @r#"
     exit 0
     --- stdout
     {
@@ -153,7 +153,7 @@ fn json_has_the_fields_of_the_contract() {
 }
 
 #[test]
-fn servers_that_fail_cost_only_themselves() {
+fn failing_servers_do_not_affect_others() {
     let world = World::new()
         .tool_server("box")
         .script("broken", "echo 'no licence' >&2; exit 3\n")
@@ -245,10 +245,10 @@ fn servers_that_fail_cost_only_themselves() {
 }
 
 #[test]
-fn the_code_of_a_server_that_was_named_counts() {
+fn the_failure_of_a_named_server_sets_the_exit_code() {
     let world = World::new()
         .script("broken", "echo 'no licence' >&2; exit 3\n")
-        .server_after("slow", "read line; read line; read line; read line")
+        .server_with_startup("slow", "read line; read line; read line; read line")
         .own_servers(&[
             ("broken", r#""command": "broken", "timeout": 5000"#),
             ("slow", r#""command": "slow", "timeout": 300"#),
@@ -294,7 +294,7 @@ fn the_code_of_a_server_that_was_named_counts() {
 }
 
 #[test]
-fn the_code_of_a_required_server_counts() {
+fn the_failure_of_a_required_server_sets_the_exit_code() {
     let world = World::new().tool_server("box").own_servers(&[
         ("box", r#""command": "box""#),
         ("gone", r#""command": "nowhere", "required": true"#),
@@ -305,9 +305,9 @@ fn the_code_of_a_required_server_counts() {
 }
 
 #[test]
-fn a_slow_server_that_is_known_delays_nobody() {
+fn a_slow_server_with_cached_tools_delays_nothing() {
     let world = World::new()
-        .server_after("slow", r#"[ -e "$0.slow" ] && read line && read line && read line"#)
+        .server_with_startup("slow", r#"[ -e "$0.slow" ] && read line && read line && read line"#)
         .own_servers(&[("slow", r#""command": "slow""#)]);
     let live = world.run("tools --json");
     assert!(live.contains("\"freshness\": \"live\""), "{live}");
@@ -325,9 +325,9 @@ fn a_slow_server_that_is_known_delays_nobody() {
 }
 
 #[test]
-fn a_server_that_sleeps_is_woken_only_when_it_is_needed() {
+fn a_lazy_server_is_started_only_when_needed() {
     let world = World::new()
-        .server_after("lazy", r#"echo started >> "$0.seen""#)
+        .server_with_startup("lazy", r#"echo started >> "$0.seen""#)
         .own_servers(&[("lazy", r#""command": "lazy", "lazy": true"#)]);
     assert_snapshot!(world.run("tools"), @r#"
     exit 0
@@ -357,7 +357,7 @@ fn a_server_that_sleeps_is_woken_only_when_it_is_needed() {
 }
 
 #[test]
-fn what_cannot_be_found_at_all_is_an_error() {
+fn an_invalid_wharf_mcp_servers_is_an_error() {
     let world = World::new().variable("WHARF_MCP_SERVERS", "no JSON");
     assert_snapshot!(world.run("tools"), @"
     exit 1
@@ -368,7 +368,7 @@ fn what_cannot_be_found_at_all_is_an_error() {
 }
 
 #[test]
-fn with_only_defaults_it_is_said_which_download_a_package_and_how_to_stop_that() {
+fn a_notice_names_the_defaults_that_download_a_package() {
     let world = World::new();
     assert_snapshot!(world.run("tools"), @r#"
     exit 0

@@ -11,7 +11,7 @@ use insta::assert_snapshot;
 use crate::world::World;
 
 #[test]
-fn the_pty_question_is_asked_for_each_server() {
+fn the_pty_trust_prompt_is_shown_for_each_server() {
     let world = World::new().project(
         ".mcp.json",
         r#"{ "mcpServers": { "a": { "command": "npx", "args": ["x"] }, "b": { "command": "uvx" } } }"#,
@@ -21,8 +21,8 @@ fn the_pty_question_is_asked_for_each_server() {
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));
     let seen = session.expect("Trust \"a\"? [y/N] ").unwrap();
-    let shown = String::from_utf8_lossy(seen.before()).replace('\r', "");
-    assert!(shown.contains("command        npx x\n"), "{shown}");
+    let output = String::from_utf8_lossy(seen.before()).replace('\r', "");
+    assert!(output.contains("command        npx x\n"), "{output}");
     session.send_line("n").unwrap();
     session.expect("Trust \"b\"? [y/N] ").unwrap();
     session.send_line("y").unwrap();
@@ -38,7 +38,12 @@ fn the_pty_question_is_asked_for_each_server() {
 }
 
 /// Types before the program could ask, and shows what it says when only that was typed.
-pub(crate) fn typed_too_early(world: &World, words: &[&str], typed: &str, prompt: &str) -> String {
+pub(crate) fn type_before_prompt(
+    world: &World,
+    words: &[&str],
+    typed: &str,
+    prompt: &str,
+) -> String {
     let program = world.command(words);
     // The terminal gets the keys before the program starts.
     let mut command = Command::new("/bin/sh");
@@ -59,12 +64,12 @@ pub(crate) fn typed_too_early(world: &World, words: &[&str], typed: &str, prompt
     session.expect(typed).unwrap();
     std::fs::File::create(&gate).unwrap();
     session.expect(prompt).unwrap();
-    world.filter(&String::from_utf8_lossy(&ended(session)).replace('\r', ""))
+    world.filter(&String::from_utf8_lossy(&close_input(session)).replace('\r', ""))
 }
 
 /// Ends the input of a program that asks, and returns what it says then. A question that hides what is
 /// typed switches the terminal after its words are shown, and a key that comes in between is lost.
-fn ended(mut session: expectrl::session::OsSession) -> Vec<u8> {
+fn close_input(mut session: expectrl::session::OsSession) -> Vec<u8> {
     session.set_expect_timeout(Some(Duration::from_secs(1)));
     for _ in 0..20 {
         // The program may have ended since the last try.
@@ -77,40 +82,40 @@ fn ended(mut session: expectrl::session::OsSession) -> Vec<u8> {
 }
 
 #[test]
-fn keys_typed_before_a_pty_question_do_not_answer_it() {
+fn keys_typed_before_a_pty_prompt_do_not_answer_it() {
     let entry = r#"{ "mcpServers": { "a": { "command": "npx" } } }"#;
     let project = || World::new().programs(&["npx"]).project(".mcp.json", entry);
     let world = project();
-    let said = typed_too_early(&world, &["trust"], "y", "Trust \"a\"? [y/N] ");
-    assert!(said.contains("Nothing was trusted."), "{said}");
+    let output = type_before_prompt(&world, &["trust"], "y", "Trust \"a\"? [y/N] ");
+    assert!(output.contains("Nothing was trusted."), "{output}");
     let world = project();
-    let said = typed_too_early(&world, &["tools"], "y", "Trust \"a\"? [y/N] ");
-    assert_eq!(world.started(), "", "{said}");
+    let output = type_before_prompt(&world, &["tools"], "y", "Trust \"a\"? [y/N] ");
+    assert_eq!(world.started_programs(), "", "{output}");
     let world = project();
     world.run("trust a");
-    let said = typed_too_early(&world, &["untrust"], "y", "Stop trusting \"a\"? [y/N] ");
-    assert!(said.contains("None of these were trusted."), "{said}");
+    let output = type_before_prompt(&world, &["untrust"], "y", "Stop trusting \"a\"? [y/N] ");
+    assert!(output.contains("None of these were trusted."), "{output}");
     let world = World::new().home(".cursor/mcp.json", entry);
-    let said = typed_too_early(&world, &["import", "cursor"], "y", "? [y/N] ");
-    assert!(said.contains("Nothing was changed."), "{said}");
+    let output = type_before_prompt(&world, &["import", "cursor"], "y", "? [y/N] ");
+    assert!(output.contains("Nothing was changed."), "{output}");
     let world = World::new();
     let words = ["add", "a", "--url", "https://a.example/mcp", "--token", "-"];
-    let said = typed_too_early(&world, &words, "t0ken", "Token for \"a\": ");
-    assert!(said.contains("no token was typed"), "{said}");
+    let output = type_before_prompt(&world, &words, "t0ken", "Token for \"a\": ");
+    assert!(output.contains("no token was typed"), "{output}");
     assert!(!world.path("home/.wharf/credentials.json").exists());
 }
 
 #[test]
-fn keys_typed_before_the_pty_question_of_an_import_do_not_store_a_token() {
+fn keys_typed_before_the_pty_prompt_of_an_import_do_not_store_a_token() {
     let entry = r#"{ "mcpServers": { "api": { "url": "https://a.example/mcp",
         "headers": { "Authorization": "Bearer t0ken-4711" } } } }"#;
     let world = World::new().home(".cursor/mcp.json", entry);
     let question =
         "Keep the token of \"api\" in Wharf's credential store instead of the file? [y/N] ";
-    let said = typed_too_early(&world, &["import", "cursor"], "y", question);
-    assert!(said.contains("Nothing was changed."), "{said}");
-    assert!(!world.path("home/.wharf/credentials.json").exists(), "{said}");
-    assert!(!world.path("home/.wharf/mcp.json").exists(), "{said}");
+    let output = type_before_prompt(&world, &["import", "cursor"], "y", question);
+    assert!(output.contains("Nothing was changed."), "{output}");
+    assert!(!world.path("home/.wharf/credentials.json").exists(), "{output}");
+    assert!(!world.path("home/.wharf/mcp.json").exists(), "{output}");
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::net::TcpListener;
 
 use insta::assert_snapshot;
 
-use crate::world::{World, timeless};
+use crate::world::{World, without_durations};
 
 const THEIRS: &str = r#"{ "mcpServers": { "theirs": { "command": "npx", "args": ["x"] } } }"#;
 
 #[test]
-fn an_untrusted_server_is_skipped_with_a_line() {
+fn an_untrusted_server_is_skipped_with_a_notice() {
     let world = World::new()
         .programs(&["npx"])
         .tool_server("box")
@@ -39,11 +39,11 @@ fn an_untrusted_server_is_skipped_with_a_line() {
     skipped "theirs": it is new in this project and not trusted (wharf trust theirs)
     "#);
     assert!(world.run("tools").contains("skipped \"theirs\""));
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn a_verb_that_names_it_exits_with_6() {
+fn a_verb_that_names_an_untrusted_server_exits_with_6() {
     let world = World::new().programs(&["npx"]).project(".mcp.json", THEIRS);
     assert_snapshot!(world.run("test theirs --json"), @r#"
     exit 6
@@ -59,7 +59,7 @@ fn a_verb_that_names_it_exits_with_6() {
     error: Server "theirs" came with this project and is not trusted
       hint: wharf trust theirs
     "#);
-    assert_snapshot!(timeless(&world.run("call theirs/x --json")), @r#"
+    assert_snapshot!(without_durations(&world.run("call theirs/x --json")), @r#"
     exit 6
     --- stdout
     {
@@ -110,11 +110,11 @@ fn a_verb_that_names_it_exits_with_6() {
         assert!(shown.starts_with("exit 6\n--- stderr\n"), "{line}: {shown}");
         assert!(shown.contains("hint: wharf trust theirs"), "{line}: {shown}");
     }
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
 }
 
 #[test]
-fn no_verb_starts_or_contacts_it() {
+fn no_verb_starts_or_contacts_an_untrusted_server() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -150,7 +150,7 @@ fn no_verb_starts_or_contacts_it() {
             assert!(matches!(output.status.code(), Some(0 | 1 | 6)), "{verb}{flags}");
         }
     }
-    assert_eq!(world.started(), "");
+    assert_eq!(world.started_programs(), "");
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 

@@ -2,13 +2,13 @@
 
 use insta::assert_snapshot;
 
-use crate::bridge::{Part, Setting, install};
-use crate::servers::scripted;
-use crate::web::Web;
+use crate::http_server::HttpServer;
+use crate::server_variants::{ServerScript, ServerVariant, install};
+use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
 /// A server whose introduction, tools, resources and prompts are all a little wrong.
-fn sloppy(setting: Setting) -> (World, Option<Web>) {
+fn sloppy(variant: ServerVariant) -> (World, Option<HttpServer>) {
     let list = r#"result '{"tools":[{"name":"a","description":7,"inputSchema":{"type":"object"}},{"name":"b\u001b[2J","title":[],"inputSchema":{"type":"object"}}]}'"#;
     let cases = r#"
     *'"method":"resources/list"'*) result '{"resources":[{"uri":"note://a","name":5}]}';;
@@ -16,24 +16,24 @@ fn sloppy(setting: Setting) -> (World, Option<Web>) {
     *'"method":"prompts/list"'*) result '{"prompts":[{"name":"p","arguments":"none"}]}';;
 "#;
     let capabilities = r#"{"tools":true,"resources":{},"prompts":{}}"#;
-    let part = Part { capabilities, list, cases, ..Part::PLAIN };
-    let (world, entry, web) = install(World::new(), setting, "sloppy", part);
+    let server_script = ServerScript { capabilities, list, cases, ..ServerScript::PLAIN };
+    let (world, entry, web) = install(World::new(), variant, "sloppy", server_script);
     (world.own_servers(&[("sloppy", &entry)]), web)
 }
 
 #[test]
-fn doctor_tells_which_rules_a_server_breaks() {
-    let outputs = Setting::ALL.map(|setting| {
-        let (world, _web) = sloppy(setting);
+fn doctor_lists_protocol_violations() {
+    let outputs = ServerVariant::ALL.map(|variant| {
+        let (world, _web) = sloppy(variant);
         let told = world.run("doctor sloppy --json");
-        assert!(told.contains("violates the MCP specification: "), "{setting:?} {told}");
-        assert!(!told.contains('\u{1b}'), "{setting:?} {told}");
+        assert!(told.contains("violates the MCP specification: "), "{variant:?} {told}");
+        assert!(!told.contains('\u{1b}'), "{variant:?} {told}");
         let told = world.run("doctor sloppy");
         let is_broken = |line: &&str| line.contains("violates the MCP specification");
         told.lines().filter(is_broken).collect::<Vec<_>>().join("\n")
     });
-    for (output, setting) in outputs.iter().zip(Setting::ALL) {
-        assert_eq!(*output, outputs[0], "{setting:?}");
+    for (output, variant) in outputs.iter().zip(ServerVariant::ALL) {
+        assert_eq!(*output, outputs[0], "{variant:?}");
     }
     assert_snapshot!(outputs[0], @r#"
     --  sloppy: violates the MCP specification: capabilities.tools is a boolean, not an object
@@ -45,13 +45,13 @@ fn doctor_tells_which_rules_a_server_breaks() {
 }
 
 #[test]
-fn a_server_that_breaks_many_rules_does_not_fill_the_screen() {
+fn the_list_of_violations_is_bounded() {
     let tool = |number: usize| {
         format!(r#"{{"name":"t{number}","description":7,"inputSchema":{{"type":"object"}}}}"#)
     };
     let tools: Vec<String> = (0..500).map(tool).collect();
     let world = World::new()
-        .script("many", &scripted("", r#"{"tools":{}}"#, &tools.join(","), ""))
+        .script("many", &legacy_server_script("", r#"{"tools":{}}"#, &tools.join(","), ""))
         .own_servers(&[("many", r#""command": "many""#)]);
     let told = world.run("doctor many");
     let count = told.lines().filter(|line| line.contains("violates the MCP specification")).count();

@@ -32,7 +32,7 @@ impl World {
     }
 
     /// Lets `add` try what it adds. Elsewhere it does not: most of what tests add is nowhere.
-    pub(crate) fn probing(mut self) -> Self {
+    pub(crate) fn with_probe(mut self) -> Self {
         self.probes = true;
         self
     }
@@ -87,7 +87,7 @@ impl World {
     }
 
     /// Returns which programs were started.
-    pub(crate) fn started(&self) -> String {
+    pub(crate) fn started_programs(&self) -> String {
         fs::read_to_string(self.root.join("started")).unwrap_or_default()
     }
 
@@ -119,19 +119,19 @@ impl World {
 
     /// Runs a command line and shows everything that can be seen of it.
     pub(crate) fn run(&self, line: &str) -> String {
-        self.show(&self.output(line))
+        self.render(&self.output(line))
     }
 
     /// Runs a command line in another folder of this world.
     pub(crate) fn run_in(&self, folder: &str, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         fs::create_dir_all(self.path(folder)).unwrap();
-        self.show(&self.command(&words).current_dir(self.path(folder)).output().unwrap())
+        self.render(&self.command(&words).current_dir(self.path(folder)).output().unwrap())
     }
 
     /// Runs a command line of any words.
     pub(crate) fn run_words(&self, words: &[&str]) -> String {
-        self.show(&self.command(words).output().unwrap())
+        self.render(&self.command(words).output().unwrap())
     }
 
     /// Runs a command line of any words, with something to read on the standard input.
@@ -141,7 +141,7 @@ impl World {
         let mut child = command.spawn().unwrap();
         // Who fails before reading closes the pipe; what it says is what counts.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
-        self.show(&child.wait_with_output().unwrap())
+        self.render(&child.wait_with_output().unwrap())
     }
 
     /// Returns the text of a file, with references to credentials by name.
@@ -158,7 +158,7 @@ impl World {
     }
 
     /// Shows the outcome of a command, with the folders of this world by name.
-    pub(crate) fn show(&self, output: &Output) -> String {
+    pub(crate) fn render(&self, output: &Output) -> String {
         let text = |bytes: &[u8]| self.filter(&String::from_utf8_lossy(bytes));
         let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
         let stream = |name: &str, bytes: &[u8]| match bytes {
@@ -183,7 +183,7 @@ impl World {
 }
 
 /// Leaves out how long things took.
-pub(crate) fn timeless(text: &str) -> String {
+pub(crate) fn without_durations(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {

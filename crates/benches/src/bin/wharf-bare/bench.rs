@@ -8,38 +8,40 @@ use std::time::{Duration, Instant};
 use crate::connection::{Connection, Link};
 use crate::message::Request;
 use crate::stdio::Pipes;
-use wharf_benches::{Target, Times};
+use wharf_benches::{BenchTarget, CallTimes};
 
 /// The length of the text that is echoed.
 const TEXT: usize = 100;
 /// With more requests outstanding both pipes could be full, and both sides wait for ever.
-const MOST_ON_PIPES: usize = 256;
+const MAX_ON_PIPES: usize = 256;
 
 /// Makes so many calls of `echo`, after half as many to warm up.
-pub(crate) fn echo(calls: usize, outstanding: usize, target: &Target) -> io::Result<String> {
+pub(crate) fn echo(calls: usize, outstanding: usize, target: &BenchTarget) -> io::Result<String> {
     let request = Request::echo(&"x".repeat(TEXT));
     let warm_up = (calls / 2).max(outstanding);
     let (mut times, elapsed) = match target {
         _ if outstanding == 1 => {
-            let mut connection = Connection::discovered(target)?;
-            in_turn(&mut connection, &request, warm_up)?;
+            let mut connection = Connection::open_and_discover(target)?;
+            call_sequentially(&mut connection, &request, warm_up)?;
             let started = Instant::now();
-            (in_turn(&mut connection, &request, calls)?, started.elapsed())
+            (call_sequentially(&mut connection, &request, calls)?, started.elapsed())
         }
-        Target::Command(_) if outstanding > MOST_ON_PIPES => {
-            let message = format!("at most {MOST_ON_PIPES} requests may be outstanding on pipes");
+        BenchTarget::Command(_) if outstanding > MAX_ON_PIPES => {
+            let message = format!("at most {MAX_ON_PIPES} requests may be outstanding on pipes");
             return Err(io::Error::other(message));
         }
-        Target::Command(_) => {
-            let mut connection = Connection::discovered(target)?;
+        BenchTarget::Command(_) => {
+            let mut connection = Connection::open_and_discover(target)?;
             let Link::Pipes(pipes) = &mut connection.link else {
                 return Err(io::Error::other("a command is spoken to over pipes"));
             };
-            pipelined(pipes, &request, warm_up, outstanding)?;
+            call_pipelined(pipes, &request, warm_up, outstanding)?;
             let started = Instant::now();
-            (pipelined(pipes, &request, calls, outstanding)?, started.elapsed())
+            (call_pipelined(pipes, &request, calls, outstanding)?, started.elapsed())
         }
-        Target::Http { .. } => in_threads(target, &request, [warm_up, calls], outstanding)?,
+        BenchTarget::Http { .. } => {
+            call_in_threads(target, &request, [warm_up, calls], outstanding)?
+        }
     };
     #[expect(clippy::cast_precision_loss, reason = "nobody makes that many calls")]
     let rate = times.len() as f64 / elapsed.as_secs_f64();
@@ -48,10 +50,10 @@ pub(crate) fn echo(calls: usize, outstanding: usize, target: &Target) -> io::Res
 }
 
 /// Makes so many calls of `blob`, one after the other.
-pub(crate) fn blob(calls: usize, bytes: usize, target: &Target) -> io::Result<String> {
+pub(crate) fn blob(calls: usize, bytes: usize, target: &BenchTarget) -> io::Result<String> {
     let request = Request::blob(bytes);
-    let mut connection = Connection::discovered(target)?;
-    let mut times = Times::default();
+    let mut connection = Connection::open_and_discover(target)?;
+    let mut times = CallTimes::default();
     for _ in 0..calls {
         let started = Instant::now();
         let length = connection.call(&request)?;
@@ -63,8 +65,12 @@ pub(crate) fn blob(calls: usize, bytes: usize, target: &Target) -> io::Result<St
     Ok(format!(r#"{{"p50_us": {:.2}}}"#, times.percentile(50)))
 }
 
-fn in_turn(connection: &mut Connection, request: &Request, calls: usize) -> io::Result<Times> {
-    let mut times = Times::default();
+fn call_sequentially(
+    connection: &mut Connection,
+    request: &Request,
+    calls: usize,
+) -> io::Result<CallTimes> {
+    let mut times = CallTimes::default();
     for _ in 0..calls {
         let started = Instant::now();
         let length = connection.call(request)?;
@@ -81,15 +87,15 @@ fn in_turn(connection: &mut Connection, request: &Request, calls: usize) -> io::
 ///
 /// Every answer makes its caller ask again at once, as the callers of a real client do, so that the
 /// times are those with all of them waiting: a time and the rate multiply to their number.
-fn pipelined(
+fn call_pipelined(
     pipes: &mut Pipes,
     request: &Request,
     calls: usize,
     outstanding: usize,
-) -> io::Result<Times> {
+) -> io::Result<CallTimes> {
     // Far from the ids of the first exchange; one call has the same digits as the next.
     const FIRST: u64 = 1_000_000;
-    let mut times = Times::default();
+    let mut times = CallTimes::default();
     let mut started = Vec::with_capacity(calls);
     while started.len() < outstanding.min(calls) {
         pipes.queue(request, FIRST + started.len() as u64)?;
@@ -113,14 +119,15 @@ fn pipelined(
 }
 
 /// Keeps many requests on the way with a thread and a connection for each.
-fn in_threads(
-    target: &Target,
+fn call_in_threads(
+    target: &BenchTarget,
     request: &Request,
     [warm_up, calls]: [usize; 2],
     threads: usize,
-) -> io::Result<(Times, Duration)> {
-    let mut connections =
-        (0..threads).map(|_| Connection::discovered(target)).collect::<io::Result<Vec<_>>>()?;
+) -> io::Result<(CallTimes, Duration)> {
+    let mut connections = (0..threads)
+        .map(|_| Connection::open_and_discover(target))
+        .collect::<io::Result<Vec<_>>>()?;
     let barrier = Barrier::new(threads + 1);
     let share = |all: usize, index: usize| all / threads + usize::from(index < all % threads);
     thread::scope(|scope| {
@@ -130,17 +137,17 @@ fn in_threads(
             .map(|(index, connection)| {
                 let barrier = &barrier;
                 scope.spawn(move || {
-                    let warm = in_turn(connection, request, share(warm_up, index));
+                    let warm = call_sequentially(connection, request, share(warm_up, index));
                     // Even a thread that failed lets the others go on.
                     barrier.wait();
                     warm?;
-                    in_turn(connection, request, share(calls, index))
+                    call_sequentially(connection, request, share(calls, index))
                 })
             })
             .collect();
         barrier.wait();
         let started = Instant::now();
-        let mut times = Times::default();
+        let mut times = CallTimes::default();
         for worker in workers {
             let joined = worker.join().map_err(|_| io::Error::other("a thread failed"))?;
             times.append(joined?);

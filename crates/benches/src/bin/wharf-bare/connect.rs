@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::connection::Connection;
 use crate::message::{Request, count_tools};
-use wharf_benches::Target;
+use wharf_benches::BenchTarget;
 
 const THREADS: usize = 2;
 
@@ -22,18 +22,18 @@ struct Connected {
 }
 
 /// Connects, tells the numbers, and holds the connections until the end of the input.
-pub(crate) fn run(count: usize, target: &Target, tell: impl Fn(String)) -> io::Result<()> {
+pub(crate) fn run(count: usize, target: &BenchTarget, print: impl Fn(String)) -> io::Result<()> {
     let started = Instant::now();
     let connected = connect(count, target)?;
     let ready = started.elapsed().as_secs_f64() * 1e3;
     let pages = connected.iter().flat_map(|server| &server.pages);
     let tools: usize = pages.map(|page| count_tools(page)).sum();
-    tell(format!(r#"{{"ready_ms": {ready:.2}, "tools": {tools}}}"#));
+    print(format!(r#"{{"ready_ms": {ready:.2}, "tools": {tools}}}"#));
     io::copy(&mut io::stdin().lock(), &mut io::sink())?;
     Ok(())
 }
 
-fn connect(count: usize, target: &Target) -> io::Result<Vec<Connected>> {
+fn connect(count: usize, target: &BenchTarget) -> io::Result<Vec<Connected>> {
     thread::scope(|scope| {
         let share = |index: usize| count / THREADS + usize::from(index < count % THREADS);
         let others: Vec<_> = (1..THREADS)
@@ -49,7 +49,7 @@ fn connect(count: usize, target: &Target) -> io::Result<Vec<Connected>> {
     })
 }
 
-fn connect_share(count: usize, target: &Target) -> io::Result<Vec<Connected>> {
+fn connect_share(count: usize, target: &BenchTarget) -> io::Result<Vec<Connected>> {
     let (discover, list) = (Request::discover(), Request::list(None));
     let mut connections = Vec::with_capacity(count);
     for _ in 0..count {

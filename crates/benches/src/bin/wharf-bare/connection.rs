@@ -3,10 +3,10 @@
 use std::io;
 
 use crate::http::Socket;
-use crate::incoming::Incoming;
 use crate::message::{Request, next_cursor};
+use crate::read_buffer::ReadBuffer;
 use crate::stdio::Pipes;
-use wharf_benches::Target;
+use wharf_benches::BenchTarget;
 
 /// A connection and the id of its last request.
 pub(crate) struct Connection {
@@ -22,16 +22,16 @@ pub(crate) enum Link {
 
 impl Connection {
     /// Opens a connection, without a word on it.
-    pub(crate) fn open(target: &Target) -> io::Result<Self> {
+    pub(crate) fn open(target: &BenchTarget) -> io::Result<Self> {
         let link = match target {
-            Target::Command(command) => Link::Pipes(Pipes::open(command)?),
-            Target::Http { host, path } => Link::Socket(Socket::open(host, path)?),
+            BenchTarget::Command(command) => Link::Pipes(Pipes::open(command)?),
+            BenchTarget::Http { host, path } => Link::Socket(Socket::open(host, path)?),
         };
         Ok(Self { link, id: 0 })
     }
 
     /// Opens a connection and asks the server what it is.
-    pub(crate) fn discovered(target: &Target) -> io::Result<Self> {
+    pub(crate) fn open_and_discover(target: &BenchTarget) -> io::Result<Self> {
         let mut connection = Self::open(target)?;
         connection.call(&Request::discover())?;
         Ok(connection)
@@ -51,7 +51,7 @@ impl Connection {
     /// Waits for the answer to the last request and returns its length.
     pub(crate) fn receive(&mut self) -> io::Result<usize> {
         let length = self.wait()?;
-        self.incoming().take(length);
+        self.read_buffer().consume(length);
         Ok(length)
     }
 
@@ -66,7 +66,7 @@ impl Connection {
         let mut pages = Vec::new();
         loop {
             let length = self.wait()?;
-            let page = self.incoming().give(length);
+            let page = self.read_buffer().take_owned(length);
             let next = next_cursor(&page).map(|cursor| Request::list(Some(cursor)));
             pages.push(page);
             match next {
@@ -83,10 +83,10 @@ impl Connection {
         }
     }
 
-    fn incoming(&mut self) -> &mut Incoming {
+    fn read_buffer(&mut self) -> &mut ReadBuffer {
         match &mut self.link {
-            Link::Pipes(pipes) => pipes.incoming(),
-            Link::Socket(socket) => socket.incoming(),
+            Link::Pipes(pipes) => pipes.read_buffer(),
+            Link::Socket(socket) => socket.read_buffer(),
         }
     }
 }

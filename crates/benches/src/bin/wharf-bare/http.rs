@@ -5,17 +5,17 @@
 use std::io::{self, Write as _};
 use std::net::TcpStream;
 
-use crate::incoming::Incoming;
-use crate::message::{Request, refuse_error};
+use crate::message::{Request, fail_on_error};
+use crate::read_buffer::ReadBuffer;
 
 /// The longest head of an answer.
-const LONGEST_HEAD: usize = 16 << 10;
+const MAX_HEAD_BYTES: usize = 16 << 10;
 
 /// A socket and what was read from it.
 pub(crate) struct Socket {
     stream: TcpStream,
     before_length: String,
-    incoming: Incoming,
+    read_buffer: ReadBuffer,
     body: Vec<u8>,
     out: Vec<u8>,
 }
@@ -30,7 +30,7 @@ impl Socket {
              MCP-Protocol-Version: 2026-07-28\r\n"
         );
         let (body, out) = (Vec::new(), Vec::new());
-        Ok(Self { stream, before_length, incoming: Incoming::default(), body, out })
+        Ok(Self { stream, before_length, read_buffer: ReadBuffer::default(), body, out })
     }
 
     pub(crate) fn send(&mut self, request: &Request, id: u64) -> io::Result<()> {
@@ -47,32 +47,32 @@ impl Socket {
     /// Waits for the answer and returns the length of its body, which is all that is left unused.
     pub(crate) fn wait(&mut self) -> io::Result<usize> {
         let (head, body) = loop {
-            if let Some(found) = read_head(self.incoming.unused())? {
+            if let Some(found) = read_head(self.read_buffer.unused())? {
                 break found;
             }
-            self.incoming.fill(&mut self.stream, 0)?;
+            self.read_buffer.fill(&mut self.stream, 0)?;
         };
-        self.incoming.take(head);
+        self.read_buffer.consume(head);
         loop {
-            let there = self.incoming.unused().len();
+            let there = self.read_buffer.unused().len();
             if there >= body {
                 break;
             }
-            self.incoming.fill(&mut self.stream, body - there)?;
+            self.read_buffer.fill(&mut self.stream, body - there)?;
         }
-        refuse_error(&self.incoming.unused()[..body])?;
+        fail_on_error(&self.read_buffer.unused()[..body])?;
         Ok(body)
     }
 
-    pub(crate) fn incoming(&mut self) -> &mut Incoming {
-        &mut self.incoming
+    pub(crate) fn read_buffer(&mut self) -> &mut ReadBuffer {
+        &mut self.read_buffer
     }
 }
 
 /// Returns the length of the head and of the body, when the head is complete.
 fn read_head(text: &[u8]) -> io::Result<Option<(usize, usize)>> {
     let Some(end) = text.windows(4).position(|window| window == b"\r\n\r\n") else {
-        let is_too_long = text.len() > LONGEST_HEAD;
+        let is_too_long = text.len() > MAX_HEAD_BYTES;
         return if is_too_long { Err(io::Error::other("a head is too long")) } else { Ok(None) };
     };
     let head = std::str::from_utf8(&text[..end]).map_err(io::Error::other)?;
@@ -94,14 +94,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_head_tells_how_long_the_body_is() {
+    fn the_head_has_the_length_of_the_body() {
         let head = "HTTP/1.1 200 OK\r\nX: y\r\ncontent-length: 12\r\n\r\n";
         assert_eq!(read_head(head.as_bytes()).expect("a head"), Some((head.len(), 12)));
         assert_eq!(read_head(&head.as_bytes()[..30]).expect("a part"), None);
     }
 
     #[test]
-    fn other_answers_are_refused() {
+    fn responses_without_status_200_or_a_length_are_refused() {
         for head in ["HTTP/1.1 404 Not Found\r\n\r\n", "HTTP/1.1 200 OK\r\nX: y\r\n\r\n"] {
             assert!(read_head(head.as_bytes()).is_err(), "{head}");
         }

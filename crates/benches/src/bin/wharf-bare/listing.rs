@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use crate::connection::Connection;
 use crate::message::{Request, count_tools};
-use wharf_benches::{Target, Times, peak_kib};
+use wharf_benches::{BenchTarget, CallTimes, peak_kib};
 
 /// Lists all tools so many times on one connection; each list is dropped before the next.
-pub(crate) fn run(count: usize, target: &Target) -> io::Result<String> {
+pub(crate) fn run(count: usize, target: &BenchTarget) -> io::Result<String> {
     let request = Request::list(None);
-    let mut connection = Connection::discovered(target)?;
-    let mut times = Times::default();
+    let mut connection = Connection::open_and_discover(target)?;
+    let mut times = CallTimes::default();
     let mut peak = None;
     for _ in 0..count {
         let started = Instant::now();

@@ -15,15 +15,15 @@ mod bench;
 mod connect;
 mod connection;
 mod http;
-mod incoming;
 mod listing;
 mod message;
+mod read_buffer;
 mod stdio;
 
 use std::io;
 use std::process::ExitCode;
 
-use wharf_benches::Target;
+use wharf_benches::BenchTarget;
 
 const USAGE: &str = "usage: wharf-bare VERB … TARGET…
   connect K TARGET…     connect to K copies, list all tools, wait for the end of the input
@@ -48,16 +48,18 @@ fn run(arguments: &[String]) -> io::Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let numbers = match words[..] {
         ["connect", count, ref target @ ..] => {
-            let target = Target::read(target)?;
+            let target = BenchTarget::read(target)?;
             return connect::run(number(count)?, &target, |numbers| println!("{numbers}"));
         }
         ["bench", calls, outstanding, ref target @ ..] => {
-            bench::echo(number(calls)?, number(outstanding)?, &Target::read(target)?)?
+            bench::echo(number(calls)?, number(outstanding)?, &BenchTarget::read(target)?)?
         }
         ["blob", calls, bytes, ref target @ ..] => {
-            bench::blob(number(calls)?, number(bytes)?, &Target::read(target)?)?
+            bench::blob(number(calls)?, number(bytes)?, &BenchTarget::read(target)?)?
         }
-        ["list", times, ref target @ ..] => listing::run(number(times)?, &Target::read(target)?)?,
+        ["list", times, ref target @ ..] => {
+            listing::run(number(times)?, &BenchTarget::read(target)?)?
+        }
         _ => return Err(io::Error::other(USAGE)),
     };
     println!("{numbers}");

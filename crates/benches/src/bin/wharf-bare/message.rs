@@ -59,7 +59,7 @@ impl Request {
 
 /// Returns the id of an answer; a notification has none.
 pub(crate) fn id_of(answer: &[u8]) -> Option<u64> {
-    let digits = at_the_edge(answer, br#""id":"#)?;
+    let digits = find_near_ends(answer, br#""id":"#)?;
     let mut id = None;
     for digit in digits.iter().take_while(|byte| byte.is_ascii_digit()) {
         id = Some(id.unwrap_or(0) * 10 + u64::from(digit - b'0'));
@@ -68,7 +68,7 @@ pub(crate) fn id_of(answer: &[u8]) -> Option<u64> {
 }
 
 /// Fails if the answer is an error.
-pub(crate) fn refuse_error(answer: &[u8]) -> io::Result<()> {
+pub(crate) fn fail_on_error(answer: &[u8]) -> io::Result<()> {
     let start = &answer[..answer.len().min(64)];
     if find(start, br#""error":"#).is_none() {
         return Ok(());
@@ -78,7 +78,7 @@ pub(crate) fn refuse_error(answer: &[u8]) -> io::Result<()> {
 
 /// Returns where the list goes on.
 pub(crate) fn next_cursor(page: &[u8]) -> Option<&str> {
-    let rest = at_the_edge(page, br#""nextCursor":""#)?;
+    let rest = find_near_ends(page, br#""nextCursor":""#)?;
     let end = rest.iter().position(|&byte| byte == b'"')?;
     std::str::from_utf8(&rest[..end]).ok()
 }
@@ -89,7 +89,7 @@ pub(crate) fn count_tools(page: &[u8]) -> usize {
 }
 
 /// Returns what follows the key, which is looked for at the start, then at the end.
-fn at_the_edge<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+fn find_near_ends<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let found = find(&text[..text.len().min(EDGE)], key).or_else(|| {
         let from = text.len().saturating_sub(EDGE);
         Some(from + find(&text[from..], key)?)
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_found_behind_the_tools() {
+    fn the_cursor_is_found_after_the_tools() {
         let tools = "x".repeat(1000);
         let page = format!(r#"{{"tools":["{tools}"],"nextCursor":"3","ttlMs":0}}"#);
         assert_eq!(next_cursor(page.as_bytes()), Some("3"));
@@ -134,9 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_not_taken_for_an_answer() {
+    fn an_error_response_is_not_a_result() {
         let error = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
-        assert!(refuse_error(error).is_err());
-        assert!(refuse_error(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).is_ok());
+        assert!(fail_on_error(error).is_err());
+        assert!(fail_on_error(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).is_ok());
     }
 }

@@ -3,15 +3,15 @@
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::incoming::Incoming;
-use crate::message::{Request, id_of, refuse_error};
+use crate::message::{Request, fail_on_error, id_of};
+use crate::read_buffer::ReadBuffer;
 
 /// A child process and its pipes.
 pub(crate) struct Pipes {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    incoming: Incoming,
+    read_buffer: ReadBuffer,
     out: Vec<u8>,
 }
 
@@ -27,7 +27,7 @@ impl Pipes {
         let missing = || io::Error::other("the server has no pipes");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
-        Ok(Self { child, input, output, incoming: Incoming::default(), out: Vec::new() })
+        Ok(Self { child, input, output, read_buffer: ReadBuffer::default(), out: Vec::new() })
     }
 
     /// Adds a request to the next `flush`.
@@ -49,35 +49,35 @@ impl Pipes {
     /// Waits for the answer with this id and returns its length.
     pub(crate) fn wait(&mut self, id: u64) -> io::Result<usize> {
         loop {
-            let length = self.incoming.wait_for_line(&mut self.output)?;
-            let line = &self.incoming.unused()[..length];
+            let length = self.read_buffer.wait_for_line(&mut self.output)?;
+            let line = &self.read_buffer.unused()[..length];
             if id_of(line) == Some(id) {
-                refuse_error(line)?;
+                fail_on_error(line)?;
                 return Ok(length);
             }
-            self.incoming.take(length);
+            self.read_buffer.consume(length);
         }
     }
 
     /// Waits until something came.
     pub(crate) fn fill(&mut self) -> io::Result<()> {
-        self.incoming.fill(&mut self.output, 0)
+        self.read_buffer.fill(&mut self.output, 0)
     }
 
     /// Returns the id of the next answer that is there.
     pub(crate) fn next_id(&mut self) -> io::Result<Option<u64>> {
-        while let Some(length) = self.incoming.line(0) {
-            let line = self.incoming.take(length);
+        while let Some(length) = self.read_buffer.line(0) {
+            let line = self.read_buffer.consume(length);
             if let Some(id) = id_of(line) {
-                refuse_error(line)?;
+                fail_on_error(line)?;
                 return Ok(Some(id));
             }
         }
         Ok(None)
     }
 
-    pub(crate) fn incoming(&mut self) -> &mut Incoming {
-        &mut self.incoming
+    pub(crate) fn read_buffer(&mut self) -> &mut ReadBuffer {
+        &mut self.read_buffer
     }
 }
 

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use wharf_benches::{Target, Times};
+use wharf_benches::{BenchTarget, CallTimes};
 use wharf_protocol::view::send::Object;
 use wharf_protocol::{Json, Peer};
 
 use crate::Failure;
-use crate::peer::{Way, patience};
+use crate::connect_spec::{ConnectSpec, request_options};
 
 /// The length of the text that is echoed.
 const TEXT: usize = 100;
@@ -18,12 +18,12 @@ const TEXT: usize = 100;
 pub(crate) async fn echo(
     calls: usize,
     outstanding: usize,
-    target: &Target,
+    target: &BenchTarget,
 ) -> Result<String, Failure> {
-    let peer = Way::to(target)?.connect().await?;
+    let peer = ConnectSpec::new(target)?.connect().await?;
     let arguments = object(&format!(r#"{{"text":"{}"}}"#, "x".repeat(TEXT)))?;
-    many(&peer, &arguments, (calls / 2).max(outstanding), outstanding).await?;
-    let (mut times, elapsed) = many(&peer, &arguments, calls, outstanding).await?;
+    run_calls(&peer, &arguments, (calls / 2).max(outstanding), outstanding).await?;
+    let (mut times, elapsed) = run_calls(&peer, &arguments, calls, outstanding).await?;
     #[expect(clippy::cast_precision_loss, reason = "nobody makes that many calls")]
     let rate = times.len() as f64 / elapsed.as_secs_f64();
     let (p50, p99) = (times.percentile(50), times.percentile(99));
@@ -32,13 +32,17 @@ pub(crate) async fn echo(
 }
 
 /// Makes so many calls of `blob`, one after the other.
-pub(crate) async fn blob(calls: usize, bytes: usize, target: &Target) -> Result<String, Failure> {
-    let peer = Way::to(target)?.connect().await?;
+pub(crate) async fn blob(
+    calls: usize,
+    bytes: usize,
+    target: &BenchTarget,
+) -> Result<String, Failure> {
+    let peer = ConnectSpec::new(target)?.connect().await?;
     let arguments = object(&format!(r#"{{"bytes":{bytes}}}"#))?;
-    let mut times = Times::default();
+    let mut times = CallTimes::default();
     for _ in 0..calls {
         let started = Instant::now();
-        let result = peer.call_tool("blob", Some(&arguments), &patience()).await?;
+        let result = peer.call_tool("blob", Some(&arguments), &request_options()).await?;
         times.push(started.elapsed());
         if result.is_error() || result.raw().as_str().len() < bytes {
             return Err("the blob did not come".into());
@@ -49,14 +53,14 @@ pub(crate) async fn blob(calls: usize, bytes: usize, target: &Target) -> Result<
 }
 
 /// Keeps so many callers busy, each with a task of its own, as agents would.
-async fn many(
+async fn run_calls(
     peer: &Peer,
     arguments: &Object,
     calls: usize,
     outstanding: usize,
-) -> Result<(Times, Duration), Failure> {
+) -> Result<(CallTimes, Duration), Failure> {
     let started = Instant::now();
-    let left = Arc::new(Mutex::new((calls, Times::default())));
+    let left = Arc::new(Mutex::new((calls, CallTimes::default())));
     let mut callers = JoinSet::new();
     for _ in 0..outstanding {
         let (peer, arguments, left) = (peer.clone(), arguments.clone(), Arc::clone(&left));
@@ -76,7 +80,7 @@ async fn many(
 }
 
 /// Notes how long the last call took, and tells whether there is another to make.
-fn take_one(left: &Mutex<(usize, Times)>, last: Option<Duration>) -> bool {
+fn take_one(left: &Mutex<(usize, CallTimes)>, last: Option<Duration>) -> bool {
     let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(time) = last {
         left.1.push(time);
@@ -88,7 +92,7 @@ fn take_one(left: &Mutex<(usize, Times)>, last: Option<Duration>) -> bool {
 
 async fn call(peer: &Peer, arguments: &Object) -> Result<Duration, Failure> {
     let started = Instant::now();
-    let result = peer.call_tool("echo", Some(arguments), &patience()).await?;
+    let result = peer.call_tool("echo", Some(arguments), &request_options()).await?;
     let elapsed = started.elapsed();
     if result.is_error() || result.raw().as_str().len() < TEXT {
         return Err("the text did not come back".into());

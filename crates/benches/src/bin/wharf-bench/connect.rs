@@ -4,21 +4,21 @@ use std::time::Instant;
 
 use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
-use wharf_benches::Target;
+use wharf_benches::BenchTarget;
 use wharf_protocol::Peer;
 use wharf_protocol::peer::ListResult;
 use wharf_protocol::transport::process::reserve_descriptors;
 use wharf_protocol::view::ToolDefinition;
 
 use crate::Failure;
-use crate::peer::{Way, patience};
+use crate::connect_spec::{ConnectSpec, request_options};
 
 /// Connects, tells the numbers, and holds the connections until the end of the input.
-pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
+pub(crate) async fn run(count: usize, target: &BenchTarget) -> Result<(), Failure> {
     let started = Instant::now();
     reserve_descriptors(count);
-    let way = Way::to(target)?;
-    let connecting = (0..count).map(|_| one(&way));
+    let spec = ConnectSpec::new(target)?;
+    let connecting = (0..count).map(|_| connect_and_list(&spec));
     let connected = futures_util::future::try_join_all(connecting).await?;
     let ready = started.elapsed().as_secs_f64() * 1e3;
     let tools: usize = connected.iter().map(|(_, listing)| listing.items.len()).sum();
@@ -33,8 +33,10 @@ pub(crate) async fn run(count: usize, target: &Target) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn one(way: &Way) -> Result<(Peer, ListResult<ToolDefinition>), Failure> {
-    let peer = way.connect().await?;
-    let listing = peer.list_tools(&patience()).await?;
+async fn connect_and_list(
+    spec: &ConnectSpec,
+) -> Result<(Peer, ListResult<ToolDefinition>), Failure> {
+    let peer = spec.connect().await?;
+    let listing = peer.list_tools(&request_options()).await?;
     Ok((peer, listing))
 }

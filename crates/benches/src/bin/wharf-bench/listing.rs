@@ -2,19 +2,19 @@
 
 use std::time::Instant;
 
-use wharf_benches::{Target, Times, peak_kib};
+use wharf_benches::{BenchTarget, CallTimes, peak_kib};
 
 use crate::Failure;
-use crate::peer::{Way, patience};
+use crate::connect_spec::{ConnectSpec, request_options};
 
 /// Lists all tools so many times on one connection; each list is dropped before the next.
-pub(crate) async fn run(count: usize, target: &Target) -> Result<String, Failure> {
-    let peer = Way::to(target)?.connect().await?;
-    let mut times = Times::default();
+pub(crate) async fn run(count: usize, target: &BenchTarget) -> Result<String, Failure> {
+    let peer = ConnectSpec::new(target)?.connect().await?;
+    let mut times = CallTimes::default();
     let mut peak = None;
     for _ in 0..count {
         let started = Instant::now();
-        let listing = peer.list_tools(&patience()).await?;
+        let listing = peer.list_tools(&request_options()).await?;
         times.push(started.elapsed());
         peak = peak.or_else(peak_kib);
         if listing.items.is_empty() {

@@ -10,13 +10,13 @@
 
 mod calls;
 mod connect;
+mod connect_spec;
 mod listing;
-mod peer;
 
 use std::error::Error;
 use std::process::ExitCode;
 
-use wharf_benches::Target;
+use wharf_benches::BenchTarget;
 
 const USAGE: &str = "usage: wharf-bench VERB … TARGET…
   connect K TARGET…     connect to K copies, list all tools, wait for the end of the input
@@ -44,16 +44,16 @@ async fn run(arguments: &[String]) -> Result<(), Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let numbers = match words[..] {
         ["connect", count, ref target @ ..] => {
-            return connect::run(number(count)?, &Target::read(target)?).await;
+            return connect::run(number(count)?, &BenchTarget::read(target)?).await;
         }
         ["bench", calls, outstanding, ref target @ ..] => {
-            calls::echo(number(calls)?, number(outstanding)?, &Target::read(target)?).await?
+            calls::echo(number(calls)?, number(outstanding)?, &BenchTarget::read(target)?).await?
         }
         ["blob", calls, bytes, ref target @ ..] => {
-            calls::blob(number(calls)?, number(bytes)?, &Target::read(target)?).await?
+            calls::blob(number(calls)?, number(bytes)?, &BenchTarget::read(target)?).await?
         }
         ["list", times, ref target @ ..] => {
-            listing::run(number(times)?, &Target::read(target)?).await?
+            listing::run(number(times)?, &BenchTarget::read(target)?).await?
         }
         _ => return Err(USAGE.into()),
     };

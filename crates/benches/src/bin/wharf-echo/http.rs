@@ -10,34 +10,34 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use crate::answer::{Answer, Session};
-use crate::catalogue::Catalogue;
+use crate::catalog::ToolCatalog;
+use crate::response::{ClientSession, EchoResponse};
 use crate::stdio::write_parts;
 
 /// The first size of a connection's buffer; a usual request fits.
 const READ: usize = 16 << 10;
 /// The longest request that is taken.
-const LONGEST: usize = 64 << 20;
+const MAX_REQUEST_BYTES: usize = 64 << 20;
 
 /// Serves until the end of the input.
-pub(crate) fn serve(address: SocketAddr, catalogue: Catalogue) -> io::Result<()> {
+pub(crate) fn serve(address: SocketAddr, catalog: ToolCatalog) -> io::Result<()> {
     let listener = TcpListener::bind(address)?;
     println!("http://{}/mcp", listener.local_addr()?);
-    let catalogue = Arc::new(catalogue);
+    let catalog = Arc::new(catalog);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let catalogue = Arc::clone(&catalogue);
+            let catalog = Arc::clone(&catalog);
             // A connection that fails is the client's loss; the others go on.
-            thread::spawn(move || converse(stream, &catalogue).ok());
+            thread::spawn(move || serve_connection(stream, &catalog).ok());
         }
     });
     io::copy(&mut io::stdin().lock(), &mut io::sink())?;
     Ok(())
 }
 
-fn converse(mut stream: TcpStream, catalogue: &Catalogue) -> io::Result<()> {
+fn serve_connection(mut stream: TcpStream, catalog: &ToolCatalog) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut session = Session::new(catalogue);
+    let mut session = ClientSession::new(catalog);
     let mut buffer = vec![0; READ];
     let mut filled = 0;
     let (mut body, mut out) = (Vec::new(), Vec::new());
@@ -57,9 +57,9 @@ fn converse(mut stream: TcpStream, catalogue: &Catalogue) -> io::Result<()> {
         body.clear();
         let (status, tail, close) = if head.is_post {
             match session.answer(&buffer[head.length..end], &mut body) {
-                Answer::Silence => ("202 Accepted", "", ""),
-                Answer::Reply(tail) => ("200 OK", tail, "}"),
-                Answer::NoSuchMethod => ("404 Not Found", "", "}"),
+                EchoResponse::NoResponse => ("202 Accepted", "", ""),
+                EchoResponse::Reply(tail) => ("200 OK", tail, "}"),
+                EchoResponse::UnknownMethod => ("404 Not Found", "", "}"),
             }
         } else {
             ("405 Method Not Allowed", "", "")
@@ -119,7 +119,7 @@ impl Head {
                 return Err(io::Error::other("a request has to have a length"));
             }
         }
-        if body > LONGEST {
+        if body > MAX_REQUEST_BYTES {
             return Err(io::Error::other("a request is too long"));
         }
         Ok(Some(Self { is_post: text.starts_with(b"POST "), length: end + 4, body }))
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_tells_how_long_the_body_is() {
+    fn the_head_has_the_length_of_the_body() {
         check("POST /mcp HTTP/1.1\r\nHost: a\r\ncontent-length: 12\r\n\r\n{", Some((true, 51, 12)));
         check("GET /mcp HTTP/1.1\r\nHost: a\r\n\r\n", Some((false, 30, 0)));
         check("POST /mcp HTTP/1.1\r\nContent-Length: 12\r\n", None);

@@ -8,9 +8,9 @@
 
 #![expect(clippy::print_stderr, reason = "a program says on stderr why it stopped")]
 
-mod answer;
-mod catalogue;
+mod catalog;
 mod http;
+mod response;
 mod scan;
 mod stdio;
 
@@ -18,7 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use crate::catalogue::Catalogue;
+use crate::catalog::ToolCatalog;
 
 fn main() -> ExitCode {
     match run() {
@@ -32,17 +32,17 @@ fn main() -> ExitCode {
 
 fn run() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let catalogue = Catalogue::new(
+    let catalog = ToolCatalog::new(
         number_from_environment("ECHO_TOOLS")?.unwrap_or(20),
         number_from_environment("ECHO_PAGE")?,
     );
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => stdio::serve(&catalogue),
+        [] => stdio::serve(&catalog),
         ["--http", address] => {
             let address: SocketAddr = address
                 .parse()
                 .map_err(|_| io::Error::other(format!("`{address}` is no address and port")))?;
-            http::serve(address, catalogue)
+            http::serve(address, catalog)
         }
         _ => Err(io::Error::other("usage: wharf-echo [--http ADDRESS:PORT]")),
     }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_object_has_no_members() {
+    fn text_that_is_not_an_object_has_no_members() {
         for text in ["", "[1]", "{", "{\"a", "{\"a\"", "{\"a\":", "\"", "{,}", "nonsense"] {
             for (_, rest) in Members::of(text.as_bytes()) {
                 assert!(value(rest).is_empty(), "{text}");

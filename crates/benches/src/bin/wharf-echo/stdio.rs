@@ -2,22 +2,22 @@
 
 use std::io::{self, BufRead as _, IoSlice, Read as _, Write};
 
-use crate::answer::{Answer, Session};
-use crate::catalogue::Catalogue;
+use crate::catalog::ToolCatalog;
+use crate::response::{ClientSession, EchoResponse};
 
 /// What is read at once; also what a pipe holds.
 const READ: usize = 64 << 10;
 /// The longest line that is taken.
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 /// Lent text up to this length is copied, so that it goes out with its neighbours.
 const COPIED: usize = 16 << 10;
 
 /// Answers until the end of the input.
-pub(crate) fn serve(catalogue: &Catalogue) -> io::Result<()> {
+pub(crate) fn serve(catalog: &ToolCatalog) -> io::Result<()> {
     // With an empty buffer of their own both handles pass large reads and whole lines through.
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
-    let mut session = Session::new(catalogue);
+    let mut session = ClientSession::new(catalog);
     let mut buffer = vec![0; READ];
     let mut filled = 0;
     let mut out = Vec::with_capacity(READ);
@@ -39,7 +39,7 @@ pub(crate) fn serve(catalogue: &Catalogue) -> io::Result<()> {
         buffer.copy_within(done..filled, 0);
         filled -= done;
         if filled == buffer.len() {
-            if filled >= LONGEST_LINE {
+            if filled >= MAX_LINE_BYTES {
                 return Err(io::Error::other("a line is too long"));
             }
             buffer.resize(filled * 2, 0);
@@ -48,15 +48,15 @@ pub(crate) fn serve(catalogue: &Catalogue) -> io::Result<()> {
 }
 
 fn respond(
-    session: &mut Session<'_>,
+    session: &mut ClientSession<'_>,
     line: &[u8],
     out: &mut Vec<u8>,
     output: &mut impl Write,
 ) -> io::Result<()> {
     let tail = match session.answer(line, out) {
-        Answer::Silence => return Ok(()),
-        Answer::Reply(tail) => tail,
-        Answer::NoSuchMethod => "",
+        EchoResponse::NoResponse => return Ok(()),
+        EchoResponse::Reply(tail) => tail,
+        EchoResponse::UnknownMethod => "",
     };
     if tail.len() <= COPIED {
         out.extend_from_slice(tail.as_bytes());

@@ -12,13 +12,13 @@ use wharf::tools::{Naming, Tool};
 use wharf::{CallOptions, Runtime, Snapshot};
 use wharf_config::Catalog;
 
-use super::given::Given;
-use super::shown;
-use super::unmade::{self, Meant};
-use crate::commands::connect::Running;
-use crate::commands::server_words::ServerWords;
-use crate::commands::usage::Usage;
-use crate::commands::{Exit, Failure, Invocation, connect, limit};
+use super::arguments::TypedArguments;
+use super::early_failure::{self, DetailsBuilder};
+use super::output;
+use crate::commands::connect::RunningCall;
+use crate::commands::server_args::ServerArgs;
+use crate::commands::tool_usage::ToolUsage;
+use crate::commands::{Exit, Failure, Invocation, connect, time_limit};
 use crate::ui::phrase;
 
 /// Call a tool
@@ -59,61 +59,61 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
     /// How long the server may be silent, such as 30s or 2m
-    #[arg(long, value_name = "TIME", value_parser = limit::parse)]
+    #[arg(long, value_name = "TIME", value_parser = time_limit::parse)]
     timeout: Option<Duration>,
     /// Put images, sounds and other bytes of the answer into files in this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     save: Option<PathBuf>,
     #[command(flatten, next_help_heading = "A server that is configured nowhere")]
-    server: ServerWords,
+    server: ServerArgs,
 }
 
 /// Calls a tool.
 pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let (meant, running) = (Meant::new(&args.tool), Running::default());
-    let result = connect_and_call(args, (&meant, &running), invocation);
+    let (details, running) = (DetailsBuilder::new(&args.tool), RunningCall::default());
+    let result = connect_and_call(args, (&details, &running), invocation);
     if let (true, Err(failure)) = (invocation.ui.json, &result) {
-        let error = unmade::error_of(failure, running.phase_tracker().phase());
-        shown::show_failure(failure, error, meant.into_details(failure, invocation))?;
+        let error = early_failure::call_error(failure, running.phase_tracker().phase());
+        output::print_failure(failure, error, details.into_details(failure, invocation))?;
     }
     result
 }
 
 fn connect_and_call(
     args: &CallArgs,
-    (meant, running): (&Meant, &Running),
+    (details, running): (&DetailsBuilder, &RunningCall),
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
-    let target = Target::of(args, invocation)?;
-    meant.text(&target.tool);
-    let given = Given::read(&target.words, args.args.as_deref(), &invocation.env)?;
+    let target = CallTarget::of(args, invocation)?;
+    details.set_text(&target.tool);
+    let given = TypedArguments::read(&target.words, args.args.as_deref(), &invocation.env)?;
     let (catalog, servers) = match target.one_off {
-        Some(catalog) => connect::one_off::alone(catalog),
-        None => connect::for_tool(&target.tool, invocation)?,
+        Some(catalog) => connect::one_off::only_server(catalog),
+        None => connect::select_for_tool(&target.tool, invocation)?,
     };
     if let [server] = servers.named() {
-        meant.server(catalog.winner(server.as_str()), Naming::from(&catalog.settings));
+        details.set_server(catalog.winner(server.as_str()), Naming::from(&catalog.settings));
     }
     let is_enforced = catalog.settings.is_set_to("tools.pinning", "enforce");
     let work = async |runtime: &Runtime| {
-        let snapshot = lists(&target.tool, (args, is_enforced), runtime).await?;
-        let tool = connect::tool(&target.tool, &snapshot, &servers)?;
-        meant.tool(tool);
-        let after = connect::one_off::words_again(&catalog);
-        let usage = Usage::of(tool, snapshot.registry(), after);
+        let snapshot = wait_for_lists(&target.tool, (args, is_enforced), runtime).await?;
+        let tool = connect::find_tool(&target.tool, &snapshot, &servers)?;
+        details.set_tool(tool);
+        let after = connect::one_off::repeated_args(&catalog);
+        let usage = ToolUsage::of(tool, snapshot.registry(), after);
         let outcome = call(args, &given.arguments(tool, &usage)?, (tool, running), runtime).await;
         Ok::<_, Failure>((outcome, usage.line()))
     };
     let result = connect::with_call((invocation, running), &catalog, work, |result| {
         let (outcome, usage) = result?;
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
-        shown::show(outcome, &usage, folder.as_deref(), invocation)
+        output::print_outcome(outcome, &usage, folder.as_deref(), invocation)
     });
-    result.map_err(|failure| named_a_server(failure, invocation))
+    result.map_err(|failure| hint_if_server(failure, invocation))
 }
 
 /// What is to be called, and with which words.
-struct Target {
+struct CallTarget {
     /// The tool, as one text.
     tool: String,
     /// The words behind it.
@@ -122,11 +122,11 @@ struct Target {
     one_off: Option<Catalog>,
 }
 
-impl Target {
+impl CallTarget {
     /// Takes the first word as the tool, or as its server if the second one is no argument.
     fn of(args: &CallArgs, invocation: &Invocation) -> Result<Self, Failure> {
         let (tool, words) = (args.tool.clone(), args.words.clone());
-        let one_off = connect::one_off::given(&args.server, invocation)?;
+        let one_off = connect::one_off::catalog(&args.server, invocation)?;
         match words.split_first() {
             Some((second, rest))
                 if one_off.is_none()
@@ -141,7 +141,7 @@ impl Target {
 }
 
 /// Says that a server was named where a tool has to be.
-fn named_a_server(failure: Failure, invocation: &Invocation) -> Failure {
+fn hint_if_server(failure: Failure, invocation: &Invocation) -> Failure {
     match failure {
         Failure::NotOffered { what, name, .. }
             if connect::is_server(&name, invocation).unwrap_or_default() =>
@@ -155,7 +155,7 @@ fn named_a_server(failure: Failure, invocation: &Invocation) -> Failure {
 }
 
 /// Waits for the lists that decide which tool is meant.
-async fn lists(
+async fn wait_for_lists(
     tool: &str,
     (args, is_enforced): (&CallArgs, bool),
     runtime: &Runtime,
@@ -172,7 +172,7 @@ async fn lists(
 async fn call(
     args: &CallArgs,
     arguments: &Json,
-    (tool, running): (&Arc<Tool>, &Running),
+    (tool, running): (&Arc<Tool>, &RunningCall),
     runtime: &Runtime,
 ) -> Outcome {
     let options = CallOptions {

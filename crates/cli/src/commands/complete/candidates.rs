@@ -12,15 +12,15 @@ use wharf_config::shell::is_plain;
 use wharf_config::text::clip;
 use wharf_config::{Catalog, DefinitionState, providers};
 
-use super::position::{Position, Value};
+use super::position::{Position, ValuePosition};
 use crate::commands::Invocation;
 use crate::ui::phrase;
 
 /// How many candidates are offered; a shell shows no more in a useful way.
-const MOST: usize = 1000;
+const MAX_CANDIDATES: usize = 1000;
 
 /// How much of a description is shown.
-const LONGEST: usize = 80;
+const MAX_DESCRIPTION: usize = 80;
 
 /// What can stand in a place.
 #[derive(Debug, Default)]
@@ -50,9 +50,9 @@ impl Candidates {
             Position::Nothing => Self::default(),
         };
         candidates.words.retain(|(word, _)| word.starts_with(typed));
-        candidates.words.truncate(MOST);
+        candidates.words.truncate(MAX_CANDIDATES);
         for (_, description) in &mut candidates.words {
-            *description = clip(&phrase::first_line(description), LONGEST);
+            *description = clip(&phrase::first_line(description), MAX_DESCRIPTION);
         }
         candidates
     }
@@ -78,7 +78,7 @@ fn flags(command: &Command) -> Vec<(String, String)> {
     shown.filter_map(|flag| Some((format!("--{}", flag.get_long()?), help(flag)))).collect()
 }
 
-fn values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
+fn values(value: &ValuePosition<'_>, invocation: &Invocation) -> Candidates {
     let mut candidates = plain_values(value, invocation);
     for (word, _) in &mut candidates.words {
         word.insert_str(0, &value.before);
@@ -86,7 +86,7 @@ fn values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
     candidates
 }
 
-fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
+fn plain_values(value: &ValuePosition<'_>, invocation: &Invocation) -> Candidates {
     let possible = value.argument.get_possible_values();
     if !possible.is_empty() && value.argument.get_action().takes_values() {
         let about = |it: &clap::builder::PossibleValue| {
@@ -95,21 +95,21 @@ fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
         let shown = possible.iter().filter(|it| !it.is_hide_set());
         return Candidates::of(shown.map(|it| (it.get_name().to_owned(), about(it))).collect());
     }
-    let known = Known { invocation };
+    let lookup = OfflineLookup { invocation };
     match (value.verb.as_str(), value.argument.get_id().as_str()) {
         ("add" | "add-json", "name") => Candidates::default(),
         // Prompts and resources are not known without asking, but their servers are.
-        ("read", "words") if value.earlier.is_empty() => known.servers(|_| true),
-        ("tools", "name") => known.servers_and_tools(&value.typed),
-        ("call", "tool") => known.tools(&value.typed),
-        ("call", "words") => known.arguments(value),
+        ("read", "words") if value.earlier.is_empty() => lookup.servers(|_| true),
+        ("tools", "name") => lookup.servers_and_tools(&value.typed),
+        ("call", "tool") => lookup.tools(&value.typed),
+        ("call", "words") => lookup.arguments(value),
         ("import", "from") => {
             let words = providers().map(|(id, name)| (id.to_owned(), name.to_owned())).collect();
             Candidates { words, paths: Some(Paths::Files) }
         }
-        ("trust", "names") => known.servers(|state| state == DefinitionState::Untrusted),
+        ("trust", "names") => lookup.servers(|state| state == DefinitionState::Untrusted),
         (verb, "key") if verb.starts_with("config") => settings(),
-        (_, "name" | "names" | "server") => known.servers(|_| true),
+        (_, "name" | "names" | "server") => lookup.servers(|_| true),
         _ => match value.argument.get_value_hint() {
             ValueHint::DirPath => Candidates::paths(Paths::Folders),
             ValueHint::FilePath | ValueHint::AnyPath => Candidates::paths(Paths::Files),
@@ -119,11 +119,11 @@ fn plain_values(value: &Value<'_>, invocation: &Invocation) -> Candidates {
 }
 
 /// What is known without connecting.
-struct Known<'a> {
+struct OfflineLookup<'a> {
     invocation: &'a Invocation,
 }
 
-impl Known<'_> {
+impl OfflineLookup<'_> {
     fn catalog(&self) -> Option<Catalog> {
         self.invocation.load_quietly().ok()
     }
@@ -152,7 +152,7 @@ impl Known<'_> {
     }
 
     /// Offers the arguments of the tool that was named, or the tools of the server that was.
-    fn arguments(&self, value: &Value<'_>) -> Candidates {
+    fn arguments(&self, value: &ValuePosition<'_>) -> Candidates {
         let (Some(catalog), Some((first, rest))) = (self.catalog(), value.earlier.split_first())
         else {
             return Candidates::default();
@@ -214,7 +214,7 @@ fn about(tool: &Tool) -> String {
 }
 
 /// Offers the names of arguments that are not given yet, or the choices for one that is begun.
-fn arguments(tool: &Tool, value: &Value<'_>) -> Candidates {
+fn arguments(tool: &Tool, value: &ValuePosition<'_>) -> Candidates {
     let signature = tool.signature();
     if let Some((begun, typed)) = value.typed.split_once('=') {
         if typed.starts_with('@') {

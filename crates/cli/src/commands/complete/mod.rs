@@ -12,10 +12,10 @@
 //! servers and projects, so only those are offered that mean nothing to a shell (`wharf_config::shell::is_plain`).
 
 mod candidates;
-mod line;
 mod position;
 mod run;
 mod script;
+mod shell_words;
 
 pub(crate) use run::{CompleteArgs, run};
 pub(crate) use script::{Shell, script};

@@ -12,14 +12,14 @@ pub(super) enum Position<'a> {
     /// A flag of this verb.
     Flag(&'a Command),
     /// The value of an argument.
-    Value(Value<'a>),
+    Value(ValuePosition<'a>),
     /// Nothing more fits, or it belongs to another program.
     Nothing,
 }
 
 /// An argument whose value is being typed.
 #[derive(Debug)]
-pub(super) struct Value<'a> {
+pub(super) struct ValuePosition<'a> {
     /// The verbs that lead to it, such as `config get`.
     pub(super) verb: String,
     /// The argument.
@@ -37,7 +37,8 @@ pub(super) fn position<'a>(command: &'a Command, words: &[String]) -> Position<'
     let Some((last, before)) = words.split_last().filter(|(_, before)| !before.is_empty()) else {
         return Position::Nothing;
     };
-    let mut reader = Reader { command, verb: Vec::new(), earlier: Vec::new(), awaited: None };
+    let mut reader =
+        PositionReader { command, verb: Vec::new(), earlier: Vec::new(), awaited: None };
     for word in &before[1..] {
         // What follows is the command line of a server.
         if word == "--" && reader.awaited.is_none() {
@@ -50,7 +51,7 @@ pub(super) fn position<'a>(command: &'a Command, words: &[String]) -> Position<'
     reader.last(last)
 }
 
-struct Reader<'a> {
+struct PositionReader<'a> {
     command: &'a Command,
     verb: Vec<String>,
     earlier: Vec<String>,
@@ -58,7 +59,7 @@ struct Reader<'a> {
     awaited: Option<&'a Arg>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PositionReader<'a> {
     /// Takes a word that is complete; tells whether it makes sense.
     fn read(&mut self, word: &str) -> bool {
         if let Some(flag) = self.awaited {
@@ -115,7 +116,7 @@ impl<'a> Reader<'a> {
 
     fn value(self, argument: &'a Arg, typed: &str, before: String) -> Position<'a> {
         let (verb, earlier) = (self.verb.join(" "), self.earlier);
-        Position::Value(Value { verb, argument, typed: typed.to_owned(), before, earlier })
+        Position::Value(ValuePosition { verb, argument, typed: typed.to_owned(), before, earlier })
     }
 
     fn flag(&self, name: &str) -> Option<&'a Arg> {

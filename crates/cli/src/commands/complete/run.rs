@@ -7,12 +7,12 @@
 use clap::Args;
 
 use super::candidates::{Candidates, Paths};
-use super::line;
 use super::position::position;
 use super::script::Shell;
+use super::shell_words;
 use crate::args::definition;
 use crate::commands::{Exit, Failure, Invocation};
-use crate::ui::print_file;
+use crate::ui::print_bytes;
 
 /// Print what could come next on a command line
 ///
@@ -34,7 +34,7 @@ pub(crate) struct CompleteArgs {
 /// Prints the candidates.
 pub(crate) fn run(args: &CompleteArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let words = match (args.shell, args.words.split_last()) {
-        (Shell::Bash, Some((line, _))) => line::words(line),
+        (Shell::Bash, Some((line, _))) => shell_words::split(line),
         // An empty word does not reach a program from every PowerShell, so it has a colon in front.
         (Shell::Powershell, Some((last, before))) => {
             let last = last.strip_prefix(':').unwrap_or(last).to_owned();
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &CompleteArgs, invocation: &Invocation) -> Result<Exit, 
     let command = definition();
     let typed = words.last().map(String::as_str).unwrap_or_default();
     let candidates = Candidates::at(&position(&command, &words), typed, invocation);
-    print_file(render(&candidates, args.shell).as_bytes())?;
-    Ok(Exit::Fine)
+    print_bytes(render(&candidates, args.shell).as_bytes())?;
+    Ok(Exit::Success)
 }
 
 fn render(candidates: &Candidates, shell: Shell) -> String {

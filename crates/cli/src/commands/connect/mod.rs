@@ -19,29 +19,31 @@
 //!
 //! Nothing here is touched by a verb that only looks.
 
-mod changes;
-mod holders;
-mod late;
-mod listed;
-mod omitted;
+mod elicitation;
+mod listing_report;
+mod matching_servers;
+mod omissions;
 pub(crate) mod one_off;
 mod progress;
-mod questions;
-mod running;
+mod running_call;
+mod server_errors;
 mod servers;
 mod session;
 mod tool;
-mod trouble;
+mod tool_changes;
+mod unawaited;
 mod wait;
 
-pub(crate) use changes::all_changes;
-pub(crate) use holders::{Held, Holders};
-pub(crate) use late::late;
-pub(crate) use listed::Listed;
-pub(crate) use omitted::omitted;
-pub(crate) use running::Running;
-pub(crate) use servers::{all, for_tool, is_server, narrow, only, split_server};
+pub(crate) use listing_report::ListingReport;
+pub(crate) use matching_servers::{MatchingServers, SoughtItem};
+pub(crate) use omissions::omissions;
+pub(crate) use running_call::RunningCall;
+pub(crate) use server_errors::{CutListJson, ServerErrorJson, cut_lists, request_failure};
+pub(crate) use servers::{
+    is_server, keep_servers, select_all, select_for_tool, select_one, split_server,
+};
 pub(crate) use session::{with_call, with_checks, with_servers};
-pub(crate) use tool::tool;
-pub(crate) use trouble::{CutList, Trouble, cut_lists, refused};
-pub(crate) use wait::{answered, ready, settled};
+pub(crate) use tool::find_tool;
+pub(crate) use tool_changes::describe_all_changes;
+pub(crate) use unawaited::unawaited;
+pub(crate) use wait::{ready, settled, settled_except_failing};

@@ -8,23 +8,23 @@ use wharf::{Options, ToolServers};
 use wharf_config::view::CatalogServerView;
 use wharf_config::{Catalog, ONE_OFF, ServerName, load_one_off};
 
-use crate::commands::server_words::{GivenServer, ServerWords};
+use crate::commands::server_args::{ParsedServer, ServerArgs};
 use crate::commands::{Failure, Invocation};
 use crate::ui::phrase;
 
 /// What such a server is called. Nothing that can be added has a space in its name, so no advice
 /// about an entry is given for it.
-pub(crate) const NAME: &str = "given server";
+pub(crate) const SERVER_NAME: &str = "given server";
 
 /// What stands for it in the names of its tools.
 const PREFIX: &str = "server";
 
 /// Makes a catalog of the server that the words give; nothing if they give none.
-pub(crate) fn given(
-    words: &ServerWords,
+pub(crate) fn catalog(
+    words: &ServerArgs,
     invocation: &Invocation,
 ) -> Result<Option<Catalog>, Failure> {
-    let Some(GivenServer { mut entry, token }) = words.read(NAME, invocation)? else {
+    let Some(ParsedServer { mut entry, token }) = words.read(SERVER_NAME, invocation)? else {
         return Ok(None);
     };
     let env = &invocation.env;
@@ -36,18 +36,18 @@ pub(crate) fn given(
         // It is a header for this one use; nothing is stored.
         entry["headers"]["Authorization"] = json!(format!("Bearer {}", token.expose()));
     }
-    Ok(Some(load_one_off(env, NAME, &entry)?))
+    Ok(Some(load_one_off(env, SERVER_NAME, &entry)?))
 }
 
 /// Says that no other server can be meant.
-pub(crate) fn alone(catalog: Catalog) -> (Catalog, ToolServers) {
-    (catalog, ToolServers::Named(vec![ServerName::new(NAME)]))
+pub(crate) fn only_server(catalog: Catalog) -> (Catalog, ToolServers) {
+    (catalog, ToolServers::Named(vec![ServerName::new(SERVER_NAME)]))
 }
 
 /// Returns what has to be typed again to call a tool of this server: ` --url …` or ` -- …`, without
 /// secrets and safe to show; nothing for servers that are configured.
-pub(crate) fn words_again(catalog: &Catalog) -> String {
-    let Some(server) = catalog.servers.first().filter(|_| is_given(catalog)) else {
+pub(crate) fn repeated_args(catalog: &Catalog) -> String {
+    let Some(server) = catalog.servers.first().filter(|_| is_one_off(catalog)) else {
         return String::new();
     };
     let view = CatalogServerView::of(server);
@@ -58,15 +58,15 @@ pub(crate) fn words_again(catalog: &Catalog) -> String {
 }
 
 /// Keeps nothing about a server that is configured nowhere.
-pub(super) fn keep_nothing(options: &mut Options, catalog: &Catalog) {
-    if is_given(catalog) {
+pub(super) fn disable_storage(options: &mut Options, catalog: &Catalog) {
+    if is_one_off(catalog) {
         options.cache = None;
         options.pins = None;
         options.logs = None;
     }
 }
 
-fn is_given(catalog: &Catalog) -> bool {
+fn is_one_off(catalog: &Catalog) -> bool {
     let mut servers = catalog.servers.iter();
     servers.any(|server| server.definition.source.provider == ONE_OFF)
 }

@@ -10,14 +10,14 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use wharf::{Runtime, Snapshot, Status};
 
-use super::running::Running;
+use super::running_call::RunningCall;
 use crate::ui::{Ui, phrase};
 
 /// How long nothing is said, and then how often it is looked again.
-const PAUSE: Duration = Duration::from_millis(150);
+const TICK: Duration = Duration::from_millis(150);
 
 /// How long a call may take before anything is said about it.
-const MOMENT: Duration = Duration::from_millis(500);
+const CALL_DELAY: Duration = Duration::from_millis(500);
 
 /// How many names of awaited servers are shown.
 const MOST_NAMES: usize = 4;
@@ -25,50 +25,50 @@ const MOST_NAMES: usize = 4;
 /// A line that is rewritten; taken away when dropped.
 pub(super) struct Progress<'a> {
     ui: &'a Ui,
-    running: &'a Running,
+    running: &'a RunningCall,
     shown: RefCell<String>,
     /// A question is open: the screen is somebody else's.
-    gives_way: Cell<bool>,
+    is_paused: Cell<bool>,
     /// Since when the servers are there and only an answer is waited for.
     since: Cell<Instant>,
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(ui: &'a Ui, running: &'a Running) -> Self {
+    pub(super) fn new(ui: &'a Ui, running: &'a RunningCall) -> Self {
         Self {
             ui,
             running,
             shown: RefCell::default(),
-            gives_way: Cell::new(false),
+            is_paused: Cell::new(false),
             since: Cell::new(Instant::now()),
         }
     }
 
     /// Keeps the line up to date; never ends by itself.
     pub(super) async fn watch(&self, runtime: &Runtime) {
-        if !self.ui.is_watched {
+        if !self.ui.shows_progress {
             return std::future::pending().await;
         }
-        let mut ticks = interval(PAUSE);
+        let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
         loop {
             ticks.tick().await;
-            if !self.gives_way.get() {
+            if !self.is_paused.get() {
                 self.show(self.line(&runtime.snapshot()));
             }
         }
     }
 
     /// Takes the line away until it may go on.
-    pub(super) fn give_way(&self) {
+    pub(super) fn pause(&self) {
         self.show(String::new());
-        self.gives_way.set(true);
+        self.is_paused.set(true);
     }
 
     /// Says again what is waited for, from now on.
-    pub(super) fn go_on(&self) {
-        self.gives_way.set(false);
+    pub(super) fn resume(&self) {
+        self.is_paused.set(false);
         self.since.set(Instant::now());
     }
 
@@ -80,13 +80,13 @@ impl<'a> Progress<'a> {
             return connecting;
         }
         let waited = self.since.get().elapsed();
-        if waited < MOMENT { String::new() } else { self.running.line(waited) }
+        if waited < CALL_DELAY { String::new() } else { self.running.line(waited) }
     }
 
     fn show(&self, line: String) {
         let mut shown = self.shown.borrow_mut();
         if *shown != line {
-            self.ui.passing(&line);
+            self.ui.status_line(&line);
             *shown = line;
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Progress<'a> {
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
         self.show(String::new());
-        if self.gives_way.get() {
+        if self.is_paused.get() {
             // The question that is still open has left the cursor behind its words.
             self.ui.message("\n");
         }
@@ -103,7 +103,7 @@ impl Drop for Progress<'_> {
 }
 
 /// Says who is ready and who is awaited; nothing if nobody is.
-fn connecting(snapshot: &Snapshot, running: &Running) -> String {
+fn connecting(snapshot: &Snapshot, running: &RunningCall) -> String {
     let pending = snapshot.pending().map(|server| server.name.as_str());
     let awaited: Vec<&str> = pending.filter(|name| running.needs(name)).collect();
     if awaited.is_empty() {

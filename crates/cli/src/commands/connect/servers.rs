@@ -8,7 +8,7 @@ use wharf_config::text::escape_invisible;
 use wharf_config::trust::Trust;
 use wharf_config::{Catalog, DefinitionState, Server};
 
-use crate::commands::invocation::find;
+use crate::commands::invocation::find_server;
 use crate::commands::{Failure, Invocation, trust};
 use crate::ui::phrase;
 
@@ -16,7 +16,7 @@ use crate::ui::phrase;
 const MOST_FIELDS: usize = 4;
 
 /// Finds every server, and asks about those that are not trusted.
-pub(crate) fn all(invocation: &Invocation) -> Result<Catalog, Failure> {
+pub(crate) fn select_all(invocation: &Invocation) -> Result<Catalog, Failure> {
     let catalog = invocation.load()?;
     let untrusted = with_state(&catalog, DefinitionState::Untrusted);
     // A "no" counts until the definition changes.
@@ -82,7 +82,7 @@ pub(crate) fn split_server(
 }
 
 /// Finds one server that is to be connected, and leaves out all others.
-pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
+pub(crate) fn select_one(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
     let mut catalog = invocation.load()?;
     if let [untrusted] = named(&catalog, name, DefinitionState::Untrusted)[..]
         && invocation.ui.can_ask
@@ -91,14 +91,14 @@ pub(crate) fn only(name: &str, invocation: &Invocation) -> Result<Catalog, Failu
     {
         catalog = invocation.load_quietly()?;
     }
-    check_usable(find(&catalog, name)?)?;
-    narrow(&mut catalog, |server| server.definition.name.as_str() == name);
+    check_usable(find_server(&catalog, name)?)?;
+    keep_servers(&mut catalog, |server| server.definition.name.as_str() == name);
     Ok(catalog)
 }
 
 /// Finds the servers that could offer the tool that a text names, and leaves out all others; all of
 /// them if nothing is known about it.
-pub(crate) fn for_tool(
+pub(crate) fn select_for_tool(
     text: &str,
     invocation: &Invocation,
 ) -> Result<(Catalog, ToolServers), Failure> {
@@ -123,16 +123,16 @@ pub(crate) fn for_tool(
     // If one of several could be used, what it lists decides.
     if !meant.iter().any(|server| server.state == DefinitionState::Enabled) {
         let named = servers.named().first().map_or(text, |name| name.as_str());
-        let found = find(&catalog, named)?;
+        let found = find_server(&catalog, named)?;
         check_usable(found)?;
         check_valid(found, invocation)?;
     }
-    narrow(&mut catalog, is_meant);
+    keep_servers(&mut catalog, is_meant);
     Ok((catalog, servers))
 }
 
 /// Leaves only those servers that are wanted.
-pub(crate) fn narrow(catalog: &mut Catalog, is_wanted: impl Fn(&Server) -> bool) {
+pub(crate) fn keep_servers(catalog: &mut Catalog, is_wanted: impl Fn(&Server) -> bool) {
     catalog.keep_only(is_wanted);
 }
 

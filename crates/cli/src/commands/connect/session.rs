@@ -13,12 +13,12 @@ use wharf::protocol::view::send::RootEntry;
 use wharf::{ClientFeatures, Elicitor, Options, Runtime};
 use wharf_config::Catalog;
 
-use super::changes;
-use super::omitted;
+use super::elicitation::elicitation_queue;
+use super::omissions;
 use super::one_off;
 use super::progress::Progress;
-use super::questions::desk;
-use super::running::Running;
+use super::running_call::RunningCall;
+use super::tool_changes;
 use crate::commands::trace::Trace;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::host;
@@ -31,17 +31,17 @@ pub(crate) fn with_servers<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    with_call((invocation, &Running::default()), catalog, work, show)
+    with_call((invocation, &RunningCall::default()), catalog, work, show)
 }
 
 /// Does the same for work that says what it calls.
 pub(crate) fn with_call<T>(
-    (invocation, running): (&Invocation, &Running),
+    (invocation, running): (&Invocation, &RunningCall),
     catalog: &Catalog,
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    connected((invocation, running, Omissions::Said), catalog, work, show)
+    run_session((invocation, running, OmissionOutput::AfterAnswer), catalog, work, show)
 }
 
 /// Does the same for a verb that shows itself what had to be left out of servers.
@@ -51,20 +51,25 @@ pub(crate) fn with_checks<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    connected((invocation, &Running::default(), Omissions::Shown), catalog, work, show)
+    run_session(
+        (invocation, &RunningCall::default(), OmissionOutput::InAnswer),
+        catalog,
+        work,
+        show,
+    )
 }
 
 /// Who tells what had to be left out of servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Omissions {
+enum OmissionOutput {
     /// It is said behind the answer.
-    Said,
+    AfterAnswer,
     /// It is part of the answer.
-    Shown,
+    InAnswer,
 }
 
-fn connected<T>(
-    (invocation, running, omissions): (&Invocation, &Running, Omissions),
+fn run_session<T>(
+    (invocation, running, omissions): (&Invocation, &RunningCall, OmissionOutput),
     catalog: &Catalog,
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
@@ -76,11 +81,11 @@ fn connected<T>(
     let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
     let result = waiter.block_on(async {
         let mut interrupts = Interrupts::listen();
-        let (bell, desk) = desk();
+        let (elicitor, queue) = elicitation_queue();
         let mut options = options(invocation, catalog);
-        one_off::keep_nothing(&mut options, catalog);
+        one_off::disable_storage(&mut options, catalog);
         if options.client_features.elicitor.is_some() {
-            options.client_features.elicitor = Some(Arc::new(bell));
+            options.client_features.elicitor = Some(Arc::new(elicitor));
         }
         let runtime = Runtime::start(catalog, options);
         let mut events = runtime.events();
@@ -91,19 +96,19 @@ fn connected<T>(
                 () = interrupts.next() => None,
                 answer = work(&runtime) => Some(answer),
                 () = progress.watch(&runtime) => None,
-                () = desk.attend(&invocation.ui, &progress) => None,
+                () = queue.answer_all(&invocation.ui, &progress) => None,
             }
         };
         // Showing keeps one thread busy, and writing needs another.
         drop(runtime.save());
         let snapshot = runtime.snapshot();
         let result = answer.map_or(Err(Failure::Cancelled), show);
-        if omissions == Omissions::Said {
-            omitted::say(&snapshot, invocation);
+        if omissions == OmissionOutput::AfterAnswer {
+            omissions::print_omissions(&snapshot, invocation);
         }
         drop(snapshot);
-        if !running.tells_changes() {
-            changes::say(&mut events, &catalog.settings, &invocation.ui).await;
+        if !running.reports_changes() {
+            tool_changes::print_tool_changes(&mut events, &catalog.settings, &invocation.ui).await;
         }
         let ending = async {
             runtime.shutdown().await;
@@ -131,7 +136,8 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
     }];
     // Nobody sits at this desk yet: who connects puts another in its place.
-    let elicitor = invocation.ui.can_ask.then(|| Arc::new(desk().0) as Arc<dyn Elicitor>);
+    let elicitor =
+        invocation.ui.can_ask.then(|| Arc::new(elicitation_queue().0) as Arc<dyn Elicitor>);
     Options {
         own_program: host::program(),
         client_features: ClientFeatures { roots, elicitor, ..ClientFeatures::default() },
@@ -166,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_become_addresses() {
+    fn paths_become_file_uris() {
         assert_eq!(file_uri("/home/ann/my app/é#1"), "file:///home/ann/my%20app/%C3%A9%231");
         assert_eq!(file_uri("C:/x"), "file:///C:/x");
     }

@@ -8,7 +8,7 @@ use wharf::{Snapshot, ToolServers};
 use wharf_config::ServerName;
 use wharf_config::text::nearest;
 
-use super::trouble::of_server;
+use super::server_errors::server_failure;
 use crate::commands::Failure;
 use crate::ui::phrase;
 
@@ -16,7 +16,7 @@ use crate::ui::phrase;
 const MOST_NAMED: usize = 5;
 
 /// Returns a tool by its name or alias, also one that is denied or withheld.
-pub(crate) fn tool<'a>(
+pub(crate) fn find_tool<'a>(
     name: &str,
     snapshot: &'a Snapshot,
     servers: &ToolServers,
@@ -43,7 +43,7 @@ fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
     if let Some((error, _)) = snapshot.excluded_tool(name) {
         return Failure::Request(Box::new(error));
     }
-    let trouble = |server: &ServerName| of_server(snapshot.server(server.as_str())?);
+    let trouble = |server: &ServerName| server_failure(snapshot.server(server.as_str())?);
     let named = servers.named();
     let mut troubles: Vec<Failure> = named.iter().filter_map(trouble).collect();
     // Where one of several is there, it is the one that should have it.
@@ -61,7 +61,7 @@ fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
 
 /// Says which servers could have what was not found, but are not connected.
 pub(super) fn not_searched(snapshot: &Snapshot) -> Option<String> {
-    let absent = snapshot.servers().filter(|server| of_server(server).is_some());
+    let absent = snapshot.servers().filter(|server| server_failure(server).is_some());
     let absent: Vec<&str> = absent.map(|server| server.name.as_str()).collect();
     let are_some = !absent.is_empty();
     are_some

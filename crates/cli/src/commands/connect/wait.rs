@@ -1,7 +1,7 @@
 //! Waits for what a verb needs, and not for more.
 //!
 //! A server that could not be connected the last time is not waited for in full again unless it is
-//! named; what is said about it then is in `late`.
+//! named; what is said about it then is in `unawaited`.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) async fn settled(runtime: &Runtime) -> Arc<Snapshot> {
 }
 
 /// Waits like [`settled`], but not twice for the same trouble.
-pub(crate) async fn answered(runtime: &Runtime) -> Arc<Snapshot> {
+pub(crate) async fn settled_except_failing(runtime: &Runtime) -> Arc<Snapshot> {
     wake(runtime, |_| true).await;
     runtime.settled_except_failing().await
 }

@@ -21,18 +21,18 @@ pub(super) struct Check {
 
 impl Check {
     /// All is well.
-    pub(super) fn fine(name: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(super) fn passed(name: impl Into<String>, message: impl Into<String>) -> Self {
         Self { name: name.into(), ok: true, message: message.into(), hint: None, is_note: false }
     }
 
     /// Nothing is broken, but somebody may want to know.
     pub(super) fn note(name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { is_note: true, ..Self::fine(name, message) }
+        Self { is_note: true, ..Self::passed(name, message) }
     }
 
     /// Something has to be done.
-    pub(super) fn wrong(name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { ok: false, ..Self::fine(name, message) }
+    pub(super) fn failed(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { ok: false, ..Self::passed(name, message) }
     }
 
     /// Says what to do about it.

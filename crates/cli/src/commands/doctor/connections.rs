@@ -12,7 +12,7 @@ use wharf_config::{Catalog, DefinitionState, Level, Problem, Server, ServerName}
 use super::check::Check;
 use crate::commands::connect;
 use crate::commands::failure::tip;
-use crate::commands::launch::Starts;
+use crate::commands::start_check::StartChecker;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::phrase;
 
@@ -22,11 +22,11 @@ pub(super) fn with_checks(
     invocation: &Invocation,
     show: impl FnOnce(Vec<Check>) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let starts = Starts::of(&catalog, &invocation.env);
+    let starts = StartChecker::of(&catalog, &invocation.env);
     let is_worth_it = |server: &Server| {
-        server.state == DefinitionState::Enabled && starts.look(server).is_usable()
+        server.state == DefinitionState::Enabled && starts.check(server).is_usable()
     };
-    connect::narrow(&mut catalog, is_worth_it);
+    connect::keep_servers(&mut catalog, is_worth_it);
     if catalog.servers.is_empty() {
         return show(Vec::new());
     }
@@ -74,12 +74,12 @@ fn of_server(server: &ServerSnapshot, known: &BTreeSet<String>, broken: &[String
 fn connection(server: &ServerSnapshot) -> Check {
     let name = server.name.as_str();
     match (server.status, &server.failure) {
-        (Status::Connected, _) => Check::fine(name, connected(server)),
+        (Status::Connected, _) => Check::passed(name, connected(server)),
         (_, Some(failure)) => {
             let message = format!("failed to connect: {}", failure.in_one_line());
             let check = match server.source.level {
                 Level::Builtin => Check::note(name, message),
-                _ => Check::wrong(name, message),
+                _ => Check::failed(name, message),
             };
             match tip(name, failure) {
                 Some(tip) => check.hint(tip),
@@ -104,7 +104,7 @@ fn connected(server: &ServerSnapshot) -> String {
 fn of_problem(name: &str, problem: &Problem) -> Check {
     let message = message(problem);
     let breaks = problem.is_error() || problem.code == LEFT_OUT;
-    let check = if breaks { Check::wrong(name, message) } else { Check::note(name, message) };
+    let check = if breaks { Check::failed(name, message) } else { Check::note(name, message) };
     Check { hint: problem.hint.clone(), ..check }
 }
 

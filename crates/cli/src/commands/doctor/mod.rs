@@ -5,13 +5,13 @@
 //! order and shows them.
 
 mod check;
+mod config_files;
+mod conflicts;
 mod connections;
-mod files;
-mod own;
 mod pass_env;
 mod run;
 mod secrets;
 mod server;
-mod together;
+mod wharf_files;
 
 pub(crate) use run::{DoctorArgs, run};

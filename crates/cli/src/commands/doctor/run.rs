@@ -8,13 +8,13 @@ use wharf_config::text::clean;
 use wharf_config::{Catalog, Credentials, DefinitionState, Env, Problem, Server};
 
 use super::check::Check;
-use super::{connections, files, own, server, together};
-use crate::commands::invocation::{WhyDefaults, find, why_defaults};
-use crate::commands::known::KnownServers;
-use crate::commands::launch::Starts;
+use super::{config_files, conflicts, connections, server, wharf_files};
+use crate::commands::catalog_history::CatalogHistory;
+use crate::commands::invocation::{DefaultsReason, defaults_reason, find_server};
 use crate::commands::report::ErrorReport;
+use crate::commands::start_check::StartChecker;
 use crate::commands::{Exit, Failure, Invocation, connect};
-use crate::ui::{Lines, Loudness, moment, phrase, print_json, style};
+use crate::ui::{Lines, Verbosity, phrase, print_json, style, time_ago};
 
 /// Check everything, and say how to fix it
 ///
@@ -39,7 +39,7 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct DoctorJson<'a> {
     ok: bool,
     checks: Vec<&'a Check>,
     problems: &'a [Problem],
@@ -49,12 +49,12 @@ struct Answer<'a> {
 
 /// Everything that was looked at.
 struct Findings {
-    groups: Vec<Group>,
+    groups: Vec<CheckGroup>,
     problems: Vec<Problem>,
 }
 
 /// Checks under a heading.
-struct Group {
+struct CheckGroup {
     title: &'static str,
     checks: Vec<Check>,
 }
@@ -64,19 +64,19 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
     let mut catalog = invocation.load()?;
     let mut findings = match &args.name {
         Some(name) => {
-            let findings = one(name, &catalog, &invocation.env)?;
-            connect::narrow(&mut catalog, |server| server.definition.name.as_str() == name);
+            let findings = check_one(name, &catalog, &invocation.env)?;
+            connect::keep_servers(&mut catalog, |server| server.definition.name.as_str() == name);
             findings
         }
-        None => everything(&catalog, &invocation.env),
+        None => check_all(&catalog, &invocation.env),
     };
     if args.offline {
-        findings.groups.extend(earlier(&catalog, invocation));
+        findings.groups.extend(last_attempts(&catalog, invocation));
         return show(&findings, invocation);
     }
     connections::with_checks(catalog, invocation, |checks| {
         let title = if args.name.is_some() { "Connection" } else { "Connections" };
-        findings.groups.push(Group { title, checks });
+        findings.groups.push(CheckGroup { title, checks });
         show(&findings, invocation)
     })
 }
@@ -85,43 +85,43 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
 const LAST_ATTEMPTS: &str = "Last attempts";
 
 /// Says which servers could not be connected the last time, for whoever does not try now.
-fn earlier(catalog: &Catalog, invocation: &Invocation) -> Option<Group> {
-    let known = KnownServers::look_up(catalog, invocation);
+fn last_attempts(catalog: &Catalog, invocation: &Invocation) -> Option<CheckGroup> {
+    let history = CatalogHistory::load(catalog, invocation);
     let enabled =
         catalog.winners().into_iter().filter(|server| server.state == DefinitionState::Enabled);
     let failed = enabled.filter_map(|server| {
         let name = server.definition.name.as_str();
-        let last = known.last(&server.definition.name)?;
+        let last = history.last_attempt(&server.definition.name)?;
         let why = last.error.as_deref()?;
-        let ago = moment::ago(last.at, SystemTime::now());
+        let ago = time_ago::time_ago(last.at, SystemTime::now());
         let check = Check::note(name, format!("its last attempt failed {ago}: {why}"));
         Some(check.hint(format!("wharf test {}", phrase::word(name))))
     });
     let checks: Vec<Check> = failed.collect();
-    (!checks.is_empty()).then_some(Group { title: LAST_ATTEMPTS, checks })
+    (!checks.is_empty()).then_some(CheckGroup { title: LAST_ATTEMPTS, checks })
 }
 
-fn one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
-    let found = find(catalog, name)?;
+fn check_one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failure> {
+    let found = find_server(catalog, name)?;
     if found.state == DefinitionState::Untrusted {
         return Err(Failure::untrusted(found));
     }
     let credentials = Credentials::load(env);
-    let of_file = files::check_one(&found.definition.source.path, catalog, env);
-    let starts = Starts::of(catalog, env);
+    let of_file = config_files::check_one(&found.definition.source.path, catalog, env);
+    let starts = StartChecker::of(catalog, env);
     let mut of_server = server::check(found, credentials.as_ref().ok(), &starts, env);
     // Whether the credential is there cannot be told, so that is what has to be fixed.
     if let (Some(_), Err(error)) = (server::credential_id(found), &credentials) {
-        of_server.push(own::unusable_credentials(error));
+        of_server.push(wharf_files::unusable_credentials(error));
     }
     let groups = vec![
-        Group { title: "Its file", checks: of_file },
-        Group { title: "Server", checks: of_server },
+        CheckGroup { title: "Its file", checks: of_file },
+        CheckGroup { title: "Server", checks: of_server },
     ];
     Ok(Findings { groups, problems: found.problems.clone() })
 }
 
-fn everything(catalog: &Catalog, env: &Env) -> Findings {
+fn check_all(catalog: &Catalog, env: &Env) -> Findings {
     // A store that cannot be read is one of Wharf's own files, and told there.
     let credentials = Credentials::load(env).ok();
     let looked_at: Vec<&Server> = catalog
@@ -129,26 +129,26 @@ fn everything(catalog: &Catalog, env: &Env) -> Findings {
         .into_iter()
         .filter(|server| server.state != DefinitionState::Disabled)
         .collect();
-    let starts = Starts::of(catalog, env);
+    let starts = StartChecker::of(catalog, env);
     let check = |server: &&Server| server::check(server, credentials.as_ref(), &starts, env);
     let mut servers: Vec<Check> = looked_at.iter().flat_map(check).collect();
-    servers.extend(together::check(catalog));
-    servers.extend(why_defaults(catalog, env).map(|why| {
+    servers.extend(conflicts::check(catalog));
+    servers.extend(defaults_reason(catalog, env).map(|why| {
         match why {
-            WhyDefaults::NothingConfigured => {
+            DefaultsReason::NothingConfigured => {
                 Check::note("defaults", "nothing is configured yet, so these are the defaults")
                     .hint("wharf add NAME -- COMMAND…")
             }
-            WhyDefaults::Unreadable => Check::note(
+            DefaultsReason::Unreadable => Check::note(
                 "defaults",
                 "some files could not be read and no other has servers, so these are the defaults",
             ),
         }
     }));
     let groups = vec![
-        Group { title: "Wharf", checks: own::check(catalog, env) },
-        Group { title: "Files", checks: files::check(catalog, env) },
-        Group { title: "Servers", checks: servers },
+        CheckGroup { title: "Wharf", checks: wharf_files::check(catalog, env) },
+        CheckGroup { title: "Files", checks: config_files::check(catalog, env) },
+        CheckGroup { title: "Servers", checks: servers },
     ];
     let own = looked_at.iter().flat_map(|server| &server.problems);
     Findings { groups, problems: catalog.problems.iter().chain(own).cloned().collect() }
@@ -161,45 +161,45 @@ fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {
     if invocation.ui.json {
         let message = || format!("{} found", phrase::count(wrong, "problem"));
         let error = (wrong > 0).then(|| ErrorReport::new("checks-failed", message()));
-        print_json(&Answer { ok: wrong == 0, checks, problems, error })?;
+        print_json(&DoctorJson { ok: wrong == 0, checks, problems, error })?;
     } else {
-        invocation.ui.sentences(&to_text(groups, invocation.ui.loudness))?;
+        invocation.ui.sentences(&to_text(groups, invocation.ui.verbosity))?;
     }
-    Ok(if wrong == 0 { Exit::Fine } else { Exit::No })
+    Ok(if wrong == 0 { Exit::Success } else { Exit::Negative })
 }
 
 /// What is fine comes first, on one line or listed; then what is worth knowing; what is wrong last.
-fn to_text(groups: &[Group], loudness: Loudness) -> String {
+fn to_text(groups: &[CheckGroup], verbosity: Verbosity) -> String {
     let mut lines = Lines::default();
     let checks = || groups.iter().flat_map(|group| &group.checks);
     let fine = checks().filter(|check| check.ok && !check.is_note).count();
-    if loudness == Loudness::Verbose {
+    if verbosity == Verbosity::Verbose {
         for group in groups {
             let fine = group.checks.iter().filter(|check| check.ok && !check.is_note);
             add_section(&mut lines, group.title, fine, &style::good("ok"));
         }
     } else if fine > 0 {
-        let about: Vec<String> = groups.iter().filter_map(Group::count_fine).collect();
+        let about: Vec<String> = groups.iter().filter_map(CheckGroup::count_fine).collect();
         let (are, about) = (if fine == 1 { "is" } else { "are" }, about.join(", "));
         let counted = format!("{} {are} fine ({about})", phrase::count(fine, "check"));
         lines.add(format!("{}  {counted}; -v lists them", style::good("ok")));
         lines.add("");
     }
     let notes = checks().filter(|check| check.ok && check.is_note);
-    add_section(&mut lines, "Worth knowing", notes, &style::odd("--"));
+    add_section(&mut lines, "Worth knowing", notes, &style::warning("--"));
     let wrong = checks().filter(|check| !check.ok).count();
     let to_correct = checks().filter(|check| !check.ok);
     add_section(&mut lines, "Problems", to_correct, &style::bad("!!"));
-    lines.add(match (wrong, failed_earlier(groups)) {
+    lines.add(match (wrong, failed_attempts(groups)) {
         (0, None) => style::good("No problems found."),
-        (0, Some(failed)) => style::odd(&format!("No problems found; {failed}.")),
+        (0, Some(failed)) => style::warning(&format!("No problems found; {failed}.")),
         (number, _) => style::bad(&format!("{} found.", phrase::count(number, "problem"))),
     });
     lines.into_text()
 }
 
 /// Names the servers whose last attempt failed: where nothing is tried, that is all there is to know.
-fn failed_earlier(groups: &[Group]) -> Option<String> {
+fn failed_attempts(groups: &[CheckGroup]) -> Option<String> {
     let group = groups.iter().find(|group| group.title == LAST_ATTEMPTS)?;
     let names = phrase::quoted_list(group.checks.iter().map(|check| check.name.as_str()));
     let attempts = if group.checks.len() == 1 { "attempt" } else { "attempts" };
@@ -225,7 +225,7 @@ fn add_section<'a>(
     lines.add("");
 }
 
-impl Group {
+impl CheckGroup {
     /// Says how many of its checks are fine, such as `Files 3`.
     fn count_fine(&self) -> Option<String> {
         let fine = self.checks.iter().filter(|check| check.ok && !check.is_note).count();

@@ -4,7 +4,7 @@ use wharf_config::secret::names_a_secret;
 use wharf_config::{Env, Level, Server, Syntax, WrittenText, shell};
 
 use super::check::Check;
-use super::files::is_open_to_others;
+use super::config_files::is_open_to_others;
 
 /// Complains about literal secrets in a project's file, or in a file that others can read.
 pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
@@ -35,7 +35,7 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
     (!literal.is_empty()).then(|| {
         let message =
             format!("a secret is written out in its file ({}), and {why}", literal.join(", "));
-        Check::wrong(definition.name.as_str(), message).hint(hint)
+        Check::failed(definition.name.as_str(), message).hint(hint)
     })
 }
 

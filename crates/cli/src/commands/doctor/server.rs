@@ -5,7 +5,7 @@ use wharf_config::{Credentials, DefinitionState, Env, Level, Problem, Server, Tr
 
 use super::check::Check;
 use super::{pass_env, secrets};
-use crate::commands::launch::{Launch, Starts};
+use crate::commands::start_check::{StartCheck, StartChecker};
 use crate::ui::phrase;
 
 /// Codes of warnings because of which a server will probably not work.
@@ -16,7 +16,7 @@ const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "out
 pub(super) fn check(
     server: &Server,
     credentials: Option<&Credentials>,
-    starts: &Starts<'_>,
+    starts: &StartChecker<'_>,
     env: &Env,
 ) -> Vec<Check> {
     let name = server.definition.name.as_str();
@@ -76,7 +76,7 @@ fn untrusted(server: &Server) -> Check {
 fn check_enabled(
     server: &Server,
     credentials: Option<&Credentials>,
-    starts: &Starts<'_>,
+    starts: &StartChecker<'_>,
     env: &Env,
 ) -> Vec<Check> {
     let mut checks = vec![start(server, starts)];
@@ -90,32 +90,36 @@ fn check_enabled(
 }
 
 /// Looks for the program.
-fn start(server: &Server, starts: &Starts<'_>) -> Check {
+fn start(server: &Server, starts: &StartChecker<'_>) -> Check {
     let name = server.definition.name.as_str();
-    match starts.look(server) {
-        Launch::Ready | Launch::NoFolder(_) => {
+    match starts.check(server) {
+        StartCheck::Ready | StartCheck::FolderNotFound(_) => {
             let command = server.definition.fields.command.as_ref();
             let command = command.map_or("", |command| command.text.as_str());
-            Check::fine(name, format!("found `{command}`"))
+            Check::passed(name, format!("found `{command}`"))
         }
-        Launch::UrlConfigured => {
+        StartCheck::UrlConfigured => {
             let url = server.definition.fields.render_url().unwrap_or_default();
-            Check::fine(name, format!("has the address {url}"))
+            Check::passed(name, format!("has the address {url}"))
         }
-        Launch::NotFound(command) if server.definition.source.level == Level::Builtin => {
+        StartCheck::ProgramNotFound(command)
+            if server.definition.source.level == Level::Builtin =>
+        {
             Check::note(name, format!("`{command}` not found, so this default is not available"))
                 .hint(format!("install `{command}`, or add servers of your own: wharf add"))
         }
-        Launch::NotFound(command) => Check::wrong(name, format!("`{command}` not found"))
-            .hint(format!("install `{command}`, or give its full path in \"command\"")),
+        StartCheck::ProgramNotFound(command) => {
+            Check::failed(name, format!("`{command}` not found"))
+                .hint(format!("install `{command}`, or give its full path in \"command\""))
+        }
     }
 }
 
 /// Looks for the folder.
-fn folder(server: &Server, starts: &Starts<'_>) -> Option<Check> {
+fn folder(server: &Server, starts: &StartChecker<'_>) -> Option<Check> {
     let name = server.definition.name.as_str();
     let missing = starts.missing_folder(server)?;
-    let check = Check::wrong(name, format!("the folder in \"cwd\" does not exist: {missing}"));
+    let check = Check::failed(name, format!("the folder in \"cwd\" does not exist: {missing}"));
     Some(check.hint("create it, or correct \"cwd\""))
 }
 
@@ -128,7 +132,7 @@ fn problems(server: &Server, env: &Env) -> Vec<Check> {
             None => problem.message.clone(),
         };
         let breaks = problem.is_error() || BREAKING.contains(&problem.code);
-        let check = if breaks { Check::wrong(name, message) } else { Check::note(name, message) };
+        let check = if breaks { Check::failed(name, message) } else { Check::note(name, message) };
         Check { hint: problem.hint.clone(), ..check }
     };
     server.problems.iter().map(to_check).collect()
@@ -142,7 +146,7 @@ fn plain_http(server: &Server) -> Option<Check> {
     };
     let sends_secrets = !endpoint.headers.is_empty() || spec.auth.is_some();
     (sends_secrets && endpoint.url.is_unencrypted_remote()).then(|| {
-        Check::wrong(
+        Check::failed(
             server.definition.name.as_str(),
             "sends headers or a credential over plain http, where others can read them",
         )
@@ -156,7 +160,7 @@ fn stored_credential(server: &Server, credentials: Option<&Credentials>) -> Opti
     match credentials?.get(id) {
         Some(_) => None,
         None => Some(
-            Check::wrong(name, "the stored credential that its entry refers to is missing")
+            Check::failed(name, "the stored credential that its entry refers to is missing")
                 .hint(format!("store it again: wharf add {} --token -", phrase::word(name))),
         ),
     }

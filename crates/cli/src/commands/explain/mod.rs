@@ -2,9 +2,9 @@
 //!
 //! `run` gathers, `why` says who comes first, `differ` compares what they say, `answer` puts it into words.
 
-mod answer;
-mod differ;
+mod differences;
+mod explanation;
+mod ranking;
 mod run;
-mod why;
 
 pub(crate) use run::{ExplainArgs, run};

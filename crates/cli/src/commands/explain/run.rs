@@ -5,9 +5,9 @@ use serde::Serialize;
 use wharf_config::view::CatalogServerView;
 use wharf_config::{Problem, Server, ValueOrigin};
 
-use super::{answer, differ, why};
-use crate::commands::invocation::find;
-use crate::commands::launch::Starts;
+use super::{differences, explanation, ranking};
+use crate::commands::invocation::find_server;
+use crate::commands::start_check::StartChecker;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::print_json;
 
@@ -26,16 +26,16 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Serialize)]
-struct Explanation<'a> {
+struct ExplainJson<'a> {
     name: &'a str,
     winner: Option<CatalogServerView<'a>>,
-    candidates: Vec<Candidate<'a>>,
-    expanded: Vec<Expansion<'a>>,
+    candidates: Vec<CandidateJson<'a>>,
+    expanded: Vec<ExpansionJson<'a>>,
     problems: Vec<&'a Problem>,
 }
 
 #[derive(Serialize)]
-struct Candidate<'a> {
+struct CandidateJson<'a> {
     #[serde(flatten)]
     view: CatalogServerView<'a>,
     why: String,
@@ -45,7 +45,7 @@ struct Candidate<'a> {
 }
 
 #[derive(Serialize)]
-struct Expansion<'a> {
+struct ExpansionJson<'a> {
     field: &'a str,
     variable: &'a str,
     from: &'static str,
@@ -55,31 +55,33 @@ struct Expansion<'a> {
 pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = invocation.load()?;
     let (ui, env) = (&invocation.ui, &invocation.env);
-    let best = find(&catalog, &args.name)?;
+    let best = find_server(&catalog, &args.name)?;
     let winner = catalog.winner(&args.name);
     let candidates: Vec<&Server> = catalog.candidates(&args.name).collect();
     if !ui.json {
-        let starts = &Starts::of(&catalog, env);
-        let text = answer::Answer { best, winner, candidates: &candidates, starts, env }.to_text();
+        let starts = &StartChecker::of(&catalog, env);
+        let text =
+            explanation::ExplanationText { best, winner, candidates: &candidates, starts, env }
+                .to_text();
         ui.sentences(&text)?;
-        return Ok(Exit::Fine);
+        return Ok(Exit::Success);
     }
     let uses = winner.into_iter().flat_map(|server| &server.uses);
-    let explanation = Explanation {
+    let explanation = ExplainJson {
         name: &args.name,
         winner: winner.map(CatalogServerView::of),
         candidates: candidates
             .iter()
-            .map(|server| Candidate {
+            .map(|server| CandidateJson {
                 view: CatalogServerView::of(server),
-                why: why::why(server, winner, env),
+                why: ranking::rank_reason(server, winner, env),
                 differs: winner
-                    .map(|winner| differ::differences(server, winner))
+                    .map(|winner| differences::differences(server, winner))
                     .unwrap_or_default(),
             })
             .collect(),
         expanded: uses
-            .map(|one| Expansion {
+            .map(|one| ExpansionJson {
                 field: &one.field,
                 variable: &one.used.variable,
                 from: origin(one.used.from),
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &ExplainArgs, invocation: &Invocation) -> Result<Exit, F
         problems: candidates.iter().flat_map(|server| &server.problems).collect(),
     };
     print_json(&explanation)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn origin(from: ValueOrigin) -> &'static str {

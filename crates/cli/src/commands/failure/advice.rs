@@ -9,7 +9,7 @@ use wharf_config::manage::{ManageError, SkipReason};
 use wharf_config::settings::SettingError;
 use wharf_config::{CredentialError, DiscoveryError};
 
-use super::{Distrust, Failure};
+use super::{Failure, UntrustedReason};
 use crate::commands::connect::one_off;
 use crate::ui::phrase;
 
@@ -22,7 +22,7 @@ impl Failure {
                 let nearest = nearest.as_deref()?;
                 Some(format!("did you mean {}?", phrase::quoted(nearest)))
             }
-            Self::Untrusted { name, why: Distrust::Changed } => {
+            Self::Untrusted { name, why: UntrustedReason::Changed } => {
                 let word = phrase::word(name);
                 Some(format!("wharf explain {word} shows what changed; wharf trust {word}"))
             }
@@ -30,7 +30,7 @@ impl Failure {
             Self::Usage { hint, .. } => Some((*hint).to_owned()),
             Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
             Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),
-            Self::DamagedTrust { .. } => {
+            Self::MalformedTrustFile { .. } => {
                 Some("correct the file, or delete it and trust again".to_owned())
             }
             Self::NotUsed { hint, .. }
@@ -58,8 +58,8 @@ impl Failure {
 
 /// Says what can be done about a server that is not there, and what to type next.
 pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> {
-    if name == one_off::NAME {
-        return given_tip(failure);
+    if name == one_off::SERVER_NAME {
+        return one_off_tip(failure);
     }
     let word = phrase::word(name);
     let otherwise = match failure.kind {
@@ -89,7 +89,7 @@ pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> 
 }
 
 /// Says what can be done about a server that was given on the command line: it has no entry.
-fn given_tip(failure: &wharf::ServerFailure) -> Option<String> {
+fn one_off_tip(failure: &wharf::ServerFailure) -> Option<String> {
     match failure.kind {
         FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
         FailureKind::TimedOut => None,
@@ -109,7 +109,7 @@ fn token_tip(name: &str) -> String {
 }
 
 /// Replaces a hint about a call by one that names the verb to use.
-pub(crate) fn advise(server: &str, error: &mut CallError) {
+pub(crate) fn use_cli_hint(server: &str, error: &mut CallError) {
     if error.reason == Reason::Withheld {
         let word = phrase::word(server);
         error.hint = Some(format!("see the change and decide with `wharf trust {word} --tools`"));
@@ -121,8 +121,8 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
     let word = phrase::word(server);
     match error.reason {
         _ if server.is_empty() => None,
-        Reason::NeedsAuth if server == one_off::NAME => Some(GIVE_A_TOKEN.to_owned()),
-        _ if server == one_off::NAME => None,
+        Reason::NeedsAuth if server == one_off::SERVER_NAME => Some(GIVE_A_TOKEN.to_owned()),
+        _ if server == one_off::SERVER_NAME => None,
         Reason::NeedsAuth => Some(token_tip(server)),
         Reason::Untrusted => Some(format!("wharf trust {word}")),
         Reason::Disabled => Some(format!("wharf enable {word}")),
@@ -209,7 +209,7 @@ pub(crate) fn pair_hint(error: &PairError) -> Option<String> {
 }
 
 /// Says why a server was not copied, and what to type to copy it.
-pub(crate) fn skip_words(name: &str, why: &SkipReason) -> String {
+pub(crate) fn skip_text(name: &str, why: &SkipReason) -> String {
     match why {
         SkipReason::Untrusted => format!("{why}; run wharf trust {}", phrase::word(name)),
         SkipReason::Exists => format!("{why}; use --force to replace it"),

@@ -23,15 +23,15 @@ use wharf_config::{Catalog, DiscoveryError, Server};
 
 use crate::ui::phrase;
 
-pub(crate) use advice::{advise, credential_hint, next_step, pair_hint, skip_words, tip};
+pub(crate) use advice::{credential_hint, next_step, pair_hint, skip_text, tip, use_cli_hint};
 
 /// How a run ended, for the program that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// All is well.
-    Fine = 0,
+    Success = 0,
     /// The check said no, or there is no such name.
-    No = 1,
+    Negative = 1,
     /// The command line was not understood.
     Usage = 2,
     /// A server could not be connected to.
@@ -62,8 +62,8 @@ pub(crate) enum Failure {
     #[error("Server {} not found", phrase::quoted(.name))]
     NotFound { name: String, nearest: Option<String> },
     /// Nobody has agreed to it.
-    #[error("Server {} {}", phrase::quoted(.name), .why.words())]
-    Untrusted { name: String, why: Distrust },
+    #[error("Server {} {}", phrase::quoted(.name), .why.text())]
+    Untrusted { name: String, why: UntrustedReason },
     /// It is switched off.
     #[error("Server {} is disabled. Run wharf enable {} first.", phrase::quoted(.name), phrase::word(.name))]
     Disabled { name: String },
@@ -111,7 +111,7 @@ pub(crate) enum Failure {
     NotAProject,
     /// The record of what is trusted cannot be read, so it must not be overwritten.
     #[error("the record of what you trust cannot be read: {path}")]
-    DamagedTrust { path: String },
+    MalformedTrustFile { path: String },
     /// A token was given for something that is not an address.
     #[error("--token requires --url (HTTP/SSE transport).")]
     TokenWithoutUrl,
@@ -152,7 +152,7 @@ impl From<ManageError> for Failure {
 
 /// Why a server is not trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Distrust {
+pub(crate) enum UntrustedReason {
     /// Nobody has agreed to it.
     New,
     /// It is not what was agreed to any more.
@@ -161,7 +161,7 @@ pub(crate) enum Distrust {
     Refused,
 }
 
-impl From<&Trust> for Distrust {
+impl From<&Trust> for UntrustedReason {
     fn from(trust: &Trust) -> Self {
         match trust {
             Trust::Changed(_) => Self::Changed,
@@ -171,8 +171,8 @@ impl From<&Trust> for Distrust {
     }
 }
 
-impl Distrust {
-    fn words(self) -> &'static str {
+impl UntrustedReason {
+    fn text(self) -> &'static str {
         match self {
             Self::New => "came with this project and is not trusted",
             Self::Changed => "has changed since you trusted it",
@@ -185,7 +185,7 @@ impl Failure {
     /// Says that a server is not trusted, and why.
     pub(crate) fn untrusted(server: &Server) -> Self {
         let name = server.definition.name.as_str().to_owned();
-        Self::Untrusted { name, why: Distrust::from(&server.trust) }
+        Self::Untrusted { name, why: UntrustedReason::from(&server.trust) }
     }
 
     /// Says that a name is not there, and which one may have been meant.
@@ -223,13 +223,13 @@ impl Failure {
             Self::TimedOut { .. } => Exit::TimedOut,
             Self::Cancelled => Exit::Cancelled,
             // Who stops reading has seen enough.
-            _ if self.is_quiet() => Exit::Fine,
-            _ => Exit::No,
+            _ if self.is_closed_output() => Exit::Success,
+            _ => Exit::Negative,
         }
     }
 
     /// Tells whether there is nobody left to tell: the reader of the answer went away.
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_closed_output(&self) -> bool {
         match self {
             Self::Output(error) | Self::Serve(error) => error.kind() == io::ErrorKind::BrokenPipe,
             _ => false,
@@ -255,6 +255,6 @@ pub(crate) fn exit_of_call(reason: Reason) -> Exit {
         Reason::TimedOut => Exit::TimedOut,
         Reason::Untrusted => Exit::Untrusted,
         Reason::Cancelled => Exit::Cancelled,
-        _ => Exit::No,
+        _ => Exit::Negative,
     }
 }

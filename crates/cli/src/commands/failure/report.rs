@@ -39,7 +39,7 @@ pub(crate) struct AnswerDocument<'a, T> {
 }
 
 /// Puts a failure beside the answer of a verb.
-pub(crate) fn beside<'a, T: Serialize>(
+pub(crate) fn with_failure<'a, T: Serialize>(
     answer: &'a T,
     outcome: &Result<Exit, Failure>,
 ) -> AnswerDocument<'a, T> {
@@ -110,7 +110,7 @@ fn code(failure: &Failure) -> &'static str {
         Failure::NotAProject => "not-a-project",
         Failure::File { .. }
         | Failure::Store(_)
-        | Failure::DamagedTrust { .. }
+        | Failure::MalformedTrustFile { .. }
         | Failure::Approvals(_) => "file",
         Failure::TokenWithoutUrl => "usage",
         Failure::DefinedElsewhere { .. } => "not-ours",
@@ -123,7 +123,7 @@ fn code(failure: &Failure) -> &'static str {
             Exit::TimedOut => "timeout",
             Exit::Untrusted => "untrusted",
             Exit::Cancelled => "cancelled",
-            Exit::Fine | Exit::No => "failed",
+            Exit::Success | Exit::Negative => "failed",
         },
     }
 }
@@ -162,7 +162,7 @@ fn server(failure: &Failure) -> Option<&str> {
 fn path(failure: &Failure) -> Option<String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     match failure {
-        Failure::File { path, .. } | Failure::DamagedTrust { path } => Some(path.clone()),
+        Failure::File { path, .. } | Failure::MalformedTrustFile { path } => Some(path.clone()),
         Failure::DefinedElsewhere { path, .. }
         | Failure::Manage(
             ManageError::AlreadyExists { path, .. }

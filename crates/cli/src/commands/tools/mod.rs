@@ -1,9 +1,9 @@
 //! `wharf tools`: what agents can call.
 //!
-//! `run` connects and waits, `shown` is what programs get, `text` is what people see.
+//! `run` connects and waits, `json` is what programs get, `text` is what people see.
 
+mod json;
 mod run;
-mod shown;
 mod text;
 
 pub(crate) use run::{ToolsArgs, run};

@@ -7,11 +7,11 @@ use wharf::tools::Tool;
 use wharf::{Runtime, Snapshot, ToolServers};
 use wharf_config::{Catalog, ServerName};
 
-use super::shown::Answer;
+use super::json::ToolsJson;
 use super::text;
-use crate::commands::connect::{self, Listed};
-use crate::commands::server_words::ServerWords;
-use crate::commands::usage::Usage;
+use crate::commands::connect::{self, ListingReport};
+use crate::commands::server_args::ServerArgs;
+use crate::commands::tool_usage::ToolUsage;
 use crate::commands::{Exit, Failure, Invocation, defaults, report};
 use crate::ui::print_json;
 
@@ -47,11 +47,11 @@ pub(crate) struct ToolsArgs {
     #[arg(long)]
     fresh: bool,
     #[command(flatten, next_help_heading = "A server that is configured nowhere")]
-    given: ServerWords,
+    given: ServerArgs,
 }
 
 /// What is to be shown.
-struct Wanted {
+struct ToolsQuery {
     catalog: Catalog,
     /// The servers that could have it.
     servers: ToolServers,
@@ -63,55 +63,55 @@ struct Wanted {
 
 /// Lists tools.
 pub(crate) fn run(args: &ToolsArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let wanted = wanted(args, invocation)?;
-    if wanted.tool.is_some() && !args.search.is_empty() {
+    let query = query(args, invocation)?;
+    if query.tool.is_some() && !args.search.is_empty() {
         return Err(Failure::Usage {
             message: "--search lists tools, and one tool is named",
             hint: "name a server, or nothing",
         });
     }
     let work = async |runtime: &Runtime| {
-        let snapshot = wait(args, &wanted, runtime).await;
-        let late = connect::late(runtime, &snapshot);
-        Listed { snapshot, late, is_named: wanted.is_one_server }
+        let snapshot = wait(args, &query, runtime).await;
+        let unawaited = connect::unawaited(runtime, &snapshot);
+        ListingReport { snapshot, unawaited, is_named: query.is_one_server }
     };
-    connect::with_servers(invocation, &wanted.catalog, work, |listed| {
-        show(args, &wanted, &listed, invocation)
+    connect::with_servers(invocation, &query.catalog, work, |listed| {
+        show(args, &query, &listed, invocation)
     })
 }
 
-fn wanted(args: &ToolsArgs, invocation: &Invocation) -> Result<Wanted, Failure> {
-    if let Some(catalog) = connect::one_off::given(&args.given, invocation)? {
-        let (catalog, servers) = connect::one_off::alone(catalog);
-        return Ok(Wanted { catalog, servers, tool: args.name.clone(), is_one_server: true });
+fn query(args: &ToolsArgs, invocation: &Invocation) -> Result<ToolsQuery, Failure> {
+    if let Some(catalog) = connect::one_off::catalog(&args.given, invocation)? {
+        let (catalog, servers) = connect::one_off::only_server(catalog);
+        return Ok(ToolsQuery { catalog, servers, tool: args.name.clone(), is_one_server: true });
     }
     if let Some(server) = &args.server {
         return one_server(server, args.name.clone(), invocation);
     }
     let Some(name) = &args.name else {
-        let (catalog, servers) = (connect::all(invocation)?, ToolServers::Any);
-        return Ok(Wanted { catalog, servers, tool: None, is_one_server: false });
+        let (catalog, servers) = (connect::select_all(invocation)?, ToolServers::Any);
+        return Ok(ToolsQuery { catalog, servers, tool: None, is_one_server: false });
     };
     if connect::is_server(name, invocation)? {
         return one_server(name, None, invocation);
     }
-    let (catalog, servers) = connect::for_tool(name, invocation)?;
-    Ok(Wanted { catalog, servers, tool: Some(name.clone()), is_one_server: false })
+    let (catalog, servers) = connect::select_for_tool(name, invocation)?;
+    Ok(ToolsQuery { catalog, servers, tool: Some(name.clone()), is_one_server: false })
 }
 
 fn one_server(
     name: &str,
     tool: Option<String>,
     invocation: &Invocation,
-) -> Result<Wanted, Failure> {
-    let catalog = connect::only(name, invocation)?;
+) -> Result<ToolsQuery, Failure> {
+    let catalog = connect::select_one(name, invocation)?;
     let servers = ToolServers::Named(vec![ServerName::new(name)]);
-    Ok(Wanted { catalog, servers, tool, is_one_server: true })
+    Ok(ToolsQuery { catalog, servers, tool, is_one_server: true })
 }
 
 /// Waits until there is something to show.
-async fn wait(args: &ToolsArgs, wanted: &Wanted, runtime: &Runtime) -> Arc<Snapshot> {
-    let snapshot = match (args.fresh, &wanted.tool, wanted.is_one_server) {
+async fn wait(args: &ToolsArgs, query: &ToolsQuery, runtime: &Runtime) -> Arc<Snapshot> {
+    let snapshot = match (args.fresh, &query.tool, query.is_one_server) {
         (true, ..) => connect::settled(runtime).await,
         // Who names a tool or a server wants it, also if it is asleep.
         (false, Some(tool), _) => {
@@ -136,14 +136,14 @@ async fn wait(args: &ToolsArgs, wanted: &Wanted, runtime: &Runtime) -> Arc<Snaps
 
 fn show(
     args: &ToolsArgs,
-    wanted: &Wanted,
-    listed: &Listed,
+    query: &ToolsQuery,
+    listed: &ListingReport,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let snapshot = &listed.snapshot;
-    if let Some(name) = &wanted.tool {
-        let tool = connect::tool(name, snapshot, &wanted.servers)?;
-        return show_one(tool, (wanted, listed), invocation);
+    if let Some(name) = &query.tool {
+        let tool = connect::find_tool(name, snapshot, &query.servers)?;
+        return show_one(tool, (query, listed), invocation);
     }
     let registry = snapshot.registry();
     let words = args.search.join(" ");
@@ -156,16 +156,16 @@ fn show(
         return listed.outcome();
     }
     if ui.json {
-        let answer = Answer::of(&tools, listed);
-        print_json(&report::beside(&answer, &listed.outcome()))?;
+        let answer = ToolsJson::of(&tools, listed);
+        print_json(&report::with_failure(&answer, &listed.outcome()))?;
     } else {
         ui.table(text::table(&tools))?;
-        ui.gap();
-        let errors = wanted.catalog.problems.iter().filter(|problem| problem.is_error());
+        ui.blank_line();
+        let errors = query.catalog.problems.iter().filter(|problem| problem.is_error());
         ui.problems(errors, &invocation.env);
     }
     listed.say(&[], invocation);
-    if let Some(name) = args.name.as_deref().filter(|_| wanted.is_one_server) {
+    if let Some(name) = args.name.as_deref().filter(|_| query.is_one_server) {
         text::also_a_tool(name, invocation).inspect(|note| ui.notice(note));
     }
     let cut: Vec<_> = snapshot.servers().filter_map(|it| it.cut_problem()).collect();
@@ -176,21 +176,21 @@ fn show(
         ui.notice(&text::nothing_found(&words, registry.tools().len()));
     } else if !ui.json {
         ui.notice(&text::summary(&tools, snapshot));
-        defaults::say_what_they_download(&wanted.catalog, &invocation.env, ui);
+        defaults::print_download_notice(&query.catalog, &invocation.env, ui);
     }
     listed.outcome()
 }
 
 fn show_one(
     tool: &Arc<Tool>,
-    (wanted, listed): (&Wanted, &Listed),
+    (query, listed): (&ToolsQuery, &ListingReport),
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let snapshot = &listed.snapshot;
-    let after = connect::one_off::words_again(&wanted.catalog);
-    let usage = Usage::of(tool, snapshot.registry(), after);
+    let after = connect::one_off::repeated_args(&query.catalog);
+    let usage = ToolUsage::of(tool, snapshot.registry(), after);
     if invocation.ui.json {
-        print_json(&Answer::of(std::slice::from_ref(tool), listed).with_usage(&usage))?;
+        print_json(&ToolsJson::of(std::slice::from_ref(tool), listed).with_usage(&usage))?;
     } else {
         invocation.ui.sentences(&text::describe(tool, &usage))?;
         // JSON is not wrapped, so that it can be copied.

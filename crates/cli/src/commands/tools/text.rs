@@ -9,7 +9,7 @@ use wharf_config::text::clean;
 use wharf_config::{Approval, Problem};
 
 use crate::commands::Invocation;
-use crate::commands::usage::Usage;
+use crate::commands::tool_usage::ToolUsage;
 use crate::ui::{Cell, Column, Lines, Table, indented, phrase, style};
 
 /// How many servers with a tool of the same name are named.
@@ -19,8 +19,8 @@ const MOST_NAMED: usize = 3;
 pub(super) fn table(tools: &[Arc<Tool>]) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
-        Column::text("SERVER").left_out_at(0),
-        Column::text("DESCRIPTION").yielding_to(24).left_out_at(1),
+        Column::text("SERVER").droppable_at(0),
+        Column::text("DESCRIPTION").shrinking_first_to(24).droppable_at(1),
     ]);
     for tool in tools {
         let description = tool.description().unwrap_or_default();
@@ -88,7 +88,7 @@ pub(super) fn set_aside(snapshot: &Snapshot) -> Vec<Problem> {
 }
 
 /// Describes one tool: what it is, and how to call it.
-pub(super) fn describe(tool: &Tool, usage: &Usage<'_>) -> String {
+pub(super) fn describe(tool: &Tool, usage: &ToolUsage<'_>) -> String {
     let mut lines = Lines::default();
     lines.add(style::strong(&clean(tool.name())));
     let server = phrase::name(tool.server().as_str());

@@ -9,7 +9,7 @@ use crate::ui::{phrase, print_json};
 
 /// What changed, for the person or for a program.
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct TrustReport {
     /// Whether it was done.
     pub(crate) ok: bool,
     /// The servers.
@@ -21,7 +21,7 @@ pub(crate) struct Report {
     pub(crate) message: String,
 }
 
-impl Report {
+impl TrustReport {
     /// Reports on servers.
     pub(crate) fn of_names(names: Vec<String>, message: String) -> Self {
         Self { ok: true, names, folder: None, message }
@@ -34,12 +34,12 @@ impl Report {
         } else {
             invocation.ui.sentences(&format!("{}\n", self.message))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 
 /// Reads the record, changes it and writes it, with no other process in between.
-pub(crate) fn change<T>(
+pub(crate) fn update_record<T>(
     invocation: &Invocation,
     change: impl FnOnce(&mut TrustStore) -> T,
 ) -> Result<T, Failure> {
@@ -49,7 +49,7 @@ pub(crate) fn change<T>(
     let (mut record, problem) = TrustStore::load(env);
     if problem.is_some() {
         let path = phrase::path(&home.join("trust.json"), env);
-        return Err(Failure::DamagedTrust { path });
+        return Err(Failure::MalformedTrustFile { path });
     }
     let result = change(&mut record);
     record.save()?;

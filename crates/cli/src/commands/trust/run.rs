@@ -6,12 +6,12 @@ use clap::Args;
 use wharf_config::trust::TrustSubject;
 use wharf_config::{Catalog, Definition, DefinitionState, Level, Server};
 
-use super::agreement;
-use super::chosen::Chosen;
-use super::record::{Report, change};
-use super::tools;
+use super::record::{TrustReport, update_record};
+use super::selection::TrustSelection;
+use super::tool_review;
+use super::trust_prompt;
 use crate::commands::{Exit, Failure, Invocation};
-use crate::ui::{Answer, phrase};
+use crate::ui::{Confirmation, phrase};
 
 /// Agree to servers that came with this project
 ///
@@ -29,7 +29,7 @@ Examples:
   wharf trust github --tools     see how its tools have changed, and accept them")]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
-    chosen: Chosen,
+    selection: TrustSelection,
     /// Connect to the servers, show how their tools have changed, and accept them as they are now
     #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
     tools: bool,
@@ -43,12 +43,12 @@ const OPENS_FOLDER: &str =
     "Your own servers now run in this folder, too; before, they ran in your home folder.";
 
 /// A server and what an answer about it is about: what was shown is what is kept.
-struct Reviewed<'a> {
+struct TrustCandidate<'a> {
     server: &'a Server,
     subject: TrustSubject,
 }
 
-impl<'a> Reviewed<'a> {
+impl<'a> TrustCandidate<'a> {
     fn new(server: &'a Server, invocation: &Invocation) -> Self {
         Self { server, subject: TrustSubject::of(&server.definition, &invocation.env) }
     }
@@ -58,44 +58,44 @@ impl<'a> Reviewed<'a> {
     }
 
     fn describe(&self, invocation: &Invocation) -> String {
-        agreement::describe(self.server, &self.subject, &invocation.env)
+        trust_prompt::describe(self.server, &self.subject, &invocation.env)
     }
 }
 
 /// What was said about servers.
 #[derive(Default)]
-struct Answers<'a> {
-    agreed: Vec<Reviewed<'a>>,
-    refused: Vec<Reviewed<'a>>,
+struct TrustAnswers<'a> {
+    agreed: Vec<TrustCandidate<'a>>,
+    refused: Vec<TrustCandidate<'a>>,
 }
 
 /// Agrees to servers or to a folder.
 pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    let chosen = &args.chosen;
+    let selection = &args.selection;
     if args.tools {
-        return tools::accept(&chosen.names, args.yes, invocation);
+        return tool_review::accept(&selection.names, args.yes, invocation);
     }
-    let names_none = chosen.asks(invocation)?;
+    let names_none = selection.asks(invocation)?;
     let catalog = invocation.load_with_recorded_trust()?;
-    if chosen.folder {
+    if selection.folder {
         return trust_folder(&catalog, invocation);
     }
-    let (servers, remarks) = if names_none || chosen.all {
+    let (servers, remarks) = if names_none || selection.all {
         let winners = catalog.winners().into_iter();
         (winners.filter(|server| server.state == DefinitionState::Untrusted).collect(), Vec::new())
     } else {
-        named(&chosen.names, &catalog)?
+        named(&selection.names, &catalog)?
     };
     let asks = invocation.ui.can_ask && !args.yes && !invocation.ui.json;
     let answers = if asks || names_none {
         ask(servers.into_iter(), invocation)
     } else {
-        let agreed: Vec<Reviewed<'_>> =
-            servers.into_iter().map(|server| Reviewed::new(server, invocation)).collect();
-        for reviewed in &agreed {
-            invocation.ui.notice(reviewed.describe(invocation).trim_end());
+        let agreed: Vec<TrustCandidate<'_>> =
+            servers.into_iter().map(|server| TrustCandidate::new(server, invocation)).collect();
+        for candidate in &agreed {
+            invocation.ui.notice(candidate.describe(invocation).trim_end());
         }
-        Answers { agreed, refused: Vec::new() }
+        TrustAnswers { agreed, refused: Vec::new() }
     };
     let opens_folder = record_all(&answers, &catalog, invocation)?;
     report(&answers, (remarks, opens_folder), invocation)
@@ -132,22 +132,22 @@ pub(crate) fn ask_in_place(
 }
 
 /// Asks about each one until somebody leaves.
-fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -> Answers<'a> {
-    let mut answers = Answers::default();
+fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -> TrustAnswers<'a> {
+    let mut answers = TrustAnswers::default();
     for server in servers {
-        let reviewed = Reviewed::new(server, invocation);
-        invocation.ui.message(&reviewed.describe(invocation));
-        match invocation.ui.ask(&format!("Trust {}?", phrase::quoted(reviewed.name()))) {
-            Answer::Yes => answers.agreed.push(reviewed),
-            Answer::No => answers.refused.push(reviewed),
-            Answer::Gone => break,
+        let candidate = TrustCandidate::new(server, invocation);
+        invocation.ui.message(&candidate.describe(invocation));
+        match invocation.ui.confirm(&format!("Trust {}?", phrase::quoted(candidate.name()))) {
+            Confirmation::Yes => answers.agreed.push(candidate),
+            Confirmation::No => answers.refused.push(candidate),
+            Confirmation::InputClosed => break,
         }
     }
     answers
 }
 
 fn report(
-    answers: &Answers<'_>,
+    answers: &TrustAnswers<'_>,
     (mut remarks, opens_folder): (Vec<String>, bool),
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
@@ -155,9 +155,9 @@ fn report(
         remarks.insert(0, OPENS_FOLDER.to_owned());
     }
     let names: Vec<String> =
-        answers.agreed.iter().map(|reviewed| reviewed.name().to_owned()).collect();
+        answers.agreed.iter().map(|candidate| candidate.name().to_owned()).collect();
     if !answers.refused.is_empty() {
-        let list = phrase::quoted_list(answers.refused.iter().map(Reviewed::name));
+        let list = phrase::quoted_list(answers.refused.iter().map(TrustCandidate::name));
         remarks
             .insert(0, format!("Not trusted: {list}. You are not asked again unless it changes."));
     }
@@ -169,25 +169,25 @@ fn report(
     if remarks.is_empty() {
         remarks.push("Nothing was trusted.".to_owned());
     }
-    Report::of_names(names, remarks.join("\n")).show(invocation)
+    TrustReport::of_names(names, remarks.join("\n")).show(invocation)
 }
 
 /// Keeps the answers, and tells whether the person's own servers run in this folder from now on.
 fn record_all(
-    answers: &Answers<'_>,
+    answers: &TrustAnswers<'_>,
     catalog: &Catalog,
     invocation: &Invocation,
 ) -> Result<bool, Failure> {
     if answers.agreed.is_empty() && answers.refused.is_empty() {
         return Ok(false);
     }
-    change(invocation, |record| {
+    update_record(invocation, |record| {
         let was_trusted = record.trusts_folder(&catalog.project_folders);
-        for reviewed in &answers.agreed {
-            record.accept(&reviewed.subject);
+        for candidate in &answers.agreed {
+            record.accept(&candidate.subject);
         }
-        for reviewed in &answers.refused {
-            record.refuse(&reviewed.subject);
+        for candidate in &answers.refused {
+            record.refuse(&candidate.subject);
         }
         let opens_folder = !was_trusted && record.trusts_folder(&catalog.project_folders);
         opens_folder && catalog.winners().into_iter().any(runs_in_trusted_folder)
@@ -215,9 +215,9 @@ fn needs_nothing(server: &Server) -> String {
 fn trust_folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
     // The outermost folder is the root of the repository, or the working folder outside of one.
     let folder = catalog.project_folders.last().ok_or(Failure::NotAProject)?;
-    change(invocation, |record| record.accept_folder(folder))?;
+    update_record(invocation, |record| record.accept_folder(folder))?;
     let shown = phrase::path(folder, &invocation.env);
     let message = format!("Trusted the folder {shown}: your own servers may run in it.");
     let folder = Some(folder.to_string_lossy().into_owned());
-    Report { ok: true, names: Vec::new(), folder, message }.show(invocation)
+    TrustReport { ok: true, names: Vec::new(), folder, message }.show(invocation)
 }

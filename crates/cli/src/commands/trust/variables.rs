@@ -6,7 +6,7 @@
 
 /// What is said about a variable when trust is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Remark {
+pub(super) enum VariableRisk {
     /// Known to be harmless.
     None,
     /// Nothing is known about it.
@@ -156,7 +156,7 @@ const LOADING_PREFIXES: [&str; 53] = [
     "_JAVA_",
 ];
 
-impl Remark {
+impl VariableRisk {
     /// Judges a variable by its name; case does not count, as npm and Windows ignore it.
     pub(super) fn on(name: &str) -> Self {
         let name = name.to_ascii_uppercase();
@@ -215,13 +215,13 @@ mod tests {
             "HOME",
         ];
         for name in loading {
-            assert_eq!(Remark::on(name), Remark::LoadsCode, "{name}");
+            assert_eq!(VariableRisk::on(name), VariableRisk::LoadsCode, "{name}");
         }
         for name in ["LOG_LEVEL", "LC_ALL", "NODE_ENV", "PYTHONUNBUFFERED"] {
-            assert_eq!(Remark::on(name), Remark::None, "{name}");
+            assert_eq!(VariableRisk::on(name), VariableRisk::None, "{name}");
         }
         for name in ["API_KEY", "BASE_URL", "", "日本", "LOG"] {
-            assert_eq!(Remark::on(name), Remark::Unknown, "{name}");
+            assert_eq!(VariableRisk::on(name), VariableRisk::Unknown, "{name}");
         }
     }
 }

@@ -1,0 +1,92 @@
+//! Asks a form field by field, until every answer fits or the person declines.
+
+use wharf::elicitation::{EmptyInput, Form, FormField};
+use wharf::protocol::Json;
+use wharf::protocol::view::send::ElicitationAnswer;
+
+use super::dialog::Dialog;
+use super::render;
+use crate::ui::phrase;
+
+/// What came of a field.
+enum Filled {
+    /// An answer, or none where none is needed.
+    With(Option<Json>),
+    /// The person wants no part in the form.
+    Declined,
+}
+
+/// Asks a form. The server's name is safe to show, the rest is not.
+pub(super) async fn ask(
+    server: &str,
+    message: &str,
+    form: &Form,
+    dialog: &mut Dialog<'_>,
+) -> ElicitationAnswer {
+    dialog.say(&format!("\n{server} asks:\n{}", render::untrusted_text(message)));
+    if form.fields.is_empty() {
+        return match dialog.agrees("Agree?").await {
+            Some(true) => ElicitationAnswer::Accept(Some(Form::content(&[]))),
+            _ => ElicitationAnswer::Decline,
+        };
+    }
+    dialog.say("The server sees what you answer. Type ! or press Ctrl-D to decline.\n");
+    if !form.omitted.is_empty() {
+        let names = phrase::quoted_list(form.omitted.iter().map(String::as_str));
+        dialog.say(&format!("These fields are not supported and are skipped: {names}.\n"));
+    }
+    loop {
+        let Some(answers) = fill(form, dialog).await else { return ElicitationAnswer::Decline };
+        // A single answer was looked at before it was entered.
+        let is_sent = form.fields.len() == 1 || {
+            let question = format!("Send this to {server}? Enter sends it, n asks again: ");
+            let Some(said) = dialog.ask(&question).await else { return ElicitationAnswer::Decline };
+            ["", "y", "yes"].contains(&said.trim().to_ascii_lowercase().as_str())
+        };
+        if is_sent {
+            return ElicitationAnswer::Accept(Some(Form::content(&answers)));
+        }
+    }
+}
+
+/// Asks all fields; none if the person declines.
+async fn fill(form: &Form, dialog: &mut Dialog<'_>) -> Option<Vec<(String, Json)>> {
+    let mut answers = Vec::new();
+    for field in &form.fields {
+        dialog.say(&render::field(field));
+        match enter(field, dialog).await {
+            Filled::With(Some(value)) => answers.push((field.name.clone(), value)),
+            Filled::With(None) => {}
+            Filled::Declined => return None,
+        }
+    }
+    Some(answers)
+}
+
+/// Asks one field until the answer fits.
+async fn enter(field: &FormField, dialog: &mut Dialog<'_>) -> Filled {
+    if field.asks_for_a_secret() {
+        dialog.warn("this looks like a secret, and servers must not ask for one this way");
+        match dialog.agrees("Answer it all the same?").await {
+            Some(true) => {}
+            Some(false) if !field.is_required => return Filled::With(None),
+            _ => return Filled::Declined,
+        }
+    }
+    let prompt = render::prompt(field);
+    loop {
+        let Some(typed) = dialog.ask(&prompt).await else { return Filled::Declined };
+        if typed.trim().is_empty() {
+            match field.empty_input() {
+                EmptyInput::Value(value) => return Filled::With(Some(value)),
+                EmptyInput::Omitted => return Filled::With(None),
+                EmptyInput::Missing => dialog.say("  an answer is required\n"),
+            }
+            continue;
+        }
+        match field.parse(&typed) {
+            Ok(value) => return Filled::With(Some(value)),
+            Err(invalid) => dialog.say(&format!("  {invalid}\n")),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Where questions arrive: one is asked at a time, and the others wait for their turn.
+//!
+//! While a question is open the line about progress gives way. A question that its server takes
+//! back is not waited for any longer.
+
+use tokio::sync::{mpsc, oneshot};
+use wharf::Elicitor;
+use wharf::config::ServerName;
+use wharf::protocol::transport::BoxFuture;
+use wharf::protocol::view::send::{ElicitationAnswer, ElicitationSupport};
+use wharf::protocol::view::{Elicitation, ElicitationMode};
+use wharf_config::text::clean;
+
+use super::super::progress::Progress;
+use super::dialog::Dialog;
+use super::{form, url};
+use crate::ui::{Keyboard, Ui, phrase, style};
+
+/// How many questions wait; whoever comes then waits to be let in.
+const MAX_QUEUED: usize = 8;
+
+/// A question, and where its answer goes.
+struct QueuedElicitation {
+    server: ServerName,
+    asked: Elicitation,
+    reply: oneshot::Sender<ElicitationAnswer>,
+}
+
+/// Where servers leave their questions.
+pub(in super::super) struct QueuedElicitor(mpsc::Sender<QueuedElicitation>);
+
+/// Where the person answers them.
+pub(in super::super) struct ElicitationQueue(mpsc::Receiver<QueuedElicitation>);
+
+/// Makes a desk, and the bell in front of it.
+pub(in super::super) fn elicitation_queue() -> (QueuedElicitor, ElicitationQueue) {
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED);
+    (QueuedElicitor(sender), ElicitationQueue(receiver))
+}
+
+impl Elicitor for QueuedElicitor {
+    fn support(&self) -> ElicitationSupport {
+        ElicitationSupport { form: true, url: true }
+    }
+
+    fn elicit(&self, server: ServerName, asked: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+        Box::pin(async move {
+            let (reply, answer) = oneshot::channel();
+            // Nobody is at the desk any more when the run is over.
+            if self.0.send(QueuedElicitation { server, asked, reply }).await.is_err() {
+                return ElicitationAnswer::Cancel;
+            }
+            answer.await.unwrap_or(ElicitationAnswer::Cancel)
+        })
+    }
+}
+
+impl ElicitationQueue {
+    /// Asks the person one question after the other; never ends by itself.
+    pub(in super::super) async fn answer_all(mut self, ui: &Ui, progress: &Progress<'_>) {
+        let mut dialog: Option<Dialog<'_>> = None;
+        while let Some(QueuedElicitation { server, asked, mut reply }) = self.0.recv().await {
+            if reply.is_closed() {
+                continue;
+            }
+            let dialog = dialog.get_or_insert_with(|| Dialog::new(ui, Keyboard::open()));
+            progress.pause();
+            let answer = tokio::select! {
+                biased;
+                () = reply.closed() => None,
+                answer = ask(&server, &asked, dialog) => Some(answer),
+            };
+            match answer {
+                // The server may have gone meanwhile; its call tells of that.
+                Some(answer) => drop(reply.send(answer)),
+                None => ui.message("\nThe question was taken back.\n"),
+            }
+            progress.resume();
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn ask(
+    server: &ServerName,
+    asked: &Elicitation,
+    dialog: &mut Dialog<'_>,
+) -> ElicitationAnswer {
+    let server = phrase::quoted(server.as_str());
+    let message = asked.message();
+    let refused = match asked.mode() {
+        ElicitationMode::Form { schema } => match wharf::elicitation::Form::read(&schema) {
+            Ok(form) => return form::ask(&server, &message, &form, dialog).await,
+            Err(error) => error.to_string(),
+        },
+        ElicitationMode::Url { url, .. } => match wharf::elicitation::UrlElicitation::read(&url) {
+            Ok(page) => return url::ask(&server, &message, &page, dialog).await,
+            Err(error) => error.to_string(),
+        },
+        ElicitationMode::Unknown => "it is of an unknown kind".to_owned(),
+    };
+    let label = style::warning("warning:");
+    dialog.say(&format!("{label} declined a question of {server}: {}\n", clean(&refused)));
+    ElicitationAnswer::Decline
+}

@@ -1,0 +1,39 @@
+//! Asks whether the person will visit a page. It is shown where it leads; nothing is opened here.
+
+use wharf::elicitation::UrlElicitation;
+use wharf::protocol::view::send::ElicitationAnswer;
+use wharf_config::text::clean;
+
+use super::dialog::Dialog;
+use super::render;
+use crate::ui::style;
+
+/// Asks about a page. The server's name is safe to show, the rest is not.
+pub(super) async fn ask(
+    server: &str,
+    message: &str,
+    page: &UrlElicitation,
+    dialog: &mut Dialog<'_>,
+) -> ElicitationAnswer {
+    let (before, host, after) = page.parts();
+    let (before, host, after) = (clean(before), style::strong(&clean(host)), clean(after));
+    dialog.say(&format!(
+        "\n{server} asks you to visit a page on {host}:\n{}\n  {before}{host}{after}\n\n",
+        render::untrusted_text(message),
+    ));
+    if page.has_punycode_host() {
+        dialog.warn("its host is written in letters that may look like others");
+    }
+    if page.is_unencrypted() {
+        dialog.warn("it is not encrypted: others can read along");
+    }
+    dialog.say("Wharf does not open it: copy the address into your browser if you trust it.\n");
+    if dialog.agrees("Will you visit it?").await == Some(true) {
+        dialog.say(
+            "The call goes on once the server knows that you were there; Ctrl-C gives it up.\n",
+        );
+        ElicitationAnswer::Accept(None)
+    } else {
+        ElicitationAnswer::Decline
+    }
+}

@@ -1,0 +1,89 @@
+//! How a listing of many servers ends: what is told about those that could not be asked, and the
+//! exit code.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use wharf::call::CallError;
+use wharf::{ServerSnapshot, Snapshot};
+use wharf_config::ServerName;
+use wharf_config::text::clean;
+
+use super::server_errors::{ServerErrorJson, print_server_errors, server_errors, server_failure};
+use super::unawaited::UnawaitedServer;
+use crate::commands::failure::next_step;
+use crate::commands::{Exit, Failure, Invocation};
+use crate::ui::{Lines, phrase, style};
+
+/// The servers as they stood when a listing was made.
+pub(crate) struct ListingReport {
+    /// How they stood.
+    pub(crate) snapshot: Arc<Snapshot>,
+    /// Those that were not waited for.
+    pub(crate) unawaited: Vec<UnawaitedServer>,
+    /// Whether the listing is that of one server, which was named.
+    pub(crate) is_named: bool,
+}
+
+impl ListingReport {
+    /// Returns what went wrong: servers that are not there, and lists that did not come.
+    pub(crate) fn errors<'a>(
+        &self,
+        errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
+    ) -> Vec<ServerErrorJson> {
+        let mut all = server_errors(&self.snapshot);
+        all.extend(self.unawaited.iter().map(UnawaitedServer::to_json));
+        for (server, error) in self.own(errors) {
+            all.push(ServerErrorJson::new(server, error.in_one_line()));
+        }
+        all
+    }
+
+    /// Says what went wrong.
+    pub(crate) fn say<'a>(
+        &self,
+        errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
+        invocation: &Invocation,
+    ) {
+        print_server_errors(&self.snapshot, self.decisive_server(), invocation);
+        self.unawaited.iter().for_each(|unawaited| unawaited.say(invocation));
+        for (server, error) in self.own(errors) {
+            let mut lines = Lines::default();
+            let (label, name) = (style::warning("warning:"), phrase::quoted(server));
+            lines.add(format!("{label} {name}: {}", clean(&error.in_one_line())));
+            lines.hint("  ", error.hint.as_deref());
+            lines.hint("  ", next_step(server, error).as_deref());
+            invocation.ui.notice(lines.into_text().trim_end());
+        }
+    }
+
+    /// The listing was made; only a server that was named, or is required, can spoil it.
+    pub(crate) fn outcome(&self) -> Result<Exit, Failure> {
+        self.decisive_server().and_then(server_failure).map_or(Ok(Exit::Success), Err)
+    }
+
+    /// Tells whether there is nothing to show but why.
+    pub(crate) fn has_only_failed(&self) -> bool {
+        self.is_named && self.decisive_server().is_some()
+    }
+
+    fn decisive_server(&self) -> Option<&ServerSnapshot> {
+        let named = self.snapshot.servers().filter(|_| self.is_named);
+        let mut counting = named.chain(self.snapshot.missing_required()).map(|server| &**server);
+        counting.find(|server| server_failure(server).is_some())
+    }
+
+    /// Leaves out what the snapshot tells already, and a server's second complaint.
+    fn own<'a>(
+        &self,
+        errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
+    ) -> Vec<(&'a str, &'a CallError)> {
+        let mut told = BTreeSet::new();
+        let is_news = |server: &str| {
+            let view = self.snapshot.server(server);
+            view.is_none_or(|view| server_failure(view).is_none())
+        };
+        let errors = errors.into_iter().map(|(server, error)| (server.as_str(), error));
+        errors.filter(|(server, _)| is_news(server) && told.insert(*server)).collect()
+    }
+}

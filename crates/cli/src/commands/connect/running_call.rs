@@ -1,0 +1,160 @@
+//! What a call that runs is and how far it says it has come, for the line that somebody watches.
+//!
+//! Written by whoever makes the call, read by `progress`. What a server reports is foreign: only the
+//! last report is kept, and little of it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use wharf::call::PhaseTracker;
+use wharf::protocol::Json;
+use wharf_config::text::clip;
+
+use crate::ui::phrase;
+
+/// How much of what a server says about its progress is kept; a line has no room for more.
+const LONGEST_MESSAGE: usize = 400;
+
+/// Hears of the progress of a call.
+type ProgressListener = Arc<dyn Fn(Json) + Send + Sync>;
+
+/// The call that runs now, if one does.
+#[derive(Clone, Default)]
+pub(crate) struct RunningCall(Arc<Mutex<RunningCallState>>);
+
+#[derive(Default)]
+struct RunningCallState {
+    server: Option<String>,
+    /// What is waited for, in words.
+    what: Option<String>,
+    /// What the server reported last.
+    report: Option<String>,
+    /// The verb itself tells how tools have changed.
+    reports_changes: bool,
+    /// How far the call has come.
+    phase_tracker: PhaseTracker,
+}
+
+impl RunningCall {
+    /// Says which call begins, and returns who listens to its progress.
+    pub(crate) fn begin(&self, server: &str, tool: &str) -> ProgressListener {
+        let what = format!("{}/{}", phrase::name(server), phrase::name(tool));
+        let mut state = self.state();
+        (state.server, state.what, state.report) = (Some(server.to_owned()), Some(what), None);
+        drop(state);
+        let running = self.clone();
+        Arc::new(move |params| {
+            if let Some(report) = progress_text(&params) {
+                running.state().report = Some(report);
+            }
+        })
+    }
+
+    /// Notes that the verb itself has told how tools have changed.
+    pub(crate) fn mark_changes_reported(&self) {
+        self.state().reports_changes = true;
+    }
+
+    /// Tells whether the verb itself tells how tools have changed.
+    pub(super) fn reports_changes(&self) -> bool {
+        self.state().reports_changes
+    }
+
+    /// Returns what is told how far the call has come.
+    pub(crate) fn phase_tracker(&self) -> PhaseTracker {
+        self.state().phase_tracker.clone()
+    }
+
+    /// Tells whether a server is one that has to be waited for.
+    pub(super) fn needs(&self, server: &str) -> bool {
+        self.state().server.as_deref().is_none_or(|called| called == server)
+    }
+
+    /// Says how far it is: what the server reports, or how long it has been waited for.
+    pub(super) fn line(&self, waited: Duration) -> String {
+        let state = self.state();
+        let time = match waited.as_secs() {
+            0 => String::new(),
+            seconds => format!(", {seconds} s"),
+        };
+        match (&state.what, &state.report) {
+            (Some(what), Some(report)) => format!("{what}: {report}"),
+            (Some(what), None) => format!("{what}: waiting{time}"),
+            (None, _) => format!("waiting for an answer{time}"),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, RunningCallState> {
+        // There is nothing in it that half a change could spoil.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Puts a report into words: `30%, compiling`; nothing if it says nothing.
+fn progress_text(params: &Json) -> Option<String> {
+    let [progress, total, message] = params.get_all(["progress", "total", "message"]);
+    let number = |json: Option<Json>| json?.to::<f64>().filter(|number| number.is_finite());
+    let amount = match (number(progress), number(total)) {
+        (Some(done), Some(total)) if total > 0.0 && (0.0..=total).contains(&done) => {
+            Some(format!("{:.0}%", (done / total * 100.0).floor()))
+        }
+        (Some(done), _) if done.fract() == 0.0 => Some(format!("{done:.0}")),
+        (Some(done), _) => Some(format!("{done:.1}")),
+        (None, _) => None,
+    };
+    // A message may be many megabytes.
+    let message = message.and_then(|message| message.to_shared_text());
+    let message = message.map(|text| clip(text.trim(), LONGEST_MESSAGE));
+    let message = message.filter(|text| !text.is_empty());
+    match (amount, message) {
+        (None, None) => None,
+        (amount, message) => {
+            let parts: Vec<String> = amount.into_iter().chain(message).collect();
+            Some(parts.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_reports_become_text() {
+        let cases = [
+            (r#"{"progress":3,"total":10,"message":"compiling"}"#, "30%, compiling"),
+            (r#"{"progress":0.5,"total":1}"#, "50%"),
+            (r#"{"progress":999,"total":1000}"#, "99%"),
+            (r#"{"progress":7}"#, "7"),
+            (r#"{"progress":7.25,"total":0}"#, "7.2"),
+            (r#"{"progress":11,"total":10}"#, "11"),
+            (r#"{"progress":-1,"total":10,"message":" "}"#, "-1"),
+            (r#"{"progress":"half","total":null,"message":"going on"}"#, "going on"),
+            (r#"{"progress":1,"message":"a\u001b[2J\nb"}"#, r"1, a\u{1b}[2J\nb"),
+            (r#"{"progress":"half","message":7}"#, "nothing"),
+            ("{}", "nothing"),
+            ("[]", "nothing"),
+        ];
+        for (params, expected) in cases {
+            let said = progress_text(&params.parse().unwrap());
+            assert_eq!(said.as_deref().unwrap_or("nothing"), expected, "{params}");
+        }
+        let long = format!(r#"{{"message":"{}"}}"#, "x".repeat(100_000));
+        assert!(progress_text(&long.parse().unwrap()).unwrap().len() < 2 * LONGEST_MESSAGE);
+    }
+
+    #[test]
+    fn the_line_shows_the_last_report_or_the_elapsed_time() {
+        let running = RunningCall::default();
+        let line = |seconds| running.line(Duration::from_secs(seconds));
+        assert_eq!(line(0), "waiting for an answer");
+        assert_eq!(line(2), "waiting for an answer, 2 s");
+        let listener = running.begin("box", "hang");
+        assert_eq!(line(0), "box/hang: waiting");
+        assert_eq!(line(61), "box/hang: waiting, 61 s");
+        listener(r#"{"progress":1,"total":2}"#.parse().unwrap());
+        assert_eq!(line(61), "box/hang: 50%");
+        listener("{}".parse().unwrap());
+        assert_eq!(line(61), "box/hang: 50%");
+    }
+}

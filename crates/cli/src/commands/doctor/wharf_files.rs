@@ -1,0 +1,130 @@
+//! Looks at Wharf's own files: its folder, the settings, the record of trust, the credentials.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+
+use wharf_config::{Catalog, CredentialError, Credentials, Env, Problem, shell};
+
+use super::check::Check;
+use super::config_files::{is_open_to_others, of_problem};
+use crate::commands::failure::credential_hint;
+use crate::commands::invocation::is_settings;
+
+/// Checks Wharf's own files.
+pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
+    let Some(home) = env.wharf_home() else {
+        return vec![
+            Check::failed(
+                "home",
+                "there is no home folder: settings, trust and tokens cannot be stored",
+            )
+            .hint("set HOME, or WHARF_HOME to a folder of yours"),
+        ];
+    };
+    let mut checks = vec![folder(&home, env)];
+    checks.extend(settings(&home, catalog, env));
+    checks.extend(trust(&home, catalog, env));
+    checks.push(credentials(&home, env));
+    checks
+}
+
+fn folder(home: &Path, env: &Env) -> Check {
+    let shown = env.display_path(home);
+    match home.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Check::passed("home", format!("{shown} is created when it is needed"))
+        }
+        Err(error) => Check::failed("home", format!("could not look at {shown}: {error}"))
+            .hint("check the folders above it, or set WHARF_HOME to a folder of yours"),
+        Ok(about) if !about.is_dir() => Check::failed("home", format!("{shown} is not a folder"))
+            .hint("move it away; Wharf keeps its files there"),
+        Ok(_) if is_open_to_others(home) => {
+            Check::failed("home", format!("others can look into {shown}"))
+                .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
+        }
+        // Whether writing works is known only after it was tried, and looking changes nothing.
+        Ok(about) if !may_owner_write(&about) => {
+            Check::failed("home", format!("{shown} does not let its owner write"))
+                .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
+        }
+        Ok(_) => Check::passed("home", private(&shown)),
+    }
+}
+
+/// Says that nobody else has access, where that was checked.
+fn private(shown: &str) -> String {
+    if cfg!(unix) { format!("{shown} is yours alone") } else { format!("{shown} exists") }
+}
+
+#[cfg(unix)]
+fn may_owner_write(about: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    about.permissions().mode() & 0o200 != 0
+}
+
+/// Where there are no such modes, a folder says nothing about it.
+#[cfg(not(unix))]
+fn may_owner_write(_about: &Metadata) -> bool {
+    true
+}
+
+fn settings(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
+    let is_settings = |problem: &&Problem| {
+        problem.path.as_deref().is_some_and(|path| is_settings(path, catalog, env))
+    };
+    let wrong: Vec<Check> = catalog
+        .problems
+        .iter()
+        .filter(is_settings)
+        .map(|problem| of_problem(problem, env))
+        .collect();
+    if !wrong.is_empty() {
+        return wrong;
+    }
+    let path = home.join("config.toml");
+    let message = if path.exists() {
+        format!("{} is understood", env.display_path(&path))
+    } else {
+        "none of your own, so the defaults count".to_owned()
+    };
+    vec![Check::passed("settings", message)]
+}
+
+fn trust(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
+    let path = home.join("trust.json");
+    let problems = catalog.problems.iter();
+    let wrong: Vec<Check> = problems
+        .filter(|problem| problem.path.as_deref() == Some(path.as_path()))
+        .map(|problem| of_problem(problem, env))
+        .collect();
+    if !wrong.is_empty() {
+        return wrong;
+    }
+    let message = if path.exists() {
+        format!("{} is understood", env.display_path(&path))
+    } else {
+        "no project servers are trusted yet".to_owned()
+    };
+    vec![Check::passed("trust", message)]
+}
+
+fn credentials(home: &Path, env: &Env) -> Check {
+    let path = home.join("credentials.json");
+    let shown = env.display_path(&path);
+    match Credentials::load(env) {
+        Err(error) => unusable_credentials(&error),
+        Ok(_) if !path.exists() => Check::passed("credentials", "none are stored"),
+        Ok(_) if is_open_to_others(&path) => {
+            Check::failed("credentials", format!("others can read {shown}"))
+                .hint(format!("chmod 600 {}", shell::quote_path(&shown)))
+        }
+        Ok(_) => Check::passed("credentials", private(&shown)),
+    }
+}
+
+/// Says why the stored credentials cannot be used.
+pub(super) fn unusable_credentials(error: &CredentialError) -> Check {
+    Check::failed("credentials", error.to_string()).hint(credential_hint(error))
+}

@@ -1,0 +1,105 @@
+//! Says how a definition differs from the one that counts, without any secret: of variables and
+//! headers only the names are told.
+
+use wharf_config::text::clean;
+use wharf_config::view::CatalogServerView;
+use wharf_config::{Server, WrittenText};
+
+use crate::ui::phrase;
+
+/// Lists the differences, one line each; none if the two are the same.
+pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
+    let (theirs, ours) = (&other.definition.fields, &counting.definition.fields);
+    let (there, here) = (CatalogServerView::of(other), CatalogServerView::of(counting));
+    let mut lines = DifferenceLines(Vec::new());
+    lines.text("transport", Some(there.transport), Some(here.transport));
+    lines.written("command", (&theirs.command, &ours.command), (&there.command, &here.command));
+    let words = |args: &[WrittenText]| args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>();
+    if words(&theirs.args) != words(&ours.args) {
+        let shown = |args: &Option<Vec<String>>| {
+            let words = args.iter().flatten().map(|word| phrase::word(word));
+            words.collect::<Vec<_>>().join(" ")
+        };
+        lines.differing("args differ", &shown(&there.args), &shown(&here.args));
+    }
+    lines.pairs("env", &theirs.env, &ours.env);
+    lines.written("cwd", (&theirs.cwd, &ours.cwd), (&there.cwd, &here.cwd));
+    lines.written("url", (&theirs.url, &ours.url), (&there.url, &here.url));
+    lines.pairs("headers", &theirs.headers, &ours.headers);
+    let limit = |view: &CatalogServerView<'_>| phrase::duration(view.timeout_ms);
+    lines.text("timeout", Some(&limit(&there)), Some(&limit(&here)));
+    let approval = |view: &CatalogServerView<'_>| format!("{:?}", view.approval).to_lowercase();
+    lines.text("approval", Some(&approval(&there)), Some(&approval(&here)));
+    lines.text("prefix", there.prefix, here.prefix);
+    lines.0
+}
+
+struct DifferenceLines(Vec<String>);
+
+impl DifferenceLines {
+    /// Compares two texts as they are shown.
+    fn text(&mut self, field: &str, there: Option<&str>, here: Option<&str>) {
+        if there != here {
+            let shown = |text: Option<&str>| text.map_or_else(String::new, phrase::word);
+            self.differing(&format!("{field} differs"), &shown(there), &shown(here));
+        }
+    }
+
+    /// Compares two texts as they are written, and shows what can be shown of them.
+    fn written(
+        &mut self,
+        field: &str,
+        (there, here): (&Option<WrittenText>, &Option<WrittenText>),
+        (other, counting): (&Option<String>, &Option<String>),
+    ) {
+        let text =
+            |written: &Option<WrittenText>| written.as_ref().map(|written| written.text.clone());
+        if text(there) != text(here) {
+            let shown =
+                |text: &Option<String>| text.as_deref().map_or_else(String::new, phrase::word);
+            self.differing(&format!("{field} differs"), &shown(other), &shown(counting));
+        }
+    }
+
+    /// Compares names and values, and tells the names.
+    fn pairs(
+        &mut self,
+        field: &str,
+        there: &[(String, WrittenText)],
+        here: &[(String, WrittenText)],
+    ) {
+        let value = |pairs: &[(String, WrittenText)], name: &str| {
+            pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value.text.clone())
+        };
+        let mut parts = Vec::new();
+        let names = |pairs: &[(String, WrittenText)], fits: &dyn Fn(&str) -> bool| {
+            let names = pairs.iter().map(|(name, _)| name.as_str()).filter(|name| fits(name));
+            names.map(clean).collect::<Vec<_>>().join(", ")
+        };
+        let added = names(there, &|name| value(here, name).is_none());
+        let missing = names(here, &|name| value(there, name).is_none());
+        let is_other =
+            |name: &str| value(here, name).is_some_and(|own| Some(own) != value(there, name));
+        let changed = names(there, &is_other);
+        for (what, names) in
+            [("also ", added), ("without ", missing), ("another value of ", changed)]
+        {
+            if !names.is_empty() {
+                parts.push(format!("{what}{names}"));
+            }
+        }
+        if !parts.is_empty() {
+            let verb = if field == "headers" { "differ" } else { "differs" };
+            self.0.push(format!("{field} {verb}: {}", parts.join("; ")));
+        }
+    }
+
+    fn differing(&mut self, what: &str, there: &str, here: &str) {
+        let shown = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
+        self.0.push(if there == here {
+            format!("{what}: in a part that is not shown")
+        } else {
+            format!("{what}: {} (the one that counts: {})", shown(there), shown(here))
+        });
+    }
+}

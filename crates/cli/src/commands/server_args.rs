@@ -1,0 +1,229 @@
+//! A server given in the words of a command line: an address or a command, with headers, variables
+//! and a token.
+//!
+//! `add` writes it to a file, `call` and `tools` use it once. A token is never part of the entry.
+
+use std::io::Read;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use wharf_config::Secret;
+
+use super::{Failure, Invocation};
+use crate::ui::{Ui, phrase};
+
+/// How much of a token is read; no token is longer.
+const LONGEST_TOKEN: u64 = 64 * 1024;
+
+/// The words that say what a server is.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// The address of a remote server
+    #[arg(long, value_name = "URL", value_hint = clap::ValueHint::Url)]
+    pub(crate) url: Option<String>,
+    /// How a remote server is spoken to [default: http]
+    #[arg(long, value_name = "KIND")]
+    transport: Option<RemoteKind>,
+    /// A token for a remote server; `-` asks for it, or reads it from a pipe
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+    /// A header to send to a remote server; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    header: Vec<String>,
+    /// A variable for a local server; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// The command of a local server and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// How a remote server is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RemoteKind {
+    /// Streamable HTTP
+    Http,
+    /// HTTP with server-sent events
+    Sse,
+}
+
+/// A server as it was given.
+pub(crate) struct ParsedServer {
+    /// Its entry, as it would stand in Wharf's own file.
+    pub(crate) entry: Value,
+    /// The token to send to it.
+    pub(crate) token: Option<Secret>,
+}
+
+impl ServerArgs {
+    /// Reads the words; nothing if they name no server. `name` is what a question for the token
+    /// calls the server.
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        invocation: &Invocation,
+    ) -> Result<Option<ParsedServer>, Failure> {
+        let (entry, bearer) = match (&self.url, self.command.split_first()) {
+            (Some(_), Some(_)) => {
+                return Err(usage_error(
+                    "Use either --url or -- <command...>, not both.",
+                    "keep one of them",
+                ));
+            }
+            (None, _) if self.token.is_some() => {
+                return Err(usage_error(
+                    "--token requires --url (HTTP/SSE transport).",
+                    "pass a token to a local server with --env",
+                ));
+            }
+            (Some(url), None) => self.remote(url)?,
+            (None, Some((command, rest))) => (self.local(command, rest)?, None),
+            (None, None) if !self.header.is_empty() || self.transport.is_some() => {
+                return Err(usage_error(
+                    "--header and --transport require --url",
+                    "give the address",
+                ));
+            }
+            (None, None) if !self.env.is_empty() => {
+                return Err(usage_error("--env requires -- <command...>", "give the command"));
+            }
+            (None, None) => return Ok(None),
+        };
+        if self.token.is_some() && bearer.is_some() {
+            return Err(usage_error(
+                "--token and an Authorization header with a token cannot be used together",
+                "give one of them",
+            ));
+        }
+        let token = self.token(name, invocation)?.or(bearer);
+        Ok(Some(ParsedServer { entry, token }))
+    }
+
+    /// Tells whether there is nothing but a token.
+    pub(crate) fn has_only_token(&self) -> bool {
+        self.token.is_some()
+            && self.url.is_none()
+            && self.command.is_empty()
+            && self.transport.is_none()
+            && self.header.is_empty()
+            && self.env.is_empty()
+    }
+
+    /// Reads the token: asks for it, reads it from a pipe, or takes it as it was given.
+    pub(crate) fn token(
+        &self,
+        name: &str,
+        invocation: &Invocation,
+    ) -> Result<Option<Secret>, Failure> {
+        Ok(match self.token.as_deref() {
+            Some("-") if invocation.ui.is_stdin_terminal => Some(token_from_terminal(name)?),
+            Some("-") => Some(token_from_stdin()?),
+            Some(token) => Some(token_from_argument(token)?),
+            None => None,
+        })
+    }
+
+    fn local(&self, command: &str, rest: &[String]) -> Result<Value, Failure> {
+        if !self.header.is_empty() || self.transport.is_some() {
+            return Err(usage_error(
+                "--header and --transport require --url",
+                "use --env for a local server",
+            ));
+        }
+        let mut entry = Map::new();
+        entry.insert("command".to_owned(), command.into());
+        if !rest.is_empty() {
+            entry.insert("args".to_owned(), json!(rest));
+        }
+        let env = pairs(&self.env, |word| word.split_once('='), "--env takes NAME=VALUE")?;
+        if !env.is_empty() {
+            entry.insert("env".to_owned(), env.into());
+        }
+        Ok(Value::Object(entry))
+    }
+
+    /// Returns the entry of a remote server, and the token if it was given as a header.
+    fn remote(&self, url: &str) -> Result<(Value, Option<Secret>), Failure> {
+        if !self.env.is_empty() {
+            return Err(usage_error(
+                "--env requires -- <command...>",
+                "use --header for a remote server",
+            ));
+        }
+        let kind = match self.transport {
+            None | Some(RemoteKind::Http) => "http",
+            Some(RemoteKind::Sse) => "sse",
+        };
+        let mut entry = json!({ "type": kind, "url": url });
+        let mut headers = pairs(&self.header, split_header, "--header takes NAME=VALUE")?;
+        let bearer = take_literal_bearer(&mut headers);
+        if !headers.is_empty() {
+            entry["headers"] = headers.into();
+        }
+        Ok((entry, bearer))
+    }
+}
+
+/// A token that is typed as a header is still a token, and does not go into a file.
+fn take_literal_bearer(headers: &mut Map<String, Value>) -> Option<Secret> {
+    let name = headers.keys().find(|name| name.eq_ignore_ascii_case("authorization"))?.clone();
+    let (scheme, token) = headers.get(&name)?.as_str()?.split_once(' ')?;
+    let is_literal = scheme.eq_ignore_ascii_case("bearer") && !token.contains("${");
+    let token = is_literal.then(|| Secret::new(token.trim()))?;
+    headers.remove(&name);
+    Some(token)
+}
+
+/// Headers are often copied as `Name: value`. A name has neither sign, a value may have both.
+fn split_header(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once(['=', ':'])?;
+    Some((name, value.trim()))
+}
+
+fn pairs(
+    words: &[String],
+    split: fn(&str) -> Option<(&str, &str)>,
+    message: &'static str,
+) -> Result<Map<String, Value>, Failure> {
+    let split = |word: &String| {
+        let (name, value) = split(word)?;
+        let name = name.trim();
+        (!name.is_empty()).then(|| (name.to_owned(), Value::from(value)))
+    };
+    let pairs: Option<Map<String, Value>> = words.iter().map(split).collect();
+    pairs.ok_or_else(|| usage_error(message, "write the name, an equals sign and the value"))
+}
+
+fn token_from_argument(text: &str) -> Result<Secret, Failure> {
+    token(text)
+        .ok_or_else(|| usage_error("--token takes one word", "give the token, without spaces"))
+}
+
+fn token_from_terminal(name: &str) -> Result<Secret, Failure> {
+    let typed = Ui::read_secret(&format!("Token for {}: ", phrase::quoted(name)));
+    typed.ok().and_then(|typed| token(typed.expose())).ok_or_else(|| {
+        usage_error("no token was typed", "type the token, without spaces, and press Enter")
+    })
+}
+
+fn token_from_stdin() -> Result<Secret, Failure> {
+    let mut text = String::new();
+    let mut stdin = std::io::stdin().lock().take(LONGEST_TOKEN);
+    let read = stdin.read_to_string(&mut text);
+    read.ok().and_then(|_| token(&text)).ok_or_else(|| {
+        usage_error(
+            "there is no token on the standard input",
+            "for example: printf %s \"$TOKEN\" | wharf add NAME --url URL --token -",
+        )
+    })
+}
+
+/// A token is sent as one word of a header.
+fn token(text: &str) -> Option<Secret> {
+    let token = text.trim();
+    (!token.is_empty() && !token.contains(char::is_whitespace)).then(|| Secret::new(token))
+}
+
+fn usage_error(message: &'static str, hint: &'static str) -> Failure {
+    Failure::Usage { message, hint }
+}

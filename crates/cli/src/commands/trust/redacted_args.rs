@@ -1,0 +1,116 @@
+//! Shows arguments as written, except for what can be nothing but a secret.
+//!
+//! Hidden are the user and query of an address that stands alone, and what follows a flag such as
+//! `--token`, once it is clear which program gets that flag. Before that a flag may be there only
+//! to hide what would be run, so in doubt everything is shown.
+
+use wharf_config::secret::{REDACTED, names_a_secret, redact_url};
+use wharf_config::{Definition, WrittenText};
+
+/// Programs that start what their arguments name.
+const LAUNCHERS: [&str; 22] = [
+    "bash",
+    "bun",
+    "bunx",
+    "cmd",
+    "deno",
+    "docker",
+    "env",
+    "fish",
+    "node",
+    "npm",
+    "npx",
+    "perl",
+    "pipx",
+    "pnpm",
+    "podman",
+    "powershell",
+    "pwsh",
+    "python",
+    "ruby",
+    "sh",
+    "uv",
+    "uvx",
+];
+
+/// Words of launchers after which the program is still to come.
+const VERBS: [&str; 5] = ["dlx", "exec", "run", "tool", "x"];
+
+/// Flags of launchers whose value is not yet the program that gets the rest.
+const LAUNCHER_FLAGS: [&str; 9] =
+    ["-c", "-e", "-p", "-v", "--call", "--env", "--from", "--package", "--with"];
+
+/// Flags whose value is a secret in every program that has them.
+const SECRET_FLAGS: [&str; 10] = [
+    "--token",
+    "--api-key",
+    "--api_key",
+    "--apikey",
+    "--api-token",
+    "--password",
+    "--access-token",
+    "--auth-token",
+    "--client-secret",
+    "--secret",
+];
+
+/// Flags whose value is a header.
+const HEADER_FLAGS: [&str; 2] = ["--header", "-H"];
+
+/// Shows the arguments of a definition.
+pub(super) fn arguments(definition: &Definition) -> Vec<String> {
+    let command = definition.fields.command.as_ref().map_or("", |command| command.text.as_str());
+    let mut program_is_known = !is_launcher(command);
+    let mut before = "";
+    let mut shown = Vec::new();
+    for WrittenText { text, .. } in &definition.fields.args {
+        let hidden = program_is_known.then(|| redact(text, before, definition)).flatten();
+        program_is_known |= names_a_program(text, before);
+        // What was a value does not introduce another one.
+        before = if hidden.is_some() { "" } else { text };
+        let plain = || if is_plain_address(text) { redact_url(text) } else { text.clone() };
+        shown.push(hidden.unwrap_or_else(plain));
+    }
+    shown
+}
+
+/// Hides the value of a flag that takes a secret.
+fn redact(text: &str, before: &str, definition: &Definition) -> Option<String> {
+    let joined = text.split_once('=').filter(|(flag, _)| flag.starts_with('-'));
+    let (flag, value) = joined.unwrap_or((before, text));
+    let flag_part = &text[..text.len() - value.len()];
+    if SECRET_FLAGS.contains(&flag) && is_token(value) && !definition.folder.join(value).exists() {
+        return Some(format!("{flag_part}{REDACTED}"));
+    }
+    let (name, secret) = value.split_once(':').filter(|_| HEADER_FLAGS.contains(&flag))?;
+    let is_base64 = |word: &str| word.split('/').all(is_token);
+    let hides = is_token(name) && names_a_secret(name) && secret.split(' ').all(is_base64);
+    hides.then(|| format!("{flag_part}{name}: {REDACTED}"))
+}
+
+/// Tells whether an argument of a launcher is the program that gets the rest.
+fn names_a_program(text: &str, before: &str) -> bool {
+    let is_switch = text.starts_with('-') || (text.starts_with('/') && text.len() == 2);
+    !is_switch
+        && !text.contains('=')
+        && !VERBS.contains(&text)
+        && !LAUNCHER_FLAGS.contains(&before)
+        && !is_launcher(text)
+}
+
+/// Tells whether a command starts what its arguments name.
+fn is_launcher(command: &str) -> bool {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
+    let stem = name.split('.').next().unwrap_or(&name);
+    LAUNCHERS.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// Tells whether a text is nothing that a shell would take for more than an address.
+fn is_plain_address(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || ";|&$`(){}<>'\"\\".contains(c))
+}
+
+/// Tells whether a text has only characters that tokens have.
+fn is_token(text: &str) -> bool {
+    text.chars().all(|c: char| c.is_ascii_alphanumeric() || "-_.~+=".contains(c))
+}

@@ -1,0 +1,33 @@
+//! Which servers `trust` and `untrust` are about.
+
+use clap::Args;
+
+use crate::commands::{Failure, Invocation};
+
+/// The servers, all of them, or the folder.
+#[derive(Debug, Args)]
+pub(crate) struct TrustSelection {
+    /// The servers' names
+    #[arg(value_name = "NAME", conflicts_with_all = ["all", "folder"])]
+    pub(crate) names: Vec<String>,
+    /// Every server of this project
+    #[arg(long, conflicts_with = "folder")]
+    pub(crate) all: bool,
+    /// The folder itself, so that your own servers may run in it
+    #[arg(long)]
+    pub(crate) folder: bool,
+}
+
+impl TrustSelection {
+    /// Tells whether the person has to be asked; fails if nobody is there to answer.
+    pub(crate) fn asks(&self, invocation: &Invocation) -> Result<bool, Failure> {
+        let asks = self.names.is_empty() && !self.all && !self.folder;
+        if asks && !invocation.ui.can_ask {
+            return Err(Failure::Usage {
+                message: "there is no terminal to ask on",
+                hint: "name the servers, or use --all or --folder",
+            });
+        }
+        Ok(asks)
+    }
+}

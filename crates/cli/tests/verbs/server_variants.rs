@@ -1,0 +1,144 @@
+//! The same small server on both transports and in both eras: a script for the shell, on its own
+//! pipes or behind HTTP.
+//!
+//! Behind HTTP, each connection that a client begins has a process of the script, whose lines are
+//! the bodies of the answers. A script that ends without an answer closes the connection.
+
+#![expect(clippy::disallowed_methods, reason = "a test starts its own servers")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use crate::http_server::{
+    HttpRequest, HttpServer, INITIALIZE_RESULT, json_response, response, write_to,
+};
+use crate::world::World;
+
+pub(crate) use crate::server_script::{Era, ServerScript};
+
+impl Era {
+    /// Returns the result of the first request, for a server with tools behind HTTP.
+    pub(crate) fn first_result(self) -> &'static str {
+        match self {
+            Self::Legacy => INITIALIZE_RESULT,
+            Self::Modern => {
+                r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"3"}}"#
+            }
+        }
+    }
+}
+
+/// How a server is reached, and what it speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServerVariant {
+    Stdio(Era),
+    Http(Era),
+}
+
+impl ServerVariant {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Stdio(Era::Legacy),
+        Self::Stdio(Era::Modern),
+        Self::Http(Era::Legacy),
+        Self::Http(Era::Modern),
+    ];
+
+    fn era(self) -> Era {
+        match self {
+            Self::Stdio(era) | Self::Http(era) => era,
+        }
+    }
+}
+
+/// Installs the server `name`; returns the start of its entry, and what has to live as long as it.
+pub(crate) fn install(
+    world: World,
+    variant: ServerVariant,
+    name: &str,
+    server_script: ServerScript<'_>,
+) -> (World, String, Option<HttpServer>) {
+    let script = server_script.for_era(variant.era());
+    let world = world.script(name, &script);
+    match variant {
+        ServerVariant::Stdio(_) => (world, format!(r#""command": "{name}""#), None),
+        ServerVariant::Http(era) => {
+            let bridge = HttpBridge { program: world.path(&format!("bin/{name}")), era };
+            let bridge = RunningBridge { bridge, process: Mutex::default() };
+            let web = HttpServer::start(move |request, client| bridge.serve(request, client));
+            (world, format!(r#""url": "{}""#, web.url("/mcp")), Some(web))
+        }
+    }
+}
+
+struct HttpBridge {
+    program: PathBuf,
+    era: Era,
+}
+
+/// The process of the connection that was begun last.
+struct RunningBridge {
+    bridge: HttpBridge,
+    process: Mutex<Option<Arc<Process>>>,
+}
+
+struct Process {
+    child: Mutex<Child>,
+    input: Mutex<ChildStdin>,
+    /// Whoever waits for an answer does so here, and others can write meanwhile.
+    output: Mutex<BufReader<ChildStdout>>,
+}
+
+impl RunningBridge {
+    fn serve(&self, request: &HttpRequest, client: &mut TcpStream) {
+        let method = request.method();
+        if request.verb != "POST" {
+            return write_to(client, &response("405 Method Not Allowed", "", ""));
+        }
+        if method == "server/discover" && self.bridge.era == Era::Legacy {
+            return write_to(client, &response("400 Bad Request", "", ""));
+        }
+        if method == self.bridge.era.first_method() {
+            *self.process.lock().unwrap() = Some(Arc::new(self.bridge.start()));
+        }
+        let process = self.process.lock().unwrap().clone();
+        let Some(process) = process else { return };
+        let written = writeln!(process.input.lock().unwrap(), "{}", request.body.trim_end());
+        if written.is_err() {
+            return;
+        }
+        if request.id().is_empty() {
+            return write_to(client, &response("202 Accepted", "", ""));
+        }
+        let mut line = String::new();
+        let read = process.output.lock().unwrap().read_line(&mut line);
+        if read.is_ok_and(|length| length > 0) {
+            write_to(client, &json_response("200 OK", line.trim_end()));
+        }
+    }
+}
+
+impl HttpBridge {
+    fn start(&self) -> Process {
+        let mut command = Command::new(&self.program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Process {
+            child: Mutex::new(child),
+            input: Mutex::new(input),
+            output: Mutex::new(BufReader::new(output)),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let mut child = self.child.lock().unwrap();
+        // It may have ended by itself.
+        drop(child.kill());
+        drop(child.wait());
+    }
+}

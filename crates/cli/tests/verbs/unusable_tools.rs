@@ -1,0 +1,63 @@
+//! Tools that cannot be used are told of, and cost nobody else anything.
+
+use insta::assert_snapshot;
+
+use crate::test_servers::legacy_server_script;
+use crate::world::World;
+
+const TOOLS: &str = r#"{"name":"good","inputSchema":{"type":"object"}},{"name":"bad","inputSchema":7},{"name":"worse\u001b[2J","inputSchema":{"type":"string"}}"#;
+
+fn world() -> World {
+    let server = legacy_server_script("", r#"{"tools":{}}"#, TOOLS, "");
+    World::new().script("half", &server).own_servers(&[("half", r#""command": "half""#)])
+}
+
+#[test]
+fn the_tools_verb_reports_tools_that_were_set_aside() {
+    let world = world();
+    assert_snapshot!(world.run("tools"), @r#"
+    exit 0
+    --- stdout
+    NAME           SERVER
+    mcp_half_good  half
+    --- stderr
+    warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+      hint: its other tools work; tell whoever makes the server
+    1 tool from 1 server.
+    "#);
+    assert_snapshot!(world.run("tools half -q"), @"
+    exit 0
+    --- stdout
+    NAME           SERVER
+    mcp_half_good  half
+    ");
+    let json = world.run("tools --json");
+    assert_snapshot!(json.split("\"problems\"").nth(1).unwrap(), @r#"
+    : [
+        {
+          "severity": "warning",
+          "code": "tools-set-aside",
+          "server": "half",
+          "message": "2 tools were set aside: \"bad\" (its inputSchema is no schema), \"worse\\u{1b}[2J\" (its inputSchema does not allow an object)",
+          "hint": "its other tools work; tell whoever makes the server"
+        }
+      ]
+    }
+    --- stderr
+    warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+      hint: its other tools work; tell whoever makes the server
+    "#);
+}
+
+#[test]
+fn the_test_verb_reports_tools_that_were_set_aside() {
+    let output = world().run("test half");
+    assert_snapshot!(output.split("--- stderr\n").nth(1).unwrap(), @r#"
+    warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+      hint: its other tools work; tell whoever makes the server
+    warning: "bad": inputSchema is a number, not an object
+    warning: "worse\u{1b}[2J": inputSchema.type has an unknown value
+    "#);
+    let json = world().run("test half --json");
+    assert!(json.contains("\"code\": \"tools-set-aside\""), "{json}");
+}
