@@ -1,7 +1,7 @@
 //! `cargo xtask <task>`: the one door for the project's checks; CI goes through it too.
 //!
-//! Exit codes: 0 all is well, 1 a check failed, 2 the task was not understood.
-//! One file or folder per task; `cargo.rs` and `program.rs` are the only places that start a program.
+//! Exit codes: 0 all is well, 1 a check failed, 2 the task was not understood. One file or folder
+//! per task; `cargo.rs` and `program.rs` are the only places that start a program.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a developer")]
 

@@ -1,8 +1,8 @@
 //! From a list to tools that can be called: the runtime against `wharf-bare`, which only lists.
 //!
-//! Once with one server that has 10 000 tools, once with 500 servers that have 20 each. Ours makes a
-//! registry of them with names, schemas and pins; at most 3 times the bare time may go by. Nothing is
-//! cached. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! Once with one server that has 10 000 tools, once with 500 servers that have 20 each. Ours makes
+//! a registry of them with names, schemas and pins; at most 3 times the bare time may go by.
+//! Nothing is cached. Run by `cargo xtask bench`; exits with 1 above a bar.
 
 #![expect(
     clippy::disallowed_methods,

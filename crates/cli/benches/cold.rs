@@ -2,14 +2,15 @@
 //! against `wharf-bare`, a client written by hand on std alone that makes the same exchange.
 //!
 //! Both run in turns with the same servers, and nothing is cached, so this is the first run of a
-//! person. One more case has a server that needs five seconds and tools that are cached: all of them
-//! must be there 60 ms after the gate. The other programs are of `wharf-benches` and of the testkit;
-//! `cargo xtask bench` builds them. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! person. One more case has a server that needs five seconds and tools that are cached: all of
+//! them must be there 60 ms after the gate. The other programs are of `wharf-benches` and of the
+//! testkit; `cargo xtask bench` builds them. Run by `cargo xtask bench`; exits with 1 above a bar.
 //!
-//! For the times all programs are copied first, like an installed program. The linker writes a file in
-//! small pieces, the page cache keeps it so, and every start of a large program is about a millisecond
-//! slower. Memory is measured with the file of the linker: of a copied file the kernel maps more pages at
-//! once, which counts as memory of the process although all processes share them.
+//! For the times all programs are copied first, like an installed program. The linker writes a file
+//! in small pieces, the page cache keeps it so, and every start of a large program is about a
+//! millisecond slower. Memory is measured with the file of the linker: of a copied file the kernel
+//! maps more pages at once, which counts as memory of the process although all processes share
+//! them.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,8 +1,8 @@
 //! The help of the program as a whole: its verbs in groups, and what is said about flags and verbs
 //! of parts that do not exist yet.
 //!
-//! The parser has no groups of verbs, so the list is written here: the groups are those of `verbs`, and
-//! the lines are taken from the verbs themselves.
+//! The parser has no groups of verbs, so the list is written here: the groups are those of `verbs`,
+//! and the lines are taken from the verbs themselves.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -1,9 +1,10 @@
 //! The `wharf` command line: from arguments to an exit code.
 //!
-//! `args` says what can be typed, `verbs` has the list of verbs, `help` prints them in groups, `host`
-//! looks at the machine once, `log` says what happens inside to whoever asks, `signals` ends the run
-//! when somebody wants that, `commands` does the work with one file per verb, and `ui` is the only part
-//! that writes to the screen. With the feature `otel`, `traces` tells a collector of the run.
+//! `args` says what can be typed, `verbs` has the list of verbs, `help` prints them in groups,
+//! `host` looks at the machine once, `log` says what happens inside to whoever asks, `signals` ends
+//! the run when somebody wants that, `commands` does the work with one file per verb, and `ui` is
+//! the only part that writes to the screen. With the feature `otel`, `traces` tells a collector of
+//! the run.
 
 mod args;
 mod commands;

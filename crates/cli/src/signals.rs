@@ -2,8 +2,8 @@
 //!
 //! The first signal asks the work to stop, if there is work that listens for that ([`Interrupts`]),
 //! and gives it [`GRACE`] to end its servers in order. Work that does not listen, does not stop in
-//! time, or is told a second time, is ended from here: all server processes are killed, the terminal
-//! is put back as it was, and the program exits with the code for "cancelled".
+//! time, or is told a second time, is ended from here: all server processes are killed, the
+//! terminal is put back as it was, and the program exits with the code for "cancelled".
 
 use std::io;
 use std::sync::LazyLock;
@@ -53,9 +53,11 @@ impl Drop for Interrupts {
 /// For how many servers descriptors are reserved before the second thread starts.
 const RESERVED_SERVERS: usize = 128;
 
-/// Starts to receive signals. Without a thread for that, signals do what the system does by default.
+/// Starts to receive signals. Without a thread for that, signals do what the system does by
+/// default.
 pub(crate) fn receive() {
-    // With several threads the table of open files grows slowly, so it is enlarged before the first.
+    // With several threads the table of open files grows slowly, so it is enlarged before the
+    // first.
     process::reserve_descriptors(RESERVED_SERVERS);
     let start = || -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;

@@ -120,8 +120,8 @@ enum ExportSetting {
     },
 }
 
-/// Returns what a variable says about the export of traces, or else about exports of all kinds, with
-/// the name of the variable.
+/// Returns what a variable says about the export of traces, or else about exports of all kinds,
+/// with the name of the variable.
 fn otlp_variable(env: &Env, what: &str) -> Option<(String, String)> {
     let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{what}"), format!("OTEL_EXPORTER_OTLP_{what}")];
     names.into_iter().find_map(|name| {

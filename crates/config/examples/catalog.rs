@@ -1,4 +1,5 @@
-//! Prints every server found from a folder: `cargo run -p wharf-config --example catalog -- HOME FOLDER`.
+//! Prints every server found from a folder: `cargo run -p wharf-config --example catalog -- HOME
+//! FOLDER`.
 
 use wharf_config::{Env, LoadOptions, Platform, load, view::CatalogView};
 

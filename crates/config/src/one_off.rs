@@ -1,4 +1,5 @@
-//! A catalog of one server that no file defines: the person gives it on a command line, for one use.
+//! A catalog of one server that no file defines: the person gives it on a command line, for one
+//! use.
 //!
 //! The entry is read like one of Wharf's own file. What the person switched off by name does not
 //! count: the name of a one-off server is only a label.

@@ -407,8 +407,8 @@ impl LaunchCommand {
     /// What the text of every launch identity begins with.
     pub const IDENTITY_PREFIX: &'static str = "stdio:";
 
-    /// Returns a text that is the same for two programs exactly if they are started in the same way.
-    /// A stored token is bound to it. Nothing can be read from it.
+    /// Returns a text that is the same for two programs exactly if they are started in the same
+    /// way. A stored token is bound to it. Nothing can be read from it.
     pub fn identity(&self) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {

@@ -1,7 +1,8 @@
 //! Writes words so that they can be copied into a shell: nothing in them is run or replaced.
 //!
 //! Names and paths come from projects and servers. [`is_plain`] is the strict rule, for what is
-//! inserted as it is into any shell; [`quote`] and [`quote_path`] quote for the shell of this system.
+//! inserted as it is into any shell; [`quote`] and [`quote_path`] quote for the shell of this
+//! system.
 
 use crate::text::{escape_invisible, is_invisible};
 

@@ -1,8 +1,8 @@
 //! Makes foreign text fit to be shown: a name in somebody's file must not be able to move the
 //! cursor, change colours or turn the line around.
 //!
-//! [`clean`] is for prose and output. [`escape_invisible`] is for what somebody decides by, such as names,
-//! commands and paths: there, nothing that is in the text may stay unseen.
+//! [`clean`] is for prose and output. [`escape_invisible`] is for what somebody decides by, such as
+//! names, commands and paths: there, nothing that is in the text may stay unseen.
 
 use std::fmt::Write as _;
 
@@ -29,8 +29,8 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Shows a text on one line, with every unsafe character as its code. Joiners stay where a script or
-/// an emoji needs them.
+/// Shows a text on one line, with every unsafe character as its code. Joiners stay where a script
+/// or an emoji needs them.
 ///
 /// ```
 /// assert_eq!(wharf_config::text::clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");

@@ -1,8 +1,9 @@
 //! JSON as text: one complete value, checked once and never decoded and encoded again on its way.
 //!
-//! A [`Json`] is cheap to clone and to take parts of, because a part shares the buffer of the message
-//! it came in. Whatever a server wrote — key order, unknown members, the digits of a number — is
-//! still there when it leaves. [`Members`] looks into an object without judging what else is in it.
+//! A [`Json`] is cheap to clone and to take parts of, because a part shares the buffer of the
+//! message it came in. Whatever a server wrote — key order, unknown members, the digits of a number
+//! — is still there when it leaves. [`Members`] looks into an object without judging what else is
+//! in it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -37,7 +38,8 @@ impl Json {
         Self(ByteString::from_static("null"))
     }
 
-    /// Encodes a value; fails only for what JSON cannot hold, such as a map with keys that are no text.
+    /// Encodes a value; fails only for what JSON cannot hold, such as a map with keys that are no
+    /// text.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }

@@ -13,7 +13,8 @@
 //! serve        a server of both eras around a `Service`
 //! ```
 //!
-//! A module uses only those below it. What comes in is read leniently, item by item; what goes out passes the schema of its revision.
+//! A module uses only those below it. What comes in is read leniently, item by item; what goes out
+//! passes the schema of its revision.
 
 mod connect;
 pub mod envelope;

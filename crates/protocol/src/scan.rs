@@ -1,9 +1,10 @@
 //! Goes through JSON as text: where a value ends, and what the members of an object are.
 //!
 //! Every byte that comes from a server is passed over at least once to find the end of its message,
-//! so this is where a large answer spends its time. Strings, which are nearly all of a large answer,
-//! are passed over many bytes at a time. What is passed over is checked: a text that does not follow
-//! the grammar has no end. `docs/decisions/0008-json-scanner.md` says why this is not left to serde.
+//! so this is where a large answer spends its time. Strings, which are nearly all of a large
+//! answer, are passed over many bytes at a time. What is passed over is checked: a text that does
+//! not follow the grammar has no end. `docs/decisions/0008-json-scanner.md` says why this is not
+//! left to serde.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -133,7 +134,8 @@ impl<'a> JsonCursor<'a> {
             && skip_space(self.text.as_bytes(), self.at) == self.text.len()
     }
 
-    /// Goes to the next value and returns its key; [`JsonCursor::value`] or [`JsonCursor::enter`] must follow.
+    /// Goes to the next value and returns its key; [`JsonCursor::value`] or [`JsonCursor::enter`]
+    /// must follow.
     pub(crate) fn next_key(&mut self) -> Option<&'a str> {
         if matches!(self.state, CursorState::Complete | CursorState::Broken) {
             return None;
@@ -179,8 +181,8 @@ impl<'a> JsonCursor<'a> {
         Some(&self.text[start..end])
     }
 
-    /// Begins a walk through the value behind the last key, if it opens with `open`; [`JsonCursor::leave`]
-    /// must follow.
+    /// Begins a walk through the value behind the last key, if it opens with `open`;
+    /// [`JsonCursor::leave`] must follow.
     pub(crate) fn enter(&self, open: u8) -> Option<Self> {
         let is_open = self.text.as_bytes().get(self.at) == Some(&open);
         let (text, at) = (self.text, self.at + 1);

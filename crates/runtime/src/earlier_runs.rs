@@ -26,8 +26,8 @@ pub struct EarlierRun {
 
 /// Returns the folder in which each local server that may be started would run.
 ///
-/// It is not always the one its entry seems to name: in a folder that nobody trusts, the person's own
-/// servers run in the home folder.
+/// It is not always the one its entry seems to name: in a folder that nobody trusts, the person's
+/// own servers run in the home folder.
 pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathBuf> {
     let planned = trust_gate::plan(catalog, env).into_iter();
     let folder = |planned: PlannedServer| match planned.decision {
@@ -37,12 +37,13 @@ pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathB
     planned.filter_map(folder).collect()
 }
 
-/// Looks up what is known of the servers of a catalog; who is not in the answer, or a part of it that
-/// is not there, is not known.
+/// Looks up what is known of the servers of a catalog; who is not in the answer, or a part of it
+/// that is not there, is not known.
 ///
-/// Reads small files of the cache folder and changes nothing. Only a server that may be connected is
-/// looked up, not one that is disabled, untrusted or invalid. What is known is bound to the server's
-/// configuration and credential, and is forgotten after 30 days, or by [`clear_cache`](crate::clear_cache).
+/// Reads small files of the cache folder and changes nothing. Only a server that may be connected
+/// is looked up, not one that is disabled, untrusted or invalid. What is known is bound to the
+/// server's configuration and credential, and is forgotten after 30 days, or by
+/// [`clear_cache`](crate::clear_cache).
 ///
 /// ```
 /// use wharf::{Options, Runtime};

@@ -75,8 +75,8 @@ pub enum Event {
     },
 }
 
-/// Tells whoever is interested. Room for the events is made with the first observer: most programs that
-/// make one call and end have none, and it is more than all the rest of such a runtime.
+/// Tells whoever is interested. Room for the events is made with the first observer: most programs
+/// that make one call and end have none, and it is more than all the rest of such a runtime.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventSender {
     sender: Arc<OnceLock<broadcast::Sender<Event>>>,

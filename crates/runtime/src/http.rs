@@ -1,4 +1,5 @@
-//! The options of HTTP clients: proxies and additional certificate authorities from the environment.
+//! The options of HTTP clients: proxies and additional certificate authorities from the
+//! environment.
 
 use wharf_config::Env;
 use wharf_protocol::transport::{HttpClientOptions, Proxies};

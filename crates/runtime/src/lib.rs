@@ -5,8 +5,8 @@
 //! Catalog ─ trust_gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► call ─► Outcome
 //! ```
 //!
-//! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is the short way for an
-//! agent. No global state: the surroundings are handed in as [`config::Env`], and nothing here
+//! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is the short way for
+//! an agent. No global state: the surroundings are handed in as [`config::Env`], and nothing here
 //! prints, asks, or reads the process's own environment.
 
 mod advice;

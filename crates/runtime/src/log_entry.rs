@@ -5,8 +5,8 @@
 //! 2026-03-01T12:00:01Z | what the server wrote
 //! ```
 //!
-//! Every line of a server has the bar, so none of them can pass for a start. Lines without a time are
-//! from before times were kept.
+//! Every line of a server has the bar, so none of them can pass for a start. Lines without a time
+//! are from before times were kept.
 
 use std::time::SystemTime;
 

@@ -1,8 +1,8 @@
 //! What servers write to their error output, in one file per server that never grows without end.
 //!
-//! A file is opened when there is something to write. At a megabyte it becomes the older one of two,
-//! so between one and two megabytes are kept. Only the person may read them: servers log secrets. What
-//! the lines look like is in `log_entry`.
+//! A file is opened when there is something to write. At a megabyte it becomes the older one of
+//! two, so between one and two megabytes are kept. Only the person may read them: servers log
+//! secrets. What the lines look like is in `log_entry`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -35,8 +35,8 @@ pub fn log_tail(folder: &Path, server: &str, most: usize) -> io::Result<Vec<Stri
     Ok(entries.into_iter().filter_map(|entry| entry.text).collect())
 }
 
-/// Returns the last lines that a server wrote with their times, oldest first, and the starts among and
-/// right before them; at most `most` lines.
+/// Returns the last lines that a server wrote with their times, oldest first, and the starts among
+/// and right before them; at most `most` lines.
 ///
 /// The text is foreign: it may hold control characters.
 pub fn log_entries(folder: &Path, server: &str, most: usize) -> io::Result<Vec<LogEntry>> {

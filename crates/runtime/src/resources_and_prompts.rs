@@ -47,6 +47,17 @@ impl<T> CollectedList<T> {
         self.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
     }
 
+    /// Adds the outcome of one server.
+    fn add(&mut self, server: &ServerName, outcome: Result<ListResult<T>, CallError>) {
+        match outcome {
+            Ok(list) => {
+                self.cut.extend(list.cut.map(|cut| (server.clone(), cut)));
+                self.items.extend(list.items.into_iter().map(|item| (server.clone(), item)));
+            }
+            Err(error) => self.errors.push((server.clone(), error)),
+        }
+    }
+
     /// Returns what is not as it should be with the lists of `what`, such as `prompts`.
     pub fn problems(&self, what: &str) -> Vec<Problem> {
         self.cut.iter().map(|(server, cut)| cut_problem(server, what, *cut)).collect()
@@ -290,16 +301,10 @@ impl Runtime {
                 _ => {}
             }
         }
-        while let Some(answer) = asked.join_next().await {
-            match answer {
-                Ok((name, Ok(listing))) => {
-                    collected.cut.extend(listing.cut.map(|cut| (name.clone(), cut)));
-                    let items = listing.items.into_iter().map(|item| (name.clone(), item));
-                    collected.items.extend(items);
-                }
-                Ok((name, Err(error))) => collected.errors.push((name, error)),
-                // Nobody aborts these tasks, and they do not panic.
-                Err(_) => {}
+        // Nobody aborts these tasks, and they do not panic.
+        while let Some(joined) = asked.join_next().await {
+            if let Ok((name, outcome)) = joined {
+                collected.add(&name, outcome);
             }
         }
         collected.sort();

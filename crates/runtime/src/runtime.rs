@@ -220,10 +220,10 @@ impl Runtime {
         self.0.approvals.revoke(server, tool).await
     }
 
-    /// Begins to write down what is worth keeping for the next start: tools, their names and what they
-    /// look like. Nobody has to call this: it happens by itself after a while, and when the runtime is
-    /// shut down, which waits for it. Whoever has all the tools and still has something to do with them
-    /// gains time by doing both at once.
+    /// Begins to write down what is worth keeping for the next start: tools, their names and what
+    /// they look like. Nobody has to call this: it happens by itself after a while, and when the
+    /// runtime is shut down, which waits for it. Whoever has all the tools and still has something
+    /// to do with them gains time by doing both at once.
     ///
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
@@ -242,7 +242,8 @@ impl Runtime {
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
-        // What came up in the last moment; whoever kept others out so far is hardly waited for again.
+        // What came up in the last moment; whoever kept others out so far is hardly waited for
+        // again.
         self.0.shared.history.write(FINAL_WRITE_LIMIT);
     }
 

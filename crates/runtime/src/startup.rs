@@ -1,4 +1,5 @@
-//! When a caller that wants the tools gets its answer: the startup gate, and who is waited for after it.
+//! When a caller that wants the tools gets its answer: the startup gate, and who is waited for
+//! after it.
 //!
 //! A server that could not be connected the last time is given one second after the gate, not its
 //! whole limit: nobody waits twice for the same trouble. Whoever names that server, or requires it,
@@ -23,9 +24,9 @@ impl Runtime {
     /// Waits for the tools, but never for a server whose tools are known from an earlier time.
     ///
     /// Until the gate (250 ms after the start unless set otherwise) every server has its chance to
-    /// be live. After it, servers without cached tools, and required ones, are waited for only in the
-    /// mode [`StartupMode::Complete`], each within its own limit; a server whose last attempt in an
-    /// earlier run failed, and that is not required, for one second.
+    /// be live. After it, servers without cached tools, and required ones, are waited for only in
+    /// the mode [`StartupMode::Complete`], each within its own limit; a server whose last attempt
+    /// in an earlier run failed, and that is not required, for one second.
     pub async fn ready(&self) -> Arc<Snapshot> {
         let (mode, gate) = self.0.startup;
         let gate = self.0.began + gate;
@@ -43,8 +44,8 @@ impl Runtime {
         self.wait_for_snapshot(|snapshot| snapshot.pending().next().is_none()).await
     }
 
-    /// Waits until every server is connected or has failed, except that a server whose last attempt in
-    /// an earlier run failed is waited for only until one second after the gate.
+    /// Waits until every server is connected or has failed, except that a server whose last attempt
+    /// in an earlier run failed is waited for only until one second after the gate.
     pub async fn settled_except_failing(&self) -> Arc<Snapshot> {
         self.wait_for_needed(|_| true).await
     }

@@ -116,7 +116,8 @@ impl ServerFailure {
         one_line(&self.message, Some(&self.stderr))
     }
 
-    /// Tells whether the hint only points to the error output: whoever shows that needs no such hint.
+    /// Tells whether the hint only points to the error output: whoever shows that needs no such
+    /// hint.
     pub fn points_to_stderr(&self) -> bool {
         self.hint.as_deref() == Some(advice::READ_STDERR)
     }
@@ -186,7 +187,8 @@ impl ServerFailure {
         }
     }
 
-    /// Says why a program did not start, in the words of its entry: what they stand for may be secret.
+    /// Says why a program did not start, in the words of its entry: what they stand for may be
+    /// secret.
     fn from_start_error(error: &StartError, written: &WrittenDefinition) -> Self {
         let (command, folder) = (&written.command, &written.folder);
         let (message, hint) = match error {

@@ -56,8 +56,8 @@ impl Runtime {
         reviewing.await.map_err(|_| Unavailable::ShutDown)
     }
 
-    /// Accepts the tools of a review, new and changed ones included, and returns how many there are.
-    /// Tools that changed after the review are not accepted.
+    /// Accepts the tools of a review, new and changed ones included, and returns how many there
+    /// are. Tools that changed after the review are not accepted.
     pub async fn accept_review(&self, review: ToolReview) -> Result<usize, Unavailable> {
         let Some((trusted, server_tools)) = review.offered else { return Ok(0) };
         let (shared, name) = (Arc::clone(&self.0.shared), review.server);

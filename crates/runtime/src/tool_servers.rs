@@ -1,7 +1,7 @@
 //! Which servers could offer the tool that a text names: before connecting and after.
 //!
-//! A text is the name of a tool, `server/tool`, `server.tool`, `server tool`, `mcp__server__tool`, or
-//! the raw name of a tool that only one server has. Which tool it is, is decided by the
+//! A text is the name of a tool, `server/tool`, `server.tool`, `server tool`, `mcp__server__tool`,
+//! or the raw name of a tool that only one server has. Which tool it is, is decided by the
 //! [`Registry`](crate::tools::Registry) over the same servers. A cached list can say who is worth
 //! asking, never that nobody has the tool.
 
@@ -27,8 +27,8 @@ use crate::trust_gate::{self, GateDecision};
 pub enum ToolServers {
     /// The text names these servers, so no other can be meant. There is at least one.
     Named(Vec<ServerName>),
-    /// The text names no server, but these are known to have a tool of this raw name, or their tools
-    /// are not known. There is at least one.
+    /// The text names no server, but these are known to have a tool of this raw name, or their
+    /// tools are not known. There is at least one.
     Likely(Vec<ServerName>),
     /// Nothing is known: every server has to be asked.
     Any,
@@ -56,8 +56,8 @@ impl ToolServers {
 
 /// Looks up which servers could offer the tool that a text names, without connecting to any.
 ///
-/// Goes by the names of the servers, the stored names of tools and the cached lists, and reads these
-/// files only if the names of the servers do not decide it.
+/// Goes by the names of the servers, the stored names of tools and the cached lists, and reads
+/// these files only if the names of the servers do not decide it.
 ///
 /// ```
 /// use wharf::{Options, ToolServers, servers_of_tool};
@@ -123,8 +123,8 @@ fn name_owner(text: &str, options: &Options) -> Option<String> {
     ToolNamesFile::open(Some(folder)).owner(text)
 }
 
-/// Looks for servers with a tool of this raw name. Those whose tools are not known may have it, too,
-/// but one that could not be connected to the last time is not worth asking then.
+/// Looks for servers with a tool of this raw name. Those whose tools are not known may have it,
+/// too, but one that could not be connected to the last time is not worth asking then.
 fn servers_with_tool(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
     let Some(folder) = &options.cache else { return ToolServers::Any };
     let cache = ToolCache::read_only(folder).for_client(&options.client_features.capabilities());
@@ -153,11 +153,12 @@ fn servers_with_tool(text: &str, catalog: &Catalog, options: &Options) -> ToolSe
 }
 
 impl Runtime {
-    /// Waits for the lists that decide which tool a text names, and returns how everything stands then.
+    /// Waits for the lists that decide which tool a text names, and returns how everything stands
+    /// then.
     ///
-    /// A tool that is known, if only from the cache, is not waited for. Otherwise the servers that the
-    /// text names are, or all servers if it names none: each within its own limit (except one that is
-    /// not named and could not be connected the last time), and connected if they are not.
+    /// A tool that is known, if only from the cache, is not waited for. Otherwise the servers that
+    /// the text names are, or all servers if it names none: each within its own limit (except one
+    /// that is not named and could not be connected the last time), and connected if they are not.
     pub async fn listed_for(&self, text: &str) -> Arc<Snapshot> {
         let snapshot = self.snapshot();
         let is_raw = match snapshot.registry().find(text) {

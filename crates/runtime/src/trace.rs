@@ -1,4 +1,5 @@
-//! The exchange with a server as somebody who debugs it sees it: redacted, and bounded in every way.
+//! The exchange with a server as somebody who debugs it sees it: redacted, and bounded in every
+//! way.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! Stands in front of everything that runs or sends: says what may be started, and in which folder.
 //!
-//! Only a winner that is enabled, valid and trusted becomes [`TrustedServer`]; nothing else of the runtime
-//! makes one. In a folder that the person has not trusted, servers of their own and every
-//! `!command` run in the home folder: `npx` and `python -m` prefer what lies where they are started.
+//! Only a winner that is enabled, valid and trusted becomes [`TrustedServer`]; nothing else of the
+//! runtime makes one. In a folder that the person has not trusted, servers of their own and every
+//! `!command` run in the home folder: `npx` and `python -m` prefer what lies where they are
+//! started.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

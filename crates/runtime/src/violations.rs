@@ -1,4 +1,5 @@
-//! Which rules of the protocol servers break in a way that Wharf survives, for whoever wants to know.
+//! Which rules of the protocol servers break in a way that Wharf survives, for whoever wants to
+//! know.
 //!
 //! Nothing is collected while servers are used but what the wire notices anyway. The rest is found
 //! when somebody asks, in what servers said about themselves and in their lists.

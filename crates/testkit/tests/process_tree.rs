@@ -231,8 +231,8 @@ async fn the_library_is_not_a_subreaper_by_default() {
     assert_eq!(rustix::process::child_subreaper().unwrap(), None);
 }
 
-/// Waits until no other test leaves processes running on purpose: the sweep of one would end them, also
-/// those of tests in other processes. It is free again when the file is closed.
+/// Waits until no other test leaves processes running on purpose: the sweep of one would end them,
+/// also those of tests in other processes. It is free again when the file is closed.
 fn lock_sweeping_tests() -> std::fs::File {
     let path = std::env::temp_dir().join("wharf-tests-that-sweep.lock");
     let lock = std::fs::File::create(path).unwrap();

@@ -88,7 +88,8 @@ fn tool_result(outcome: Outcome) -> Result<ToolOutput, ToolExecutionError> {
         Reason::NeedsAuth | Reason::Untrusted => ToolErrorKind::PermissionDenied,
         _ => ToolErrorKind::Provider,
     };
-    // A call whose outcome is not known may have run: only the model can judge whether to repeat it.
+    // A call whose outcome is not known may have run: only the model can judge whether to repeat
+    // it.
     Err(ToolExecutionError::new(kind, outcome.text).with_retryable(false))
 }
 

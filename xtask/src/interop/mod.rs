@@ -1,8 +1,9 @@
 //! `cargo xtask interop`: servers that other people wrote, driven by our client.
 //!
-//! The `.json` files beside this one say how each server is started and what is known about it:
-//! its era, its tools, one call, one resource. The servers are installed (`install`), the files are
-//! filled in with this machine's paths (`catalog`), and `wharf-interop` of the testkit does the rest.
+//! The `.json` files beside this one say how each server is started and what is known about it: its
+//! era, its tools, one call, one resource. The servers are installed (`install`), the files are
+//! filled in with this machine's paths (`catalog`), and `wharf-interop` of the testkit does the
+//! rest.
 
 mod catalog;
 mod install;

@@ -1,7 +1,7 @@
 //! What the checks need beyond Rust, installed into the ignored folder `.tools`.
 //!
-//! Every version is pinned here or beside its user. `package_set` installs one set of packages and knows
-//! when that is done, `node` and `python` say how, and whether the machine can.
+//! Every version is pinned here or beside its user. `package_set` installs one set of packages and
+//! knows when that is done, `node` and `python` say how, and whether the machine can.
 
 mod node;
 mod package_set;

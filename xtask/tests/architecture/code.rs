@@ -89,7 +89,8 @@ pub(crate) fn imports(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns what the code names of its own crate: `json` for `crate::json::text`, each with its line.
+/// Returns what the code names of its own crate: `json` for `crate::json::text`, each with its
+/// line.
 pub(crate) fn crate_paths(code: &str) -> BTreeSet<(usize, String)> {
     const ROOT: &str = "crate::";
     let first = |path: &str| path.split("::").next().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! Rules about the directions between the modules of one crate.
 //!
-//! A module is a file or folder directly below `src`. The layers of a crate are listed here from top
-//! to bottom, as in the drawings of `ARCHITECTURE.md`; a module may name only modules of lower
+//! A module is a file or folder directly below `src`. The layers of a crate are listed here from
+//! top to bottom, as in the drawings of `ARCHITECTURE.md`; a module may name only modules of lower
 //! layers. Names that `lib.rs` exports again count as names of the module that they come from.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -15,8 +15,8 @@ use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
 /// Show or remove what is kept about servers
 ///
 /// The tools of each server are kept so that a slow server delays nobody. How the last attempt to
-/// connect to each ended is kept for `wharf status`. The files are JSON, one record per line, in the
-/// folders `cache` and `pins` of Wharf's home; `show` names them.
+/// connect to each ended is kept for `wharf status`. The files are JSON, one record per line, in
+/// the folders `cache` and `pins` of Wharf's home; `show` names them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +38,8 @@ enum CacheAction {
     },
     /// Remove the tools of all servers, and how they were last connected to
     ///
-    /// The names that were given to tools stay, so that no name changes hands, and so do pinned tools.
+    /// The names that were given to tools stay, so that no name changes hands, and so do pinned
+    /// tools.
     Clear,
 }
 

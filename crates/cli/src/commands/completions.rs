@@ -1,4 +1,5 @@
-//! `wharf completions SHELL`: a script that completes verbs, flags, servers, tools and their arguments.
+//! `wharf completions SHELL`: a script that completes verbs, flags, servers, tools and their
+//! arguments.
 
 use clap::Args;
 

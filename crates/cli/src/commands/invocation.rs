@@ -55,7 +55,8 @@ impl Invocation {
         Ok(catalog)
     }
 
-    /// Finds every server without a word: neither which files were read nor what every verb warns of.
+    /// Finds every server without a word: neither which files were read nor what every verb warns
+    /// of.
     pub(crate) fn load_quietly(&self) -> Result<Catalog, DiscoveryError> {
         load(&self.env, self.options)
     }

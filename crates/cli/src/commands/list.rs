@@ -18,13 +18,13 @@ use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style, time_ago}
 
 /// List every server, whichever program's file it is in
 ///
-/// Shows for each name the definition that counts, its state, and the file it comes from, as far
-/// as the terminal has room. Nothing is connected or started: TOOLS is how many a server had when
-/// it was last connected to, if that is known. States: enabled, failed (enabled, but it could not be
-/// connected to the last time), disabled (somebody
-/// switched it off), untrusted (it came with this project; see `wharf trust`), invalid (its entry
-/// does not say enough), and with --all also "shadowed by" (whose definition has its name) and
-/// "duplicate of" (the name under which the same server is used).
+/// Shows for each name the definition that counts, its state, and the file it comes from, as far as
+/// the terminal has room. Nothing is connected or started: TOOLS is how many a server had when it
+/// was last connected to, if that is known. States: enabled, failed (enabled, but it could not be
+/// connected to the last time), disabled (somebody switched it off), untrusted (it came with this
+/// project; see `wharf trust`), invalid (its entry does not say enough), and with --all also
+/// "shadowed by" (whose definition has its name) and "duplicate of" (the name under which the same
+/// server is used).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

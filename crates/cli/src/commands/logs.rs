@@ -24,8 +24,8 @@ const MOST_AT_ONCE: u64 = 1 << 20;
 /// Show what a server wrote to its error output
 ///
 /// Servers that run on this machine write there what they are doing and what goes wrong. The last
-/// megabyte or two of each server is kept, readable by you alone. Each start is marked, and times are
-/// in UTC.
+/// megabyte or two of each server is kept, readable by you alone. Each start is marked, and times
+/// are in UTC.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

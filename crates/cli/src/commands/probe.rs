@@ -1,5 +1,5 @@
-//! Tries a server that was just added: who shadows whom, and what the server says when it is connected
-//! to for a moment. Whatever comes of it, the entry stays.
+//! Tries a server that was just added: who shadows whom, and what the server says when it is
+//! connected to for a moment. Whatever comes of it, the entry stays.
 
 use std::sync::Arc;
 use std::time::Duration;

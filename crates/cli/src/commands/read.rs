@@ -128,7 +128,7 @@ fn show(
             }
             ResourceBody::Text(text) => print_bytes(text.as_bytes())?,
             ResourceBody::Blob(_) if ui.is_data_on_terminal() => {
-                ui.data(&line(contents, "bytes"))?
+                ui.data(&line(contents, "bytes"))?;
             }
             ResourceBody::Blob(data) => match STANDARD.decode(data.trim()) {
                 Ok(bytes) => print_bytes(&bytes)?,

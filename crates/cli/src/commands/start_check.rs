@@ -1,5 +1,5 @@
-//! What is known of a server's start without starting it: whether its program and folder are there, seen
-//! from the folder in which it would run.
+//! What is known of a server's start without starting it: whether its program and folder are there,
+//! seen from the folder in which it would run.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -17,10 +17,10 @@ use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
 
 /// Show which servers are ready to start
 ///
-/// Looks for the program of each enabled server, from the folder in which it would run, and for stored
-/// credentials. Nothing is started and no address is contacted, so "url configured" says only that
-/// there is one. LAST ATTEMPT is how it ended when a command last tried to connect to the server as it
-/// is configured now; if it failed, the server does not count as ready.
+/// Looks for the program of each enabled server, from the folder in which it would run, and for
+/// stored credentials. Nothing is started and no address is contacted, so "url configured" says
+/// only that there is one. LAST ATTEMPT is how it ended when a command last tried to connect to the
+/// server as it is configured now; if it failed, the server does not count as ready.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,7 +1,7 @@
 //! How a tool is called, from its schema: the usage line, the list of its arguments, an example.
 //!
-//! `tools` shows all of it for one tool, `call` the line when an argument is missing or wrong. Names
-//! and texts in a schema are the server's, so everything is made safe to show and to copy.
+//! `tools` shows all of it for one tool, `call` the line when an argument is missing or wrong.
+//! Names and texts in a schema are the server's, so everything is made safe to show and to copy.
 
 use serde_json::{Map, Value};
 use wharf::arguments::{Argument, Signature, from_pairs};
@@ -46,7 +46,8 @@ impl<'a> ToolUsage<'a> {
         Self { tool, signature: tool.signature(), before, after }
     }
 
-    /// Returns one line with every argument: `wharf call docs/read path=<string> [limit=<integer>]`.
+    /// Returns one line with every argument: `wharf call docs/read path=<string>
+    /// [limit=<integer>]`.
     pub(crate) fn line(&self) -> String {
         let mut line = self.before.clone();
         let mut is_cut = self.signature.more > 0;

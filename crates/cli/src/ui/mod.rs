@@ -1,8 +1,8 @@
 //! The door to the person: everything that is written to the screen, and what is asked.
 //!
-//! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`, `lines`, `table`
-//! and `wrap` lay out, `log` takes the log, `style` knows the colours, `phrase` has the words that several
-//! verbs share, `time_ago` tells when something was.
+//! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`,
+//! `lines`, `table` and `wrap` lay out, `log` takes the log, `style` knows the colours, `phrase`
+//! has the words that several verbs share, `time_ago` tells when something was.
 
 mod json;
 mod keyboard;

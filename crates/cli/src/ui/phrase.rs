@@ -100,8 +100,8 @@ pub(crate) fn command_line(command: &str, args: &[String]) -> String {
     words.map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is run
-/// or replaced.
+/// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is
+/// run or replaced.
 pub(crate) fn word(text: &str) -> String {
     shell::quote(text)
 }

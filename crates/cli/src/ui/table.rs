@@ -1,8 +1,8 @@
 //! Columns that fit the terminal.
 //!
 //! On a terminal columns give way until a row fits: first those that are said to, then what can be
-//! done without is left out, the least useful column first, then the widest. Elsewhere nothing is cut; only the padding has a
-//! limit, so that one long value does not blow up every row.
+//! done without is left out, the least useful column first, then the widest. Elsewhere nothing is
+//! cut; only the padding has a limit, so that one long value does not blow up every row.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Wraps sentences at words where a terminal shows them.
 //!
-//! The rest of a line is indented further than its beginning, so text from a server cannot look like
-//! a line of ours. A word that is wider than the terminal, such as a path, is left whole for the
-//! terminal to break, and so is a command line: both are there to be copied.
+//! The rest of a line is indented further than its beginning, so text from a server cannot look
+//! like a line of ours. A word that is wider than the terminal, such as a path, is left whole for
+//! the terminal to break, and so is a command line: both are there to be copied.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! `wharf call --json` when there is no result: whose tool it was, what kind of failure, how far it came.
+//! `wharf call --json` when there is no result: whose tool it was, what kind of failure, how far it
+//! came.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

@@ -23,7 +23,7 @@ fn server(
         server_log.lock().unwrap().push(request.method().to_owned());
         match (request.verb.as_str(), request.method()) {
             ("POST", method) if method == era.first_method() => {
-                write_to(client, &request.result(era.first_result()))
+                write_to(client, &request.result(era.first_result()));
             }
             ("POST", "tools/list") => write_to(client, &request.result(LIST_RESULT)),
             ("POST", "tools/call") => {

@@ -78,7 +78,7 @@ fn add_flooding_server(world: World, kind: Flood, more: &str) -> (World, Option<
             let (begun, called) = (world.path(BEGUN), world.path(CALLED));
             let markers = MarkerFiles { begun, called };
             let web = HttpServer::start(move |request, client| {
-                serve_flood(kind, request, client, &markers)
+                serve_flood(kind, request, client, &markers);
             });
             let url = format!(r#""url": "{}""#, web.url("/mcp"));
             (world, Some(web), entry(url))
@@ -106,10 +106,10 @@ fn serve_flood(kind: Flood, request: &HttpRequest, client: &mut TcpStream, marke
             send_flood(client, "", "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
         }
         ("POST", _) if kind == Flood::EmptyLines => {
-            send_flood(client, EVENT_STREAM_HEAD, &"\n".repeat(1024))
+            send_flood(client, EVENT_STREAM_HEAD, &"\n".repeat(1024));
         }
         ("GET", _) if kind == Flood::GetStream => {
-            send_flood(client, EVENT_STREAM_HEAD, &event(CHANGED))
+            send_flood(client, EVENT_STREAM_HEAD, &event(CHANGED));
         }
         ("GET", _) if kind == Flood::Pings => {
             send_flood(

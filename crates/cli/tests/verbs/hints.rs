@@ -63,8 +63,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Finds `wharf …` in a text: in backticks, in a fenced block, in parentheses, or after a colon at the
-/// end of a line.
+/// Finds `wharf …` in a text: in backticks, in a fenced block, in parentheses, or after a colon at
+/// the end of a line.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {

@@ -11,8 +11,8 @@ use crate::world::World;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts a child that outlives its parent, and writes its number down; `$0.ignores-sigterm` makes it one
-/// that does not end when it is asked to.
+/// Starts a child that outlives its parent, and writes its number down; `$0.ignores-sigterm` makes
+/// it one that does not end when it is asked to.
 const CHILD: &str = r#"
 if [ -e "$0.mulish" ]; then trap '' TERM; fi
 /bin/sleep 1000 < /dev/null > /dev/null 2>&1 &
@@ -21,8 +21,8 @@ echo $! >> "$0.children"
 "#;
 
 /// Waits until no other test leaves processes running on purpose: the sweep of one would end them.
-/// The lock is a file because a sweep reaches every process of the person, so it matters to tests in
-/// other processes as well. It is free again when the file is closed.
+/// The lock is a file because a sweep reaches every process of the person, so it matters to tests
+/// in other processes as well. It is free again when the file is closed.
 fn lock_sweep_tests() -> fs::File {
     let lock = fs::File::create(std::env::temp_dir().join("wharf-tests-that-sweep.lock")).unwrap();
     lock.lock().unwrap();

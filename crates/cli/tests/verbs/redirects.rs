@@ -1,4 +1,5 @@
-//! Redirects: followed while connecting, never by a call, and never with what belongs to one origin.
+//! Redirects: followed while connecting, never by a call, and never with what belongs to one
+//! origin.
 
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -36,7 +37,7 @@ fn redirect_to(location: &str) -> String {
 fn serve(era: Era, request: &HttpRequest, client: &mut TcpStream) {
     match (request.verb.as_str(), request.method()) {
         ("POST", method) if method == era.first_method() => {
-            write_to(client, &request.result(era.first_result()))
+            write_to(client, &request.result(era.first_result()));
         }
         ("POST", "tools/list") => write_to(client, &request.result(LIST_RESULT)),
         ("POST", "tools/call") => {

@@ -1,4 +1,5 @@
-//! What is known of servers from an earlier time: `toolsKnown` of `list` and `get`, `last` of `status`.
+//! What is known of servers from an earlier time: `toolsKnown` of `list` and `get`, `last` of
+//! `status`.
 
 use insta::assert_snapshot;
 

@@ -1,9 +1,9 @@
 //! The one MCP server that is a script for the shell. A test gives the messages that it answers in
 //! its own way.
 //!
-//! The script has functions: `result JSON` answers the request that was just read, `refuse CODE TEXT`
-//! answers it with an error, `send JSON` writes a message, and `note NAME` keeps what was read, in a
-//! file beside the script.
+//! The script has functions: `result JSON` answers the request that was just read, `refuse CODE
+//! TEXT` answers it with an error, `send JSON` writes a message, and `note NAME` keeps what was
+//! read, in a file beside the script.
 
 /// Which revisions of the protocol a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

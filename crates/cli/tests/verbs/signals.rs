@@ -18,8 +18,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The signals that end a run.
 const ALL: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
-/// Starts relatives of a server that write their numbers down: one in its group, one that leaves its
-/// session, and one that leaves everything, even its environment and its parent.
+/// Starts relatives of a server that write their numbers down: one in its group, one that leaves
+/// its session, and one that leaves everything, even its environment and its parent.
 pub(crate) const DESCENDANTS: &str = r#"
 sleep_long='echo $$ >> "$0"; exec /bin/sleep 300'
 /bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 &

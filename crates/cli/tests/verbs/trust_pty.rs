@@ -67,8 +67,9 @@ pub(crate) fn type_before_prompt(
     world.filter(&String::from_utf8_lossy(&close_input(session)).replace('\r', ""))
 }
 
-/// Ends the input of a program that asks, and returns what it says then. A question that hides what is
-/// typed switches the terminal after its words are shown, and a key that comes in between is lost.
+/// Ends the input of a program that asks, and returns what it says then. A question that hides what
+/// is typed switches the terminal after its words are shown, and a key that comes in between is
+/// lost.
 fn close_input(mut session: expectrl::session::OsSession) -> Vec<u8> {
     session.set_expect_timeout(Some(Duration::from_secs(1)));
     for _ in 0..20 {

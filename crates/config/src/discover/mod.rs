@@ -105,7 +105,8 @@ pub(crate) fn read_variable(
     Ok(read_document(env, (program, &formats::VARIABLE), Path::new(name), parsed))
 }
 
-/// Reads a document as if it were a file of a program; whether there is such a file does not matter.
+/// Reads a document as if it were a file of a program; whether there is such a file does not
+/// matter.
 pub(crate) fn read_document(
     env: &Env,
     (program, file): (&'static Program, &'static ConfigFile),

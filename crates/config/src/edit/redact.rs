@@ -157,7 +157,7 @@ impl SecretSearch {
             match item.shape {
                 Shape::List(_) | Shape::Map(_) => self.search_value(item, key, SecretRule::ByKey),
                 _ if text != shown && !is_placeholder(text) => {
-                    self.redact_tree(item, quote(&shown))
+                    self.redact_tree(item, quote(&shown));
                 }
                 _ => {}
             }

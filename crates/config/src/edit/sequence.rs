@@ -1,7 +1,8 @@
 //! Puts items into a bracketed, comma-separated list and takes them out, the way it is laid out.
 //!
-//! JSON objects and arrays and TOML arrays and inline tables are all such lists. Between their items
-//! stand only blanks, line ends, commas and comments; so the gaps can be read without a parser.
+//! JSON objects and arrays and TOML arrays and inline tables are all such lists. Between their
+//! items stand only blanks, line ends, commas and comments; so the gaps can be read without a
+//! parser.
 
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
 //! The values of a text with the places where they stand, for cutting and for masking.
 //!
-//! Unlike [`crate::document::Node`] it knows bytes rather than lines, and keeps every duplicate key.
+//! Unlike [`crate::document::Node`] it knows bytes rather than lines, and keeps every duplicate
+//! key.
 
 use std::ops::Range;
 

@@ -22,7 +22,8 @@ pub(super) const PROGRAM: Program = Program {
     },
     finish: |_, definitions| {
         for definition in definitions.iter_mut().filter(|own| own.source.level == Level::Project) {
-            // Not hidden: both files came with the project, and trust in one says nothing of the other.
+            // Not hidden: both files came with the project, and trust in one says nothing of the
+            // other.
             if definition.folder.join(mcp_json::DOT_MCP_JSON).exists() {
                 let message = "Copilot CLI itself reads \".mcp.json\" here and not this file";
                 let problem =

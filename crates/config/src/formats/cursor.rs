@@ -1,4 +1,5 @@
-//! Cursor: `mcpServers` with its own `${env:X}`, `${userHome}`, `${workspaceFolder}`, and `envFile`.
+//! Cursor: `mcpServers` with its own `${env:X}`, `${userHome}`, `${workspaceFolder}`, and
+//! `envFile`.
 //!
 //! From its documentation and other integrators. Remote entries need no `type`; a client that was
 //! registered beforehand stands in `auth`.

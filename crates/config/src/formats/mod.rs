@@ -1,8 +1,9 @@
 //! The programs that keep MCP servers in files, one per module, highest priority first.
 //!
 //! A program is a table of files plus the few things it does differently. What many share is
-//! written once: `program` (the table), `file_reader` (server maps), `entry_reader` and `scalars` (fields),
-//! `plugin` (folders that bring servers along), `program_files` (lists of switched-off servers).
+//! written once: `program` (the table), `file_reader` (server maps), `entry_reader` and `scalars`
+//! (fields), `plugin` (folders that bring servers along), `program_files` (lists of switched-off
+//! servers).
 
 mod entry_reader;
 mod export;

@@ -2,7 +2,8 @@
 //!
 //! From its own source: version 1 has the servers under `mcp`, version 2 under `mcp.servers`;
 //! limits in milliseconds, one or two of them; `{env:X}` and `{file:path}`; the root `tools` map
-//! switches tools off by `<server>_<tool>` globs. Sources disagree on Windows, so both are looked at.
+//! switches tools off by `<server>_<tool>` globs. Sources disagree on Windows, so both are looked
+//! at.
 
 use std::collections::HashMap;
 

@@ -74,7 +74,7 @@ fn check_server(server: &Server, lines: &LineRange) {
     }
     match server.state {
         DefinitionState::Invalid => {
-            assert!(server.has_errors(), "an invalid server does not say why")
+            assert!(server.has_errors(), "an invalid server does not say why");
         }
         DefinitionState::Enabled | DefinitionState::Duplicate | DefinitionState::Native => {
             assert!(!server.has_errors() && server.spec.is_some(), "used despite an error");

@@ -1,8 +1,9 @@
 //! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
 //!
 //! They are plain functions, so that `tests` can run all of them for a second on every change; the
-//! folder `fuzz` at the root runs the same ones for hours with libFuzzer, which sets `cfg(fuzzing)`.
-//! To add one, write it in a file here and name it in [`FUZZ_TARGETS`] and in `fuzz/Cargo.toml`.
+//! folder `fuzz` at the root runs the same ones for hours with libFuzzer, which sets
+//! `cfg(fuzzing)`. To add one, write it in a file here and name it in [`FUZZ_TARGETS`] and in
+//! `fuzz/Cargo.toml`.
 
 mod canary;
 mod documents;

@@ -1,7 +1,7 @@
 //! Runs every fuzz target for a moment on mutated samples, without any tool but the compiler.
 //!
-//! `WHARF_FUZZ_SECONDS` is the time for each target, `WHARF_FUZZ_TARGET` the name of the only one to
-//! run. A failure names the seed of the case, and `WHARF_FUZZ_SEED` begins with that case again.
+//! `WHARF_FUZZ_SECONDS` is the time for each target, `WHARF_FUZZ_TARGET` the name of the only one
+//! to run. A failure names the seed of the case, and `WHARF_FUZZ_SEED` begins with that case again.
 //! Beside the samples of a target, the files of the golden tests are mutated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,5 @@
-//! Finds secrets that stand literally in a definition, before they are copied into another file, and
-//! takes the ones out that the credential store can hold.
+//! Finds secrets that stand literally in a definition, before they are copied into another file,
+//! and takes the ones out that the credential store can hold.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! Stores or replaces the token of a server that one of Wharf's own files defines, and changes nothing
-//! else in its entry.
+//! Stores or replaces the token of a server that one of Wharf's own files defines, and changes
+//! nothing else in its entry.
 
 use serde_json::json;
 
@@ -22,8 +22,8 @@ use super::{
 
 /// Stores a token for a server, or replaces the one it has.
 ///
-/// `Ok(None)` means that no file defines such a server. An entry of another program's file is refused,
-/// and so is one of a project that the person has not agreed to.
+/// `Ok(None)` means that no file defines such a server. An entry of another program's file is
+/// refused, and so is one of a project that the person has not agreed to.
 pub fn set_token(
     env: &Env,
     name: &str,

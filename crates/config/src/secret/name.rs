@@ -7,8 +7,8 @@ const PARTS: [&str; 6] = ["token", "secret", "passw", "credential", "apikey", "b
 const WORDS: [&str; 7] =
     ["pwd", "auth", "authorization", "cookie", "passphrase", "passcode", "jwt"];
 
-/// So does one of these at the end: `--key`, `OPENAI_KEY`, `dbPass`; but not `--key-file`, which is a
-/// path, nor `passEnv`.
+/// So does one of these at the end: `--key`, `OPENAI_KEY`, `dbPass`; but not `--key-file`, which is
+/// a path, nor `passEnv`.
 const LAST_WORDS: [&str; 4] = ["key", "keys", "pass", "pat"];
 
 /// Numbers of tokens are no tokens.

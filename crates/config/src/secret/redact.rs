@@ -1,7 +1,7 @@
 //! Shows addresses and command lines without the secrets in them.
 //!
-//! What is hidden is guessed from names and shapes, so it errs on the side of hiding. Where a person
-//! decides whether something may run, the command line itself is shown, not this.
+//! What is hidden is guessed from names and shapes, so it errs on the side of hiding. Where a
+//! person decides whether something may run, the command line itself is shown, not this.
 
 use std::borrow::Cow;
 

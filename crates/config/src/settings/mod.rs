@@ -345,7 +345,7 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
                     known.push((setting, value, node.line));
                 }
                 None => {
-                    problems.push(value_problem(setting, node).in_file(path).on_line(node.line))
+                    problems.push(value_problem(setting, node).in_file(path).on_line(node.line));
                 }
             },
             Err(error) => {

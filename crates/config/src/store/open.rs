@@ -1,7 +1,8 @@
 //! Opens files of a person or of Wharf itself, which must be regular files.
 //!
-//! Opening a pipe waits until somebody opens its other end, reading a device may never end, and both
-//! can stand where a file is expected. So nothing here waits, and only a regular file is handed out.
+//! Opening a pipe waits until somebody opens its other end, reading a device may never end, and
+//! both can stand where a file is expected. So nothing here waits, and only a regular file is
+//! handed out.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;

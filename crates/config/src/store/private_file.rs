@@ -1,8 +1,8 @@
 //! Files and folders of Wharf's own, which only their owner may read (modes 0600 and 0700).
 //!
-//! A file is replaced as a whole: a temporary file beside it takes its name. [`write`] also waits for
-//! the disk, for what must not be lost. [`replace`] does not, for what only saves work: a crash of the
-//! machine may lose or empty such a file. Locks are in `lock`.
+//! A file is replaced as a whole: a temporary file beside it takes its name. [`write`] also waits
+//! for the disk, for what must not be lost. [`replace`] does not, for what only saves work: a crash
+//! of the machine may lose or empty such a file. Locks are in `lock`.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Replaces a file as a whole: a crash in the middle leaves the old one or the new one.
 //!
-//! The new content goes to a temporary file in the same folder, is forced to the disk, and then takes
-//! the name of the old one. Access lists and hard links are lost.
+//! The new content goes to a temporary file in the same folder, is forced to the disk, and then
+//! takes the name of the old one. Access lists and hard links are lost.
 
 use std::fs::Metadata;
 use std::io::{self, Write};
@@ -17,8 +17,8 @@ use super::read::{regular_file_metadata, resolve_links};
 ///
 /// Follows symbolic links, also to a file that does not exist yet. Keeps the mode of the file, and
 /// its owner if possible; a new file is only for its owner, as are folders that have to be made.
-/// Fails without a trace: the old file stays and no other is left. Hold the [`super::WriteLock`] from
-/// reading on.
+/// Fails without a trace: the old file stays and no other is left. Hold the [`super::WriteLock`]
+/// from reading on.
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     let target = resolve_links(path)?;
     let old = regular_file_metadata(&target)?;

@@ -2,8 +2,8 @@
 //!
 //! Starting a program because a cloned repository says so is the main danger here. A definition is
 //! trusted for exactly what it says, in the folder it is in; any change asks again. A "no" is kept
-//! for exactly what it was said to, too. Values that may be secret are kept only as keyed hashes, so
-//! this file gives none away.
+//! for exactly what it was said to, too. Values that may be secret are kept only as keyed hashes,
+//! so this file gives none away.
 //!
 //! `subject` collects what a decision is about, `fingerprint` is the form of it that is kept,
 //! `as_written` shows values, `command_words` finds the files that a command names.

@@ -1,4 +1,5 @@
-//! What a catalog says about whole machines: files of several programs in, servers and problems out.
+//! What a catalog says about whole machines: files of several programs in, servers and problems
+//! out.
 //!
 //! Everything goes through [`wharf_config::load`]; `world` makes the machine and shows the result.
 

@@ -24,7 +24,8 @@ pub struct ConnectOptions {
     pub limits: SessionLimits,
     /// How long connecting may take in all.
     pub timeout: Duration,
-    /// How long a server may be silent on the modern question until it is asked the legacy one, too.
+    /// How long a server may be silent on the modern question until it is asked the legacy one,
+    /// too.
     pub legacy_probe_delay: Duration,
     /// Sees everything that is said, for debugging.
     pub tracer: Option<Arc<dyn Tracer>>,

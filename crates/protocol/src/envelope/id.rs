@@ -31,7 +31,8 @@ impl Id {
         }
     }
 
-    /// Returns the number we sent, if this is one of its disguises: servers echo `1` as `"1"` or `1.0`.
+    /// Returns the number we sent, if this is one of its disguises: servers echo `1` as `"1"` or
+    /// `1.0`.
     pub(crate) fn as_sent_number(&self) -> Option<u64> {
         match self {
             Self::Number(number) => u64::try_from(*number).ok(),

@@ -1,8 +1,8 @@
 //! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
 //!
-//! `tests` runs all of them for a moment on every change; the folder `fuzz` at the root runs the same
-//! ones for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one, name it in [`TARGETS`] and in
-//! `fuzz/Cargo.toml`.
+//! `tests` runs all of them for a moment on every change; the folder `fuzz` at the root runs the
+//! same ones for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one, name it in
+//! [`TARGETS`] and in `fuzz/Cargo.toml`.
 
 #[cfg(test)]
 mod tests;

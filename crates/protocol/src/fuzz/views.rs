@@ -1,4 +1,5 @@
-//! What the fuzz target for views runs: any bytes through every view, every accessor and every writer.
+//! What the fuzz target for views runs: any bytes through every view, every accessor and every
+//! writer.
 //!
 //! Nothing may panic, whatever is read must lie inside what came, and what is written must be JSON.
 

@@ -1,7 +1,8 @@
 //! What can go wrong between a request and the end of its answer.
 //!
 //! No text here contains anything of a header, of the user information or of the query of an
-//! address: places are shown as an [`UrlOrigin`] or as a [`HttpTarget`], which know what to leave out.
+//! address: places are shown as an [`UrlOrigin`] or as a [`HttpTarget`], which know what to leave
+//! out.
 
 use std::error::Error;
 use std::fmt;

@@ -98,7 +98,8 @@ impl HttpTarget {
         self.0.authorization.is_some()
     }
 
-    /// Returns what is secret in it: the user and the query, as they are sent and as they are meant.
+    /// Returns what is secret in it: the user and the query, as they are sent and as they are
+    /// meant.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let query = self.0.url.query().unwrap_or_default();
         let sent = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -184,7 +185,8 @@ impl FromStr for HttpTarget {
     type Err = HttpTargetError;
 
     fn from_str(text: &str) -> Result<Self, HttpTargetError> {
-        // The parser would read a backslash as a slash and skip tabs and line breaks; others do not.
+        // The parser would read a backslash as a slash and skip tabs and line breaks; others do
+        // not.
         if text.contains(|c: char| c == '\\' || c.is_control()) {
             return Err(HttpTargetError::Characters);
         }

@@ -87,7 +87,8 @@ fn roots(extra: &[PathBuf]) -> RootCertStore {
 /// Adds the authorities of the system.
 ///
 /// `rustls_native_certs::load_native_certs` looks at `SSL_CERT_FILE` in the environment of the
-/// process and, if it is set, reads that file *instead* of the system's. So the places are named here.
+/// process and, if it is set, reads that file *instead* of the system's. So the places are named
+/// here.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn add_system(roots: &mut RootCertStore) {
     const FILES: [&str; 6] = [
@@ -110,7 +111,8 @@ fn add_system(roots: &mut RootCertStore) {
 /// Adds the authorities of the system.
 ///
 /// Here they are not in files. Where `SSL_CERT_FILE` is set in the environment of the process, its
-/// authorities come instead; macOS has its own ones in a file as well, which is added for this case.
+/// authorities come instead; macOS has its own ones in a file as well, which is added for this
+/// case.
 #[cfg(not(all(unix, not(target_os = "macos"))))]
 fn add_system(roots: &mut RootCertStore) {
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -1,8 +1,8 @@
 //! Sends one request and waits for its answer, over whatever transport there is.
 //!
 //! Dropping the future takes the request back: off the queue if it is still there, else by telling
-//! the server. Every wait has a limit; a sign of life from the server starts the idle limit anew, and
-//! so does the server's waiting for an answer of ours.
+//! the server. Every wait has a limit; a sign of life from the server starts the idle limit anew,
+//! and so does the server's waiting for an answer of ours.
 
 use std::future::Future;
 use std::pin::pin;
@@ -167,7 +167,8 @@ impl ClientConnection {
     }
 }
 
-/// Runs `work` within its limits; the error is the limit that passed. `last_activity` is the last of life.
+/// Runs `work` within its limits; the error is the limit that passed. `last_activity` is the last
+/// of life.
 async fn with_deadline<T>(
     work: impl Future<Output = T>,
     timer: Option<DeadlineTimer>,

@@ -55,8 +55,8 @@ impl Peer {
     /// Calls a tool once, whatever happens; answers questions of the server in between.
     ///
     /// A request that was refused for its headers was not executed: the tools are listed again, for
-    /// what they say about headers, and the call is sent once more. An answer that promises a task is
-    /// awaited until the task is done. What goes wrong after the first answer is
+    /// what they say about headers, and the call is sent once more. An answer that promises a task
+    /// is awaited until the task is done. What goes wrong after the first answer is
     /// [`RequestError::AfterStart`]: the server has begun.
     pub async fn call_tool(
         &self,

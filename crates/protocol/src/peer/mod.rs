@@ -1,8 +1,9 @@
 //! The client's side of a connection: one cheap handle through which everything is asked.
 //!
-//! `connection` sends one request and waits for its answer. The rest is built on requests: `input_required` (a
-//! server that asks back), `lists` (pages), `methods` (one function per method), `subscription`, `task`
-//! and `skill`. What is shared with the transports is in [`session`](crate::session).
+//! `connection` sends one request and waits for its answer. The rest is built on requests:
+//! `input_required` (a server that asks back), `lists` (pages), `methods` (one function per
+//! method), `subscription`, `task` and `skill`. What is shared with the transports is in
+//! [`session`](crate::session).
 
 mod connection;
 mod handle;

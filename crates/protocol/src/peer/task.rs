@@ -1,7 +1,7 @@
 //! Answers that take their time: tasks, in the way of 2025-11-25 and as an extension since.
 //!
-//! The server is asked at the interval it names. Questions it has in between go to the handler, each
-//! once, even if the server still shows them the next time.
+//! The server is asked at the interval it names. Questions it has in between go to the handler,
+//! each once, even if the server still shows them the next time.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! Replaces secrets in every text that leaves the program: errors, hints, logs, what is kept on disk.
+//! Replaces secrets in every text that leaves the program: errors, hints, logs, what is kept on
+//! disk.
 //!
-//! A [`Redactor`] knows the secrets of one server. It finds them as they are and in the forms in which
-//! programs repeat them: escaped in JSON, percent-encoded, in base64 (`encodings`). Text that comes in
-//! pieces goes through a [`RedactedStream`]. What a server computes from a secret in any other way
-//! cannot be found.
+//! A [`Redactor`] knows the secrets of one server. It finds them as they are and in the forms in
+//! which programs repeat them: escaped in JSON, percent-encoded, in base64 (`encodings`). Text that
+//! comes in pieces goes through a [`RedactedStream`]. What a server computes from a secret in any
+//! other way cannot be found.
 
 mod encodings;
 mod stream;
@@ -20,8 +21,8 @@ pub use self::stream::RedactedStream;
 /// What stands in place of a secret.
 pub const REDACTED: &str = "•••";
 
-/// Secrets with fewer characters are not looked for: every text would be full of them. They are found
-/// as parts of longer ones, such as `Bearer x` or `user:x`.
+/// Secrets with fewer characters are not looked for: every text would be full of them. They are
+/// found as parts of longer ones, such as `Bearer x` or `user:x`.
 const MIN_LENGTH: usize = 4;
 
 /// Secrets with fewer characters are found only as whole words.
@@ -106,8 +107,8 @@ impl Redactor {
         Cow::Owned(redacted)
     }
 
-    /// Like [`Redactor::redact`], but of a long text only about the first `limit` characters, and never
-    /// more. The rest costs nothing, however long it is.
+    /// Like [`Redactor::redact`], but of a long text only about the first `limit` characters, and
+    /// never more. The rest costs nothing, however long it is.
     pub fn redact_start(&self, text: &str, limit: usize) -> String {
         let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
         // A secret that begins in what is shown is found as a whole, wherever it ends.
@@ -159,8 +160,8 @@ impl Redactor {
         self.automaton().map_or(0, |automaton| automaton.longest)
     }
 
-    /// Returns where secrets are, in order. Where they overlap it is one place, so that nothing is left
-    /// of either. `before` is the byte before the text.
+    /// Returns where secrets are, in order. Where they overlap it is one place, so that nothing is
+    /// left of either. `before` is the byte before the text.
     fn find(&self, text: &[u8], before: Option<u8>) -> Vec<Range<usize>> {
         let Some(automaton) = self.automaton() else { return Vec::new() };
         let mut found: Vec<Range<usize>> = automaton

@@ -1,6 +1,7 @@
 //! Requests of a server to its client that wait for an answer; only the older era has them.
 //!
-//! Whoever stops waiting tells the client so, because an open dialog that nobody wants is a nuisance.
+//! Whoever stops waiting tells the client so, because an open dialog that nobody wants is a
+//! nuisance.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

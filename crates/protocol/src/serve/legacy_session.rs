@@ -12,7 +12,8 @@ use crate::view::LogLevel;
 /// How many resources one session may watch.
 const MAX_SUBSCRIBED_RESOURCES: usize = 10_000;
 
-/// Names a session; whoever knows it may use the session, so it is drawn at random and never logged.
+/// Names a session; whoever knows it may use the session, so it is drawn at random and never
+/// logged.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SessionId(Arc<str>);
 

@@ -1,6 +1,7 @@
 //! A server: a service, the clients it has, and the part of the protocol that needs no service.
 //!
-//! Transports decide who asks and in which era; from there on both go through [`ServerCore::answer`].
+//! Transports decide who asks and in which era; from there on both go through
+//! [`ServerCore::answer`].
 
 use std::sync::Arc;
 use std::task::Poll;

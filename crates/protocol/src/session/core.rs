@@ -1,7 +1,7 @@
 //! What the transports of a connection share: the table of requests and the routing of messages.
 //!
-//! Transports hand everything they read to [`SessionCore::handle_text`]; answers find the one who waits,
-//! questions of the server become tasks, everything else goes to the handler.
+//! Transports hand everything they read to [`SessionCore::handle_text`]; answers find the one who
+//! waits, questions of the server become tasks, everything else goes to the handler.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,8 @@
 //! How long somebody still waits: the limits of one request while it is under way.
 //!
-//! Whoever keeps the time comes back at [`DeadlineTimer::next_check`], tells the last sign of life, and learns
-//! whether to go on. HTTP requests keep their own time (`wire`); a connection over pipes keeps it for
-//! all its requests together (`pending_requests`).
+//! Whoever keeps the time comes back at [`DeadlineTimer::next_check`], tells the last sign of life,
+//! and learns whether to go on. HTTP requests keep their own time (`wire`); a connection over pipes
+//! keeps it for all its requests together (`pending_requests`).
 
 use std::time::Duration;
 

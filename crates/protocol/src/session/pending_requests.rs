@@ -4,8 +4,8 @@
 //! end of the session, or the one who asked and gave up. The table also keeps the time of those who
 //! do not keep it themselves: one clock for all of them, because most are answered long before.
 //!
-//! What belongs to others (listeners, those who wait) is called, woken and dropped when the table is
-//! free again: they may do anything, also give up another request.
+//! What belongs to others (listeners, those who wait) is called, woken and dropped when the table
+//! is free again: they may do anything, also give up another request.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

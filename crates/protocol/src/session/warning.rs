@@ -43,7 +43,8 @@ impl Warnings {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < Self::MAX && !kept.contains(&warning) {
             match &warning {
-                // What is odd may have a name that the server gave it, and logs have no foreign words.
+                // What is odd may have a name that the server gave it, and logs have no foreign
+                // words.
                 Warning::Other(_) => tracing::debug!("the server does something odd"),
                 warning => tracing::debug!(%warning, "the server breaks a rule"),
             }

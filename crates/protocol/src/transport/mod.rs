@@ -1,7 +1,7 @@
 //! How bytes reach a server and come back: pipes of a process, Streamable HTTP, HTTP+SSE.
 //!
-//! `process` keeps the process tree, `stdio` speaks through its pipes; `events` reads event streams,
-//! `streamable` and `http_sse` are the two ways MCP uses HTTP, which itself is
+//! `process` keeps the process tree, `stdio` speaks through its pipes; `events` reads event
+//! streams, `streamable` and `http_sse` are the two ways MCP uses HTTP, which itself is
 //! [`http_client`](crate::http_client).
 
 mod authorize;

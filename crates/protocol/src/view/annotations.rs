@@ -22,7 +22,8 @@ view! {
 }
 
 impl Icon {
-    /// Returns where the picture is: an address or the data itself. Foreign; do not follow it blindly.
+    /// Returns where the picture is: an address or the data itself. Foreign; do not follow it
+    /// blindly.
     pub fn source(&self) -> Option<ByteString> {
         self.raw.text_at("src")
     }

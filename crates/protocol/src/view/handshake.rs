@@ -45,7 +45,8 @@ view! {
 }
 
 impl DiscoverResult {
-    /// Tells whether this is an answer to that request at all: older servers answer `{}` to anything.
+    /// Tells whether this is an answer to that request at all: older servers answer `{}` to
+    /// anything.
     pub fn is_discover_result(&self) -> bool {
         self.raw.field("supportedVersions").is_some_and(|versions| !versions.is_null())
     }

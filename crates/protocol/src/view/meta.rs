@@ -1,4 +1,5 @@
-//! Adds members to JSON that is already written, above all `_meta`, and leaves every other byte alone.
+//! Adds members to JSON that is already written, above all `_meta`, and leaves every other byte
+//! alone.
 //!
 //! Since 2026-07-28 every request carries who asks and what they can do. Arguments may be large
 //! and their digits matter, so they are copied as text, never decoded.

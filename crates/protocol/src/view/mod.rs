@@ -2,7 +2,8 @@
 //!
 //! A view keeps the text it looks at and never fails as a whole: what is missing or of the wrong
 //! kind is `None`, what is unknown stays in the text, and what is against the rules can be asked
-//! for as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write what the revision in use knows.
+//! for as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write what the revision in
+//! use knows.
 //!
 //! ```text
 //! page           lists, entry by entry: ToolDefinition, Resource, Prompt, Skill, Task, Root

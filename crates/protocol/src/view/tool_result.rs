@@ -40,7 +40,8 @@ impl ResultType {
 
 /// The answer to `tools/call`.
 ///
-/// Its parts are found when they are asked for, because a result may be large and only be passed on.
+/// Its parts are found when they are asked for, because a result may be large and only be passed
+/// on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     raw: Json,

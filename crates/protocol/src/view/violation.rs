@@ -91,7 +91,8 @@ impl ProtocolViolation {
     }
 }
 
-/// Writes one line without control characters, such as `"echo": annotations.title is null, not a string`.
+/// Writes one line without control characters, such as `"echo": annotations.title is null, not a
+/// string`.
 impl fmt::Display for ProtocolViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(subject) = &self.subject {

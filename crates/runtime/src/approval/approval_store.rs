@@ -47,8 +47,8 @@ impl ApprovalStore {
 
     /// Tells whether an earlier answer covers a call.
     ///
-    /// The file is read each time, because an answer may be taken back in another process. Blocks the
-    /// thread while another process changes files.
+    /// The file is read each time, because an answer may be taken back in another process. Blocks
+    /// the thread while another process changes files.
     pub(super) fn allow(&self, call: &ProposedCall) -> bool {
         let session = self.session().check_and_pin(call);
         if session != GrantCheck::NotCovered {
@@ -111,8 +111,8 @@ impl ApprovalStore {
         Ok(all)
     }
 
-    /// Takes back what was answered about a server, or about one of its tools, and returns what that
-    /// was.
+    /// Takes back what was answered about a server, or about one of its tools, and returns what
+    /// that was.
     ///
     /// Blocks the thread while another process changes files.
     pub(crate) fn revoke(
@@ -126,7 +126,7 @@ impl ApprovalStore {
         let mut taken = Vec::new();
         if self.read()?.covers(server, tool) {
             self.change(|grants| {
-                taken = grants.revoke(server, tool).to_remembered(ApprovalLifetime::Permanent)
+                taken = grants.revoke(server, tool).to_remembered(ApprovalLifetime::Permanent);
             })?;
         }
         taken.extend(session);

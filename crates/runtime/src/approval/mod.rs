@@ -1,8 +1,8 @@
 //! Approval of calls: who decides, what was answered earlier, and taking an answer back.
 //!
-//! `decision` asks settings, remembered answers and the host's approver, in this order. `approval_store`
-//! keeps answers for the session or in `approvals.json`, `grants` says what they cover, and `revoke` is
-//! the interface for seeing them and taking them back.
+//! `decision` asks settings, remembered answers and the host's approver, in this order.
+//! `approval_store` keeps answers for the session or in `approvals.json`, `grants` says what they
+//! cover, and `revoke` is the interface for seeing them and taking them back.
 
 mod approval_store;
 mod decision;

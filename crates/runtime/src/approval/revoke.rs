@@ -1,7 +1,7 @@
 //! What was agreed to in advance about calls, for whoever wants to see it or take it back.
 //!
-//! An answer that counts for more than one call lapses by itself when the server's definition or the
-//! tool changes; here a person changes their mind.
+//! An answer that counts for more than one call lapses by itself when the server's definition or
+//! the tool changes; here a person changes their mind.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Makes up arguments that a tool accepts, for an example that a person can copy and change.
 //!
 //! Only what is required is filled in, with what the schema itself suggests where it does. The
-//! caller must check the result against the schema: patterns and conditions are not understood here.
+//! caller must check the result against the schema: patterns and conditions are not understood
+//! here.
 
 use serde_json::{Map, Number, Value, json};
 use wharf_config::text::is_unsafe;

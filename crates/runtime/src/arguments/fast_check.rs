@@ -1,8 +1,8 @@
 //! Says of usual arguments for a usual schema that they fit, without compiling the schema.
 //!
 //! Compiling takes as long as starting a server, and most schemas only say which properties there
-//! are, of which types, and which must be there. Only a sure yes counts: what is not understood here,
-//! or does not fit, is for the real check, which also finds the words.
+//! are, of which types, and which must be there. Only a sure yes counts: what is not understood
+//! here, or does not fit, is for the real check, which also finds the words.
 
 use serde_json::{Map, Value};
 

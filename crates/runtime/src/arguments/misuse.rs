@@ -1,7 +1,7 @@
 //! Says which argument is wrong and what is expected, without repeating what was given.
 //!
-//! Arguments may be long or secret, so only their types appear; what is expected comes from the schema
-//! and is cut.
+//! Arguments may be long or secret, so only their types appear; what is expected comes from the
+//! schema and is cut.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -97,8 +97,9 @@ impl MisuseWriter<'_> {
         }
     }
 
-    /// Returns the name that was given in the place of a missing one: the tool does not know it, and
-    /// it looks alike. Only where other names are allowed, because nothing else complains there.
+    /// Returns the name that was given in the place of a missing one: the tool does not know it,
+    /// and it looks alike. Only where other names are allowed, because nothing else complains
+    /// there.
     fn misspelled<'i>(&self, missing: &str, arguments: &'i Value) -> Option<&'i str> {
         if self.allows_no_others {
             return None;

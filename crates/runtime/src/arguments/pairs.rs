@@ -1,4 +1,5 @@
-//! Reads `key=value` words of a command line into arguments, with the types the tool's schema names.
+//! Reads `key=value` words of a command line into arguments, with the types the tool's schema
+//! names.
 //!
 //! A word is a string unless the schema wants something else; `key:=JSON` is taken as it is. Values
 //! are put together as text, so no digit is lost, and are never repeated in an error.

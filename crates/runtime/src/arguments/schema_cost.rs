@@ -1,8 +1,8 @@
 //! How much work a schema can make, found out before any of it is done.
 //!
-//! A small schema can be written so that checking it doubles at every step, or never ends. The number
-//! of steps is therefore counted first: for arguments of a given depth, every part of the schema is
-//! counted once and remembered, so counting stays cheap where checking would not be.
+//! A small schema can be written so that checking it doubles at every step, or never ends. The
+//! number of steps is therefore counted first: for arguments of a given depth, every part of the
+//! schema is counted once and remembered, so counting stays cheap where checking would not be.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,9 @@
 //! Why a call has no result, in the three words an agent can act on.
 //!
-//! Two questions are kept apart: may it be tried again (`kind`), and is it known whether the tool ran
-//! (`outcome_known`). The rule that ties them: what may have run is never `TRANSIENT`. Where the
-//! answers come from is in `request_errors`; who decides by an error decides by [`Reason`], not by its text.
+//! Two questions are kept apart: may it be tried again (`kind`), and is it known whether the tool
+//! ran (`outcome_known`). The rule that ties them: what may have run is never `TRANSIENT`. Where
+//! the answers come from is in `request_errors`; who decides by an error decides by [`Reason`], not
+//! by its text.
 
 use std::time::Duration;
 
@@ -231,8 +232,8 @@ impl CallError {
         Self::cancelled_in(CallPhase::Receive)
     }
 
-    /// Makes the error for a call that its caller gave up in this phase ([`PhaseTracker`] says which one
-    /// it was): a call that was not sent yet did not run.
+    /// Makes the error for a call that its caller gave up in this phase ([`PhaseTracker`] says
+    /// which one it was): a call that was not sent yet did not run.
     ///
     /// [`PhaseTracker`]: super::PhaseTracker
     pub fn cancelled_in(phase: CallPhase) -> Self {
@@ -281,7 +282,8 @@ impl CallError {
         tail(self.stderr.as_deref()?)
     }
 
-    /// Returns what happened and the last meaningful line of the server's error output, on one line.
+    /// Returns what happened and the last meaningful line of the server's error output, on one
+    /// line.
     pub fn in_one_line(&self) -> String {
         one_line(&self.message, self.stderr.as_deref())
     }

@@ -5,9 +5,9 @@
 //!                              └ error ─ explain ┘
 //! ```
 //!
-//! Nothing here talks to a server: `execute` does, and `arguments` are checked before. `outcome` and
-//! `result_text` say what the answer says, `error` and `request_errors` what went wrong and whether the call may be
-//! repeated, `spill` stores what is too long.
+//! Nothing here talks to a server: `execute` does, and `arguments` are checked before. `outcome`
+//! and `result_text` say what the answer says, `error` and `request_errors` what went wrong and
+//! whether the call may be repeated, `spill` stores what is too long.
 
 mod error;
 mod outcome;

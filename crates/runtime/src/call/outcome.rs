@@ -1,7 +1,7 @@
 //! What a call came to: words for a model or a person, and everything the server sent beside them.
 //!
-//! A tool that failed says `Error: …`, a call that failed says `MCP error: …`. The blocks of a result
-//! are kept as they came and leave as they came; only the words are ours.
+//! A tool that failed says `Error: …`, a call that failed says `MCP error: …`. The blocks of a
+//! result are kept as they came and leave as they came; only the words are ours.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -49,7 +49,8 @@ pub struct CallDetails {
     pub provider_name: String,
     /// From the call to its end.
     pub duration: Duration,
-    /// What was left out when the server was connected, such as a header that could not be resolved.
+    /// What was left out when the server was connected, such as a header that could not be
+    /// resolved.
     pub left_out: Vec<String>,
 }
 
@@ -99,8 +100,8 @@ impl Outcome {
         }
     }
 
-    /// Returns the words of a failure with all of the server's error output, for a person; `text` has
-    /// its last lines.
+    /// Returns the words of a failure with all of the server's error output, for a person; `text`
+    /// has its last lines.
     pub fn failure_text(&self) -> Option<String> {
         let error = self.error.as_ref()?;
         Some(error_text(error, &self.details, error.stderr.as_deref()))
@@ -137,8 +138,8 @@ impl Outcome {
     }
 }
 
-/// Says what went wrong, where, whether trying again can help, and what the server wrote to its error
-/// output.
+/// Says what went wrong, where, whether trying again can help, and what the server wrote to its
+/// error output.
 fn error_text(error: &CallError, details: &CallDetails, stderr: Option<&str>) -> String {
     let what = if error.reason == Reason::Cancelled { "Cancelled" } else { "MCP error" };
     let mut text = format!("{what}: {} (", error.message);

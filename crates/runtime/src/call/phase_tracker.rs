@@ -10,8 +10,8 @@ use super::error::CallPhase;
 pub struct PhaseTracker(Arc<AtomicU8>);
 
 impl PhaseTracker {
-    /// Returns the phase: `Connect` while the server is waited for, `Send` while the call is checked and
-    /// approved, `Receive` once it may have been sent.
+    /// Returns the phase: `Connect` while the server is waited for, `Send` while the call is
+    /// checked and approved, `Receive` once it may have been sent.
     pub fn phase(&self) -> CallPhase {
         match self.0.load(Ordering::Acquire) {
             0 => CallPhase::Connect,

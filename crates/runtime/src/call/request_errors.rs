@@ -74,9 +74,9 @@ impl RepeatClaims {
 
 /// Tells whether a failed call may be sent once more without asking anybody.
 ///
-/// An expired session, renewed credentials and refused headers are not among the cases: the wire deals
-/// with them by itself, so a 401 that reaches us had nothing to renew, and headers that are refused
-/// have been corrected before.
+/// An expired session, renewed credentials and refused headers are not among the cases: the wire
+/// deals with them by itself, so a 401 that reaches us had nothing to renew, and headers that are
+/// refused have been corrected before.
 pub(crate) fn may_repeat(error: &RequestError, claims: RepeatClaims) -> bool {
     match error {
         // It will be the same the next time.

@@ -1,7 +1,7 @@
 //! What a result says in words: its texts as they are, and one line for everything else.
 //!
-//! Nothing vanishes: a block that cannot be shown is named with its kind and size. Structured content
-//! is shown only where there is no text.
+//! Nothing vanishes: a block that cannot be shown is named with its kind and size. Structured
+//! content is shown only where there is no text.
 
 use std::fmt::Write as _;
 

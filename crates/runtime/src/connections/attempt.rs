@@ -15,7 +15,7 @@ use wharf_protocol::peer::{ListCut, ListResult, RequestOptions};
 use wharf_protocol::transport::Tracer;
 use wharf_protocol::transport::process::TaskTracker;
 use wharf_protocol::{
-    ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view,
+    ConnectError, ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view,
 };
 
 use super::server_messages::{ChangeFlags, ServerMessageHandler};
@@ -102,6 +102,38 @@ impl Attempt<'_> {
         outcome
     }
 
+    /// Starts or reaches the server and negotiates the revision.
+    async fn connect_transport(
+        &self,
+        transport: ResolvedTransport,
+        options: &ConnectOptions,
+        handler: Arc<ServerMessageHandler>,
+    ) -> Result<Peer, ConnectError> {
+        match transport {
+            ResolvedTransport::Stdio(launch) => {
+                let server = &self.config.server;
+                let log =
+                    logs::sink(self.shared.options.logs.as_deref(), server.spec.name.as_str());
+                let grace = self.shared.options.grace;
+                let stdio = StdioSpec { grace, log, ..StdioSpec::new(launch) };
+                // Files are created while the system starts the process, so that this costs no
+                // time.
+                let files = async {
+                    tokio::task::yield_now().await;
+                    self.shared.lockfile.create();
+                    self.shared.history.prepare(server);
+                };
+                tokio::join!(connect_stdio(&stdio, options, handler), files).0
+            }
+            ResolvedTransport::Http { target, authorizer, http_transport } => {
+                let client = self.shared.http.clone();
+                let http = HttpSpec { target, client, authorizer, http_transport };
+                // Boxed, so that servers on stdio do not carry the room for it.
+                Box::pin(connect_http(&http, options, handler)).await
+            }
+        }
+    }
+
     async fn connect(
         &self,
         tasks: &TaskTracker,
@@ -117,27 +149,7 @@ impl Attempt<'_> {
         let (spec, secrets) = (&server.spec, resolved.secrets);
         let (handler, changes) = ServerMessageHandler::new(&spec.name, &secrets, self.shared);
         let options = self.options(&secrets, tasks);
-        let peer = match resolved.transport {
-            ResolvedTransport::Stdio(launch) => {
-                let log = logs::sink(self.shared.options.logs.as_deref(), spec.name.as_str());
-                let stdio =
-                    StdioSpec { grace: self.shared.options.grace, log, ..StdioSpec::new(launch) };
-                // What has to be made on disk is made while the system is busy with the process, so
-                // that it costs no time.
-                let making = async {
-                    tokio::task::yield_now().await;
-                    self.shared.lockfile.create();
-                    self.shared.history.prepare(server);
-                };
-                tokio::join!(connect_stdio(&stdio, &options, handler.clone()), making).0
-            }
-            ResolvedTransport::Http { target, authorizer, http_transport } => {
-                let client = self.shared.http.clone();
-                let http = HttpSpec { target, client, authorizer, http_transport };
-                // Boxed, so that servers on stdio do not carry the room for it.
-                Box::pin(connect_http(&http, &options, handler.clone())).await
-            }
-        };
+        let peer = self.connect_transport(resolved.transport, &options, handler.clone()).await;
         let peer = peer.map_err(|error| {
             let failure = ServerFailure::from_connect_error(&error, &server.written, &secrets);
             failure.with_pinned_version_hint(spec.policy.protocol_version.as_deref())

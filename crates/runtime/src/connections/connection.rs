@@ -124,14 +124,7 @@ enum WakeReason {
 impl Connection {
     /// Keeps the server connected until it is told to stop.
     pub(super) async fn run(mut self) {
-        if let Some(after) = self.after.take()
-            && self.stop.run_until_cancelled(after.cancelled()).await.is_none()
-        {
-            return;
-        }
-        if self.start == FirstAttempt::OnDemand
-            && matches!(self.wait(None).await, WakeReason::Stopped)
-        {
+        if !self.may_begin().await {
             return;
         }
         let mut backoff = Backoff::new(self.server_kind);
@@ -184,6 +177,18 @@ impl Connection {
                 WakeReason::ByTimer => is_requested = false,
             }
         }
+    }
+
+    /// Waits for the connection that this one replaces, and for a demand if it is lazy; `false` if
+    /// it is stopped first.
+    async fn may_begin(&mut self) -> bool {
+        if let Some(after) = self.after.take()
+            && self.stop.run_until_cancelled(after.cancelled()).await.is_none()
+        {
+            return false;
+        }
+        self.start != FirstAttempt::OnDemand
+            || !matches!(self.wait(None).await, WakeReason::Stopped)
     }
 
     /// Makes one attempt and stays with the server if it comes; says how long that was.
@@ -399,7 +404,7 @@ impl Connection {
             match self.wait(until).await {
                 // Calls do not bring back what was stopped for coming back too often.
                 WakeReason::ByCommand(ConnectionCommand::Wake) if is_stopped => {
-                    self.report(ConnectionEvent::Failed(started_too_often()))
+                    self.report(ConnectionEvent::Failed(started_too_often()));
                 }
                 WakeReason::ByCommand(
                     ConnectionCommand::CheckAlive | ConnectionCommand::Relist,

@@ -1,4 +1,5 @@
-//! When a server's tools are listed again: soon after they changed, but never in a hurry without end.
+//! When a server's tools are listed again: soon after they changed, but never in a hurry without
+//! end.
 //!
 //! Changes that come close together are one change. A server that changes its tools all the time is
 //! asked ever more rarely.

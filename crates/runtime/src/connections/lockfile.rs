@@ -1,9 +1,10 @@
 //! A mark on disk for as long as local servers may run, so that nobody has to search for what a
 //! killed Wharf left behind unless one was killed.
 //!
-//! The mark is a file of its own with a lock on it, which the system lets go of when its owner dies.
-//! It is removed when everything has ended in order. So a mark that can be locked is left over, and
-//! a sign that processes may be, too: then the system's list of processes is worth reading.
+//! The mark is a file of its own with a lock on it, which the system lets go of when its owner
+//! dies. It is removed when everything has ended in order. So a mark that can be locked is left
+//! over, and a sign that processes may be, too: then the system's list of processes is worth
+//! reading.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,7 +16,8 @@ use wharf_config::store::{open_regular, private_file};
 /// What the names of marks begin with; other files in the folder are not ours.
 const PREFIX: &str = "servers-";
 
-/// How many marks of others are taken at a time: who is killed all the time is cleaned up bit by bit.
+/// How many marks of others are taken at a time: who is killed all the time is cleaned up bit by
+/// bit.
 const MAX_STALE: usize = 64;
 
 /// The mark of one runtime. It stays if this is dropped without [`Lockfile::remove`].

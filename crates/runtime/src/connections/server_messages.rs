@@ -162,8 +162,8 @@ impl ServerMessageHandler {
 }
 
 impl ServerMessageHandler {
-    /// Reads a elicitation. A form is shown, so nothing in it repeats a secret; the address of a page has
-    /// to stay what it is.
+    /// Reads a elicitation. A form is shown, so nothing in it repeats a secret; the address of a
+    /// page has to stay what it is.
     fn read_elicitation(&self, params: Json) -> Elicitation {
         let elicitation = Elicitation::read(params.clone());
         match elicitation.mode() {

@@ -86,7 +86,8 @@ impl Shared {
         }
     }
 
-    /// Keeps names from being given for good that servers could want which this runtime leaves alone.
+    /// Keeps names from being given for good that servers could want which this runtime leaves
+    /// alone.
     pub(crate) fn reserve_unused_names(&self, catalog: &Catalog) {
         let naming = Naming::from(&catalog.settings);
         let others =
@@ -113,8 +114,8 @@ impl Shared {
         }
     }
 
-    /// Returns how long a connection that is told to stop may take to bring its list, which is worth
-    /// keeping for the next run.
+    /// Returns how long a connection that is told to stop may take to bring its list, which is
+    /// worth keeping for the next run.
     pub(super) fn shutdown_list_limit(&self) -> Duration {
         let grace = self.options.grace.after_eof.min(MAX_SHUTDOWN_LIST);
         if self.history.caches_tools() { grace } else { Duration::ZERO }

@@ -202,8 +202,8 @@ impl ServerSnapshot {
         }
     }
 
-    /// Returns what was left out when it was last connected: headers, variables or a credential that
-    /// could not be resolved.
+    /// Returns what was left out when it was last connected: headers, variables or a credential
+    /// that could not be resolved.
     pub fn left_out(&self) -> Vec<Problem> {
         self.omissions.iter().filter(|problem| problem.code == OMITTED_VALUE).cloned().collect()
     }

@@ -1,10 +1,11 @@
-//! Keeps a server telling us about changes, and as much of its log as somebody wants. A modern server
-//! has to be asked for both, a legacy one tells of changes by itself.
+//! Keeps a server telling us about changes, and as much of its log as somebody wants. A modern
+//! server has to be asked for both, a legacy one tells of changes by itself.
 //!
 //! A change between a list and the subscription would be told to nobody. On a pipe the subscription
-//! goes out right before the first list, so a server that takes one thing after the other confirms it
-//! first, and nothing is asked twice. Where it is confirmed later, the tools are listed once more, in
-//! the background: over HTTP always, as a subscription keeps the connection that the list could use.
+//! goes out right before the first list, so a server that takes one thing after the other confirms
+//! it first, and nothing is asked twice. Where it is confirmed later, the tools are listed once
+//! more, in the background: over HTTP always, as a subscription keeps the connection that the list
+//! could use.
 
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -2,9 +2,9 @@
 //! them here and only has to show them.
 //!
 //! `form` and `field` read the schema of a form, `answer` turns what was typed into values that fit
-//! it, `text_format` knows dates and addresses, `page` takes the address of a page apart. All of it is
-//! foreign: texts have to be cleaned before they are shown, and what is too large or too odd to be
-//! answered says so.
+//! it, `text_format` knows dates and addresses, `page` takes the address of a page apart. All of it
+//! is foreign: texts have to be cleaned before they are shown, and what is too large or too odd to
+//! be answered says so.
 
 mod field;
 mod form;

@@ -120,7 +120,8 @@ async fn ask_for_each(
     for page in pages {
         let ElicitationMode::Url { id, .. } = page.mode() else { return false };
         names.extend(id.map(|id| id.to_string()));
-        // A host that panics over a question has not answered it; that is no reason to fall with it.
+        // A host that panics over a question has not answered it; that is no reason to fall with
+        // it.
         let asking = AssertUnwindSafe(async { elicitor.elicit(server.clone(), page).await });
         if !matches!(asking.catch_unwind().await, Ok(ElicitationAnswer::Accept(_))) {
             return false;
@@ -135,8 +136,8 @@ async fn ask_for_each(
     true
 }
 
-/// Returns the pages that a refusal is about. Only one revision knows such refusals; in the words of
-/// another it would not be certain that the call did not run.
+/// Returns the pages that a refusal is about. Only one revision knows such refusals; in the words
+/// of another it would not be certain that the call did not run.
 fn urls_of(refusal: UrlRefusal<'_>) -> Vec<Elicitation> {
     let error = refusal.error.refusal().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
     let error = error.filter(|_| refusal.peer.revision() == Revision::V2025_11_25);

@@ -36,7 +36,8 @@ pub struct CallOptions {
     pub meta: Vec<(String, Json)>,
 }
 
-/// The tool of a call: a name or an alias that is looked up once, or a tool that was looked up already.
+/// The tool of a call: a name or an alias that is looked up once, or a tool that was looked up
+/// already.
 #[derive(Debug, Clone)]
 pub enum ToolRef<'a> {
     /// A name, or an alias such as `server/tool`.
@@ -104,7 +105,8 @@ impl Runtime {
         }
     }
 
-    /// Finds a tool by a name or an alias. A name that only a cached list lacks waits for the live list.
+    /// Finds a tool by a name or an alias. A name that only a cached list lacks waits for the live
+    /// list.
     async fn look_up(
         &self,
         name: &str,
@@ -124,8 +126,8 @@ impl Runtime {
         }
     }
 
-    /// Returns why no tool has this name: the server that it names is not connected, or does not have
-    /// such a tool. The result does not depend on whether the tools of the server were cached.
+    /// Returns why no tool has this name: the server that it names is not connected, or does not
+    /// have such a tool. The result does not depend on whether the tools of the server were cached.
     fn not_found(
         &self,
         text: &str,

@@ -273,7 +273,7 @@ fn request_options(
             Some(listener) => {
                 let (listener, secrets) = (Arc::clone(listener), Arc::clone(&server.secrets));
                 ProgressMode::Listener(Arc::new(move |report| {
-                    listener(secrets.redact_json(report))
+                    listener(secrets.redact_json(report));
                 }))
             }
             None => ProgressMode::KeepAlive,

@@ -65,8 +65,8 @@ impl Steps {
                 Step::Send
             }
             Event::Failed { may_repeat, is_refusal } => {
-                // A refusal that says that nothing was done is worth one more try; the same again is
-                // final.
+                // A refusal that says that nothing was done is worth one more try; the same again
+                // is final.
                 let is_refused_again = is_refusal && self.was_refused;
                 self.was_refused |= is_refusal;
                 match self.attempts >= MAX_ATTEMPTS {

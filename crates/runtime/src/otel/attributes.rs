@@ -1,7 +1,7 @@
 //! What OpenTelemetry's conventions for MCP and for generative AI want to know of our spans.
 //!
-//! A `call` is an `execute_tool` span, each time that it is sent is a client span `tools/call`. What
-//! the conventions would like and may be secret is left out: arguments, results, addresses of
+//! A `call` is an `execute_tool` span, each time that it is sent is a client span `tools/call`.
+//! What the conventions would like and may be secret is left out: arguments, results, addresses of
 //! servers and resources, session ids (some servers take one for a sign-in), words of a server.
 //! <https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/>
 

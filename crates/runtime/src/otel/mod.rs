@@ -7,10 +7,10 @@
 //! collector    how an exporter reaches its collector
 //! ```
 //!
-//! Any tracing layer that hands spans to OpenTelemetry will do; [`layer`] makes one. With a layer in
-//! place, every request of a caller carries the span it belongs to in `_meta` as W3C Trace Context,
-//! so a server's own spans join the trace. Without one, or without a span that is recorded, nothing
-//! is added.
+//! Any tracing layer that hands spans to OpenTelemetry will do; [`layer`] makes one. With a layer
+//! in place, every request of a caller carries the span it belongs to in `_meta` as W3C Trace
+//! Context, so a server's own spans join the trace. Without one, or without a span that is
+//! recorded, nothing is added.
 
 pub(crate) mod attributes;
 mod collector;

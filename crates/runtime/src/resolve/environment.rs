@@ -95,8 +95,8 @@ impl ChildEnvironment {
     }
 }
 
-/// Tells whether the process of a server would have a variable: one that is passed on to it, or one of
-/// its own that its launch sets.
+/// Tells whether the process of a server would have a variable: one that is passed on to it, or one
+/// of its own that its launch sets.
 pub fn has_variable(
     launch: &LaunchCommand,
     policy: &Policy,

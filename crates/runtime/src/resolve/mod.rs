@@ -1,12 +1,13 @@
 //! Turns what a definition says into what is started or sent: values, credentials, environment.
 //!
-//! A value that cannot be had is left out and the omission is reported; with `strict` it is an error.
-//! Nothing here decides whether a server may be started at all: that is `gate`.
+//! A value that cannot be had is left out and the omission is reported; with `strict` it is an
+//! error. Nothing here decides whether a server may be started at all: that is `gate`.
 //!
 //! `resolver` puts a server together. `values` resolves one value, `command_cache` remembers what
-//! `!command` values printed and `shell` runs them; `credentials` finds stored tokens, `environment`
-//! is what a child gets to see, `headers` what may be sent, `target` where to, `authorizer` renews it after a 401,
-//! `secret_texts` collects what must not be seen in what a server says, `secrets` hides it in our words.
+//! `!command` values printed and `shell` runs them; `credentials` finds stored tokens,
+//! `environment` is what a child gets to see, `headers` what may be sent, `target` where to,
+//! `authorizer` renews it after a 401, `secret_texts` collects what must not be seen in what a
+//! server says, `secrets` hides it in our words.
 
 mod authorizer;
 mod command_cache;

@@ -1,10 +1,10 @@
-//! Collects what a server was given and may repeat: a server that fails likes to print its environment,
-//! its arguments or its headers.
+//! Collects what a server was given and may repeat: a server that fails likes to print its
+//! environment, its arguments or its headers.
 //!
-//! Every value of an entry is treated as a secret, but not all are as certain to be one: a token is,
-//! a region or the name of a project may be what a tool needs to say in its schema. Short texts and
-//! places that exist are left alone: `true` or a folder in place of `•••` is what a person needs to
-//! see, and no secret.
+//! Every value of an entry is treated as a secret, but not all are as certain to be one: a token
+//! is, a region or the name of a project may be what a tool needs to say in its schema. Short texts
+//! and places that exist are left alone: `true` or a folder in place of `•••` is what a person
+//! needs to see, and no secret.
 
 use std::path::Path;
 

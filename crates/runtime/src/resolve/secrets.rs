@@ -1,7 +1,8 @@
 //! What one server was given, to be redacted in whatever Wharf tells or keeps of it.
 //!
 //! Servers like to repeat what they do not like: an error message may hold the token that it is
-//! about. What a tool returns is not touched, only what becomes part of Wharf's own words and files.
+//! about. What a tool returns is not touched, only what becomes part of Wharf's own words and
+//! files.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,8 +72,8 @@ impl Secrets {
         self.redactor().redact(text).into_owned()
     }
 
-    /// Like [`Secrets::redact`], but of a long text only about the first `most` characters, and never
-    /// more. The rest costs nothing, however long it is.
+    /// Like [`Secrets::redact`], but of a long text only about the first `most` characters, and
+    /// never more. The rest costs nothing, however long it is.
     pub(crate) fn redact_start(&self, text: &str, most: usize) -> String {
         self.redactor().redact_start(text, most)
     }
@@ -87,8 +88,8 @@ impl Secrets {
         in_json(&self.redactors().certain, json)
     }
 
-    /// Redacts what a server says about the things that it offers. What they are called by stays, and
-    /// in schemas what is not certain to be a secret.
+    /// Redacts what a server says about the things that it offers. What they are called by stays,
+    /// and in schemas what is not certain to be a secret.
     pub(crate) fn redact_entries<T: ListEntry>(&self, entries: &mut [T]) {
         let redactors = self.redactors();
         if redactors.all.is_empty() {

@@ -1,8 +1,8 @@
 //! How the last attempt to connect to each server ended: `cache/attempts.json`.
 //!
 //! It is shown to the person and says for whom a run need not wait again. A damaged file counts as
-//! empty, an old record as none, and a failure to write is only logged. The keys are those of the tool
-//! cache.
+//! empty, an old record as none, and a failure to write is only logged. The keys are those of the
+//! tool cache.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ impl LastAttempt {
         Self { at, error: error.map(|error| clip(error, MAX_ERROR_LENGTH)) }
     }
 
-    /// Reads a record; nothing if it is malformed, too old, or from the future: then it was written by
-    /// a wrong clock.
+    /// Reads a record; nothing if it is malformed, too old, or from the future: then it was written
+    /// by a wrong clock.
     pub(super) fn read(record: &Json) -> Option<Self> {
         let record: AttemptRecord = record.to()?;
         let age = seconds(SystemTime::now()).checked_sub(record.at)?;
@@ -216,79 +216,80 @@ mod tests {
 
     #[test]
     fn the_last_attempt_counts() {
-        let test = TestCache::new();
-        assert_eq!(test.render("a"), None);
-        test.store("a", 200, Some("x not found"));
-        test.store("b", 300, None);
-        assert_eq!(test.render("a"), Some((200, Some("x not found".to_owned()))));
-        assert_eq!(test.render("b"), Some((300, None)));
-        test.store("a", 100, None);
-        assert_eq!(test.render("a"), Some((100, None)));
+        let test_cache = TestCache::new();
+        assert_eq!(test_cache.render("a"), None);
+        test_cache.store("a", 200, Some("x not found"));
+        test_cache.store("b", 300, None);
+        assert_eq!(test_cache.render("a"), Some((200, Some("x not found".to_owned()))));
+        assert_eq!(test_cache.render("b"), Some((300, None)));
+        test_cache.store("a", 100, None);
+        assert_eq!(test_cache.render("a"), Some((100, None)));
         // Who tried before but comes to write it only now does not count.
-        test.store("a", 150, Some("late"));
-        assert_eq!(test.render("a"), Some((100, None)));
-        assert!(test.open().load().get(&test.key("b")).unwrap().is_ok());
+        test_cache.store("a", 150, Some("late"));
+        assert_eq!(test_cache.render("a"), Some((100, None)));
+        assert!(test_cache.open().load().get(&test_cache.key("b")).unwrap().is_ok());
     }
 
     #[test]
     fn the_same_outcome_within_a_minute_is_not_written_again() {
-        let test = TestCache::new();
-        test.store("a", 50, Some("no"));
-        let before = test.bytes();
-        test.store("a", 0, Some("no"));
-        assert_eq!(test.bytes(), before);
-        test.store("a", 0, None);
-        assert_eq!(test.render("a"), Some((0, None)));
-        test.store("b", 120, None);
-        test.store("b", 30, None);
-        assert_eq!(test.render("b"), Some((30, None)));
+        let test_cache = TestCache::new();
+        test_cache.store("a", 50, Some("no"));
+        let before = test_cache.bytes();
+        test_cache.store("a", 0, Some("no"));
+        assert_eq!(test_cache.bytes(), before);
+        test_cache.store("a", 0, None);
+        assert_eq!(test_cache.render("a"), Some((0, None)));
+        test_cache.store("b", 120, None);
+        test_cache.store("b", 30, None);
+        assert_eq!(test_cache.render("b"), Some((30, None)));
     }
 
     #[test]
     fn old_and_future_records_are_ignored() {
-        let test = TestCache::new();
-        test.store("old", MAX_AGE.as_secs() + 60, None);
-        test.store("nearly", MAX_AGE.as_secs() - 60, None);
-        assert_eq!(test.render("old"), None);
-        assert!(test.render("nearly").is_some());
+        let test_cache = TestCache::new();
+        test_cache.store("old", MAX_AGE.as_secs() + 60, None);
+        test_cache.store("nearly", MAX_AGE.as_secs() - 60, None);
+        assert_eq!(test_cache.render("old"), None);
+        assert!(test_cache.render("nearly").is_some());
         let future = SystemTime::now() + Duration::from_secs(3600);
-        test.store_all(&[(test.key("future"), LastAttempt { at: future, error: None })]);
-        assert_eq!(test.render("future"), None);
-        test.store("future", 0, Some("no"));
-        assert_eq!(test.render("future"), Some((0, Some("no".to_owned()))));
-        let text = String::from_utf8(test.bytes()).unwrap();
+        test_cache
+            .store_all(&[(test_cache.key("future"), LastAttempt { at: future, error: None })]);
+        assert_eq!(test_cache.render("future"), None);
+        test_cache.store("future", 0, Some("no"));
+        assert_eq!(test_cache.render("future"), Some((0, Some("no".to_owned()))));
+        let text = String::from_utf8(test_cache.bytes()).unwrap();
         assert_eq!(text.matches("\"at\"").count(), 2, "{text}");
     }
 
     #[test]
     fn a_damaged_file_counts_as_empty_and_is_replaced() {
-        let test = TestCache::new();
-        test.store("a", 0, None);
-        let path = test.folder().join(FILE);
-        let whole = String::from_utf8(test.bytes()).unwrap();
+        let test_cache = TestCache::new();
+        test_cache.store("a", 0, None);
+        let path = test_cache.folder().join(FILE);
+        let whole = String::from_utf8(test_cache.bytes()).unwrap();
         let later = whole.replace("\"version\":1", "\"version\":2");
         let long = format!("{whole}{}", " ".repeat(17 << 20));
         for text in ["", "{", "[]", &whole[..whole.len() - 1], &later, &long] {
             private_file::replace(&path, text.as_bytes()).unwrap();
-            assert_eq!(test.render("a"), None);
-            assert!(test.open().load().is_empty());
+            assert_eq!(test_cache.render("a"), None);
+            assert!(test_cache.open().load().is_empty());
         }
         private_file::replace(&path, b"\xff\xff").unwrap();
-        test.store("b", 0, None);
-        assert_eq!((test.render("a"), test.render("b")), (None, Some((0, None))));
+        test_cache.store("b", 0, None);
+        assert_eq!((test_cache.render("a"), test_cache.render("b")), (None, Some((0, None))));
     }
 
     #[test]
     fn records_and_error_texts_are_limited() {
-        let test = TestCache::new();
+        let test_cache = TestCache::new();
         let many: Vec<_> = (0..MAX_RECORDS as u64 + 5)
-            .map(|number| (test.key(&number.to_string()), ended(2_000 - number, Some("no"))))
+            .map(|number| (test_cache.key(&number.to_string()), ended(2_000 - number, Some("no"))))
             .collect();
-        test.store_all(&many);
-        assert_eq!(test.open().load().0.iter().count(), MAX_RECORDS);
-        assert_eq!((test.render("4"), test.render("5").is_some()), (None, true));
-        test.store("a", 0, Some(&"\u{1b}é".repeat(500)));
-        let shown = test.render("a").unwrap().1.unwrap();
+        test_cache.store_all(&many);
+        assert_eq!(test_cache.open().load().0.iter().count(), MAX_RECORDS);
+        assert_eq!((test_cache.render("4"), test_cache.render("5").is_some()), (None, true));
+        test_cache.store("a", 0, Some(&"\u{1b}é".repeat(500)));
+        let shown = test_cache.render("a").unwrap().1.unwrap();
         assert!(
             shown.chars().count() <= MAX_ERROR_LENGTH && shown.starts_with("\\u{1b}é"),
             "{shown}"
@@ -297,28 +298,28 @@ mod tests {
 
     #[test]
     fn concurrent_writers_keep_the_records_of_the_others() {
-        let test = TestCache::new();
+        let test_cache = TestCache::new();
         std::thread::scope(|scope| {
             for name in ["x", "y"] {
-                let test = &test;
+                let test_cache = &test_cache;
                 scope.spawn(move || {
                     for round in 0..20 {
-                        test.store(&format!("{name}{round}"), 0, None);
+                        test_cache.store(&format!("{name}{round}"), 0, None);
                     }
                 });
             }
         });
-        assert_eq!(test.open().load().0.iter().count(), 40);
+        assert_eq!(test_cache.open().load().0.iter().count(), 40);
     }
 
     #[test]
     fn clearing_the_cache_removes_the_attempts() {
-        let test = TestCache::new();
-        test.store("a", 0, None);
-        test.store("b", 0, Some("no"));
-        assert_eq!(clear_cache(&test.folder()).unwrap(), 2);
-        assert_eq!(test.render("a"), None);
-        assert_eq!(clear_cache(&test.folder()).unwrap(), 0);
+        let test_cache = TestCache::new();
+        test_cache.store("a", 0, None);
+        test_cache.store("b", 0, Some("no"));
+        assert_eq!(clear_cache(&test_cache.folder()).unwrap(), 2);
+        assert_eq!(test_cache.render("a"), None);
+        assert_eq!(clear_cache(&test_cache.folder()).unwrap(), 0);
     }
 
     #[test]
@@ -327,9 +328,9 @@ mod tests {
         let key = key(&ToolCache::open(None), "server");
         attempts.store(&FolderLock::new(None, LOCK_TIMEOUT), &[(key.clone(), ended(0, None))]);
         assert_eq!(attempts.load().get(&key), None);
-        let test = TestCache::new();
-        private_file::replace(&test.folder(), b"a file, not a folder").unwrap();
-        test.store("a", 0, None);
-        assert_eq!(test.render("a"), None);
+        let test_cache = TestCache::new();
+        private_file::replace(&test_cache.folder(), b"a file, not a folder").unwrap();
+        test_cache.store("a", 0, None);
+        assert_eq!(test_cache.render("a"), None);
     }
 }

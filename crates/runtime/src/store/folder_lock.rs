@@ -22,8 +22,8 @@ pub(crate) struct FolderLock<'a> {
 }
 
 impl<'a> FolderLock<'a> {
-    /// Waits for other processes for so long, once the lock is needed. Without a folder it cannot be
-    /// taken.
+    /// Waits for other processes for so long, once the lock is needed. Without a folder it cannot
+    /// be taken.
     pub(crate) fn new(folder: Option<&'a Path>, wait: Duration) -> Self {
         Self { folder, wait, lock: OnceLock::new() }
     }

@@ -7,10 +7,10 @@
 //! }}
 //! ```
 //!
-//! Records are in the order in which they were written, so the newest is the last. A change rewrites
-//! the whole file under the lock of its folder: a reader sees the old file or the new one, and two
-//! processes that write at the same time lose nothing. A file that is malformed, too large or of
-//! another version is damaged; the next change replaces it and notes the time in `damaged`.
+//! Records are in the order in which they were written, so the newest is the last. A change
+//! rewrites the whole file under the lock of its folder: a reader sees the old file or the new one,
+//! and two processes that write at the same time lose nothing. A file that is malformed, too large
+//! or of another version is damaged; the next change replaces it and notes the time in `damaged`.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -82,8 +82,8 @@ impl RecordFile {
         Ok(records)
     }
 
-    /// Changes the records that are in the file at this moment. Waits for other processes and for the
-    /// disk. A file that cannot be read for another reason than damage stays as it is.
+    /// Changes the records that are in the file at this moment. Waits for other processes and for
+    /// the disk. A file that cannot be read for another reason than damage stays as it is.
     pub(super) fn change(
         &self,
         lock: &FolderLock<'_>,

@@ -1,7 +1,8 @@
-//! Keys of records: keyed hashes of what identifies a server, with a random secret beside the records.
+//! Keys of records: keyed hashes of what identifies a server, with a random secret beside the
+//! records.
 //!
-//! The configuration of a server holds secrets, and a plain hash of a short secret can be guessed. The
-//! secret is made when it is first needed.
+//! The configuration of a server holds secrets, and a plain hash of a short secret can be guessed.
+//! The secret is made when it is first needed.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -67,8 +68,8 @@ impl RecordKeys {
     }
 }
 
-/// Reads the secret of a folder, or makes one. A damaged one is replaced. One that cannot be read now
-/// stays: all records would be lost with it.
+/// Reads the secret of a folder, or makes one. A damaged one is replaced. One that cannot be read
+/// now stays: all records would be lost with it.
 fn read_or_create_secret(folder: &Path) -> Option<Secret> {
     let path = folder.join("key");
     if let Some(secret) = read_secret(&path).ok()? {

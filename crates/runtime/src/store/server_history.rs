@@ -1,8 +1,8 @@
 //! Everything that one runtime reads and writes about its servers from one run to the next.
 //!
 //! Tools are handed out first and written afterwards (the write queue): with a hundred servers,
-//! writing would otherwise take as long as connecting. What is not written when the process is killed
-//! is found out again by the next run.
+//! writing would otherwise take as long as connecting. What is not written when the process is
+//! killed is found out again by the next run.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -111,7 +111,8 @@ impl ServerHistory {
         queue.attempts.push((Arc::clone(server), LastAttempt::now(error)));
     }
 
-    /// Returns how the last attempt to connect to a server ended before somebody first asked for any.
+    /// Returns how the last attempt to connect to a server ended before somebody first asked for
+    /// any.
     pub(crate) fn earlier_attempt(&self, server: &TrustedServer) -> Option<LastAttempt> {
         let earlier = self.earlier.get_or_init(|| self.attempts.load());
         if earlier.is_empty() { None } else { earlier.get(&self.cache_key(server)) }
@@ -166,8 +167,8 @@ impl ServerHistory {
         !queue.tools.is_empty() || !queue.attempts.is_empty() || self.pins.has_pending()
     }
 
-    /// Writes what waits, and the names of tools. Waits for the disk, for others in this runtime who
-    /// write, and for each folder at most `wait` for other processes.
+    /// Writes what waits, and the names of tools. Waits for the disk, for others in this runtime
+    /// who write, and for each folder at most `wait` for other processes.
     pub(crate) fn write(&self, wait: Duration) {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.pins.write_pending(wait);

@@ -1,8 +1,8 @@
 //! The tool cache, `cache/tools.json`: the tools of servers as they were last listed.
 //!
-//! There is one record per server, configuration, credential and declared client capabilities, because
-//! a server may offer other tools to a client that supports elicitation. A record is used until the
-//! live list arrives; a malformed one is a miss. No approval or trust is taken from it.
+//! There is one record per server, configuration, credential and declared client capabilities,
+//! because a server may offer other tools to a client that supports elicitation. A record is used
+//! until the live list arrives; a malformed one is a miss. No approval or trust is taken from it.
 
 use std::collections::HashSet;
 use std::io;
@@ -41,8 +41,8 @@ const MAX_INSTRUCTIONS: usize = 64 << 10;
 /// Stands between the hash of a server and that of the client's capabilities.
 const CLIENT_SEPARATOR: char = '-';
 
-/// Removes the cached tools and the last attempts to connect from a cache folder; returns of how many
-/// servers.
+/// Removes the cached tools and the last attempts to connect from a cache folder; returns of how
+/// many servers.
 ///
 /// The names of tools stay, so that no name is given to another tool.
 pub fn clear_cache(folder: &Path) -> io::Result<usize> {
@@ -330,11 +330,11 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_named_by_its_object_key_keeps_its_name() {
-        let test = TestCache::new();
+        let test_cache = TestCache::new();
         let page: ListPage<ToolDefinition> =
             ListPage::read(&r#"{"tools":{"a":{"title":"A"},"b\"":{ }}}"#.parse().unwrap());
-        test.store(CachedServer { tools: page.items.into(), ..entry() });
-        let tools = test.cache.load(&test.key).unwrap().tools;
+        test_cache.store(CachedServer { tools: page.items.into(), ..entry() });
+        let tools = test_cache.cache.load(&test_cache.key).unwrap().tools;
         let names: Vec<&str> = tools.iter().map(|tool| &**tool.name()).collect();
         assert_eq!(names, ["a", "b\""]);
         assert_eq!(tools[0].title().unwrap(), "A");
@@ -342,34 +342,34 @@ mod tests {
 
     #[test]
     fn an_entry_is_read_back_unchanged() {
-        let test = TestCache::new();
-        assert_eq!(test.cache.load(&test.key), None);
-        test.store(entry());
-        assert_eq!(test.cache.load(&test.key), Some(entry()));
-        let again = ToolCache::open(Some(test.folder.path().join("cache")));
+        let test_cache = TestCache::new();
+        assert_eq!(test_cache.cache.load(&test_cache.key), None);
+        test_cache.store(entry());
+        assert_eq!(test_cache.cache.load(&test_cache.key), Some(entry()));
+        let again = ToolCache::open(Some(test_cache.folder.path().join("cache")));
         assert_eq!(again.load(&again.key(&server("server", "identity", ""))), Some(entry()));
     }
 
     #[test]
     fn another_configuration_credential_or_server_is_a_miss() {
-        let test = TestCache::new();
-        test.store(entry());
+        let test_cache = TestCache::new();
+        test_cache.store(entry());
         for (name, configuration, credential) in
             [("server", "other", ""), ("server", "identity", "me"), ("servers", "identity", "")]
         {
-            let key = test.cache.key(&server(name, configuration, credential));
-            assert_eq!(test.cache.load(&key), None, "{name} {configuration} {credential}");
+            let key = test_cache.cache.key(&server(name, configuration, credential));
+            assert_eq!(test_cache.cache.load(&key), None, "{name} {configuration} {credential}");
         }
     }
 
     #[test]
     fn a_truncated_or_changed_entry_is_a_miss() {
-        let test = TestCache::new();
-        test.store(entry());
-        let whole = std::fs::read(test.path()).unwrap();
+        let test_cache = TestCache::new();
+        test_cache.store(entry());
+        let whole = std::fs::read(test_cache.path()).unwrap();
         for length in 0..whole.len() {
-            private_file::replace(&test.path(), &whole[..length]).unwrap();
-            assert_eq!(test.cache.load(&test.key), None, "{length}");
+            private_file::replace(&test_cache.path(), &whole[..length]).unwrap();
+            assert_eq!(test_cache.cache.load(&test_cache.key), None, "{length}");
         }
         let text = String::from_utf8(whole).unwrap();
         for (from, to) in [
@@ -379,105 +379,105 @@ mod tests {
             ("1e400", "1e4 0"),
         ] {
             assert!(text.contains(from));
-            private_file::replace(&test.path(), text.replace(from, to).as_bytes()).unwrap();
-            assert_eq!(test.cache.load(&test.key), None, "{to}");
+            private_file::replace(&test_cache.path(), text.replace(from, to).as_bytes()).unwrap();
+            assert_eq!(test_cache.cache.load(&test_cache.key), None, "{to}");
         }
-        test.store(entry());
-        assert_eq!(test.cache.load(&test.key), Some(entry()));
+        test_cache.store(entry());
+        assert_eq!(test_cache.cache.load(&test_cache.key), Some(entry()));
     }
 
     #[test]
     fn an_entry_expires_after_thirty_days() {
-        let test = TestCache::new();
+        let test_cache = TestCache::new();
         for (days, counts) in [(29, true), (31, false)] {
             let saved = entry().saved - Duration::from_secs(24 * 3600 * days);
-            test.store(CachedServer { saved, ..entry() });
-            assert_eq!(test.cache.load(&test.key).is_some(), counts, "{days}");
+            test_cache.store(CachedServer { saved, ..entry() });
+            assert_eq!(test_cache.cache.load(&test_cache.key).is_some(), counts, "{days}");
         }
     }
 
     #[test]
     fn an_entry_is_rewritten_only_if_it_differs() {
-        let test = TestCache::new();
-        test.store(entry());
+        let test_cache = TestCache::new();
+        test_cache.store(entry());
         let hours = |hours: u64| entry().saved + Duration::from_secs(3600 * hours);
-        test.store(CachedServer { saved: hours(1), ..entry() });
-        assert_eq!(test.cache.load(&test.key), Some(entry()));
+        test_cache.store(CachedServer { saved: hours(1), ..entry() });
+        assert_eq!(test_cache.cache.load(&test_cache.key), Some(entry()));
         let more = CachedServer { saved: hours(1), instructions: None, ..entry() };
-        test.store(more.clone());
-        assert_eq!(test.cache.load(&test.key), Some(more));
+        test_cache.store(more.clone());
+        assert_eq!(test_cache.cache.load(&test_cache.key), Some(more));
         let later = CachedServer { saved: hours(26), instructions: None, ..entry() };
-        test.store(later.clone());
-        assert_eq!(test.cache.load(&test.key), Some(later));
+        test_cache.store(later.clone());
+        assert_eq!(test_cache.cache.load(&test_cache.key), Some(later));
     }
 
     #[test]
     fn clearing_removes_entries_and_nothing_else() {
-        let test = TestCache::new();
-        test.store(entry());
-        let folder = test.folder.path().join("cache");
+        let test_cache = TestCache::new();
+        test_cache.store(entry());
+        let folder = test_cache.folder.path().join("cache");
         let beside = folder.join("names.json");
         private_file::replace(&beside, b"{}").unwrap();
         assert_eq!(clear_cache(&folder).unwrap(), 1);
-        assert_eq!(test.cache.load(&test.key), None);
+        assert_eq!(test_cache.cache.load(&test_cache.key), None);
         assert!(beside.exists());
         assert_eq!(clear_cache(&folder).unwrap(), 0);
     }
 
     #[test]
     fn clearing_waits_for_a_writer() {
-        let test = TestCache::new();
-        test.store(entry());
-        let folder = test.folder.path().join("cache");
+        let test_cache = TestCache::new();
+        test_cache.store(entry());
+        let folder = test_cache.folder.path().join("cache");
         let held = FolderLock::new(Some(&folder), LOCK_TIMEOUT);
         held.take().unwrap();
         assert!(clear_cache(&folder).is_err(), "a writer would bring back what it has read");
-        assert_eq!(test.cache.load(&test.key), Some(entry()));
+        assert_eq!(test_cache.cache.load(&test_cache.key), Some(entry()));
         drop(held);
         assert_eq!(clear_cache(&folder).unwrap(), 1);
     }
 
     #[test]
     fn expired_entries_are_removed_when_others_are_written() {
-        let test = TestCache::new();
-        let old = test.cache.key(&server("old", "identity", ""));
+        let test_cache = TestCache::new();
+        let old = test_cache.cache.key(&server("old", "identity", ""));
         let saved = entry().saved - MAX_AGE - Duration::from_secs(60);
-        test.store_all(&[(old, CachedServer { saved, ..entry() })]);
-        test.store(entry());
-        assert_eq!(clear_cache(&test.folder.path().join("cache")).unwrap(), 1);
+        test_cache.store_all(&[(old, CachedServer { saved, ..entry() })]);
+        test_cache.store(entry());
+        assert_eq!(clear_cache(&test_cache.folder.path().join("cache")).unwrap(), 1);
     }
 
     #[test]
     fn a_list_that_is_too_long_removes_its_earlier_entry() {
-        let test = TestCache::new();
-        test.store(entry());
-        assert_eq!(test.cache.count(&test.key), Some(2));
+        let test_cache = TestCache::new();
+        test_cache.store(entry());
+        assert_eq!(test_cache.cache.count(&test_cache.key), Some(2));
         let long = format!(r#"{{"tools":[{{"name":"{}"}}]}}"#, "x".repeat(MAX_BYTES));
         let page: ListPage<ToolDefinition> = ListPage::read(&long.parse().unwrap());
-        test.store(CachedServer { tools: page.items.into(), ..entry() });
-        assert_eq!(test.cache.load(&test.key), None);
-        assert_eq!(test.cache.count(&test.key), None);
+        test_cache.store(CachedServer { tools: page.items.into(), ..entry() });
+        assert_eq!(test_cache.cache.load(&test_cache.key), None);
+        assert_eq!(test_cache.cache.count(&test_cache.key), None);
     }
 
     #[test]
     fn clients_with_different_capabilities_have_separate_entries() {
-        let test = TestCache::new();
-        let folder = test.folder.path().join("cache");
+        let test_cache = TestCache::new();
+        let folder = test_cache.folder.path().join("cache");
         let declared = ClientCapabilities {
             elicitation: Some(ElicitationSupport { form: true, url: false }),
             ..ClientCapabilities::default()
         };
         let other = ToolCache::open(Some(folder.clone())).for_client(&declared);
-        test.store(entry());
-        assert_eq!(other.load(&test.key), None);
-        assert_eq!(other.count(&test.key), Some(2));
+        test_cache.store(entry());
+        assert_eq!(other.load(&test_cache.key), None);
+        assert_eq!(other.count(&test_cache.key), Some(2));
         let short: Arc<[ToolDefinition]> = entry().tools.iter().take(1).cloned().collect();
         let lock = FolderLock::new(Some(&folder), LOCK_TIMEOUT);
-        other.store(&lock, &[(test.key.clone(), CachedServer { tools: short, ..entry() })]);
+        other.store(&lock, &[(test_cache.key.clone(), CachedServer { tools: short, ..entry() })]);
         drop(lock);
-        assert_eq!(other.load(&test.key).unwrap().tools.len(), 1);
-        assert_eq!(test.cache.load(&test.key).unwrap().tools.len(), 2);
-        assert_eq!(test.cache.count(&test.key), Some(1), "the newest list counts");
+        assert_eq!(other.load(&test_cache.key).unwrap().tools.len(), 1);
+        assert_eq!(test_cache.cache.load(&test_cache.key).unwrap().tools.len(), 2);
+        assert_eq!(test_cache.cache.count(&test_cache.key), Some(1), "the newest list counts");
         assert_eq!(clear_cache(&folder).unwrap(), 1, "it is one server");
     }
 

@@ -1,7 +1,8 @@
 //! The names given to tools, `cache/names.json`: per server, its raw tool names and their names.
 //!
-//! The key of a record is the name of the server. Saving keeps what other processes have stored in the
-//! meantime. Servers without tools for half a year are removed, and so is what goes beyond a bound.
+//! The key of a record is the name of the server. Saving keeps what other processes have stored in
+//! the meantime. Servers without tools for half a year are removed, and so is what goes beyond a
+//! bound.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -22,8 +23,8 @@ pub(super) const FILE: &str = "names.json";
 /// How many days the names of a server without tools are kept.
 const MAX_AGE_DAYS: u32 = 180;
 
-/// How many names are kept, and how many bytes the raw names may have together: the file has to stay
-/// below what can be read back.
+/// How many names are kept, and how many bytes the raw names may have together: the file has to
+/// stay below what can be read back.
 const MAX_NAMES: usize = 100_000;
 const MAX_BYTES: usize = 6 << 20;
 

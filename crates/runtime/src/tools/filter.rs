@@ -1,7 +1,8 @@
 //! Which of a server's tools are offered, and which need a yes: the person's globs over raw names.
 //!
-//! A text without wildcards is a name. A glob that cannot be understood counts as a name too, with a
-//! problem: what was meant to be left out must not slip in, and the rest of the policy still holds.
+//! A text without wildcards is a name. A glob that cannot be understood counts as a name too, with
+//! a problem: what was meant to be left out must not slip in, and the rest of the policy still
+//! holds.
 
 use globset::{GlobBuilder, GlobMatcher};
 use wharf_config::{Approval, Policy, Problem};

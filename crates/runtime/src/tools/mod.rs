@@ -1,4 +1,5 @@
-//! The tools of all servers under one roof: names, schemas, filters, and what is remembered of them.
+//! The tools of all servers under one roof: names, schemas, filters, and what is remembered of
+//! them.
 //!
 //! ```text
 //! a server's list ─ server_tools (filter, schema) ─┐

@@ -34,8 +34,8 @@ impl From<&Settings> for Naming {
 }
 
 impl Naming {
-    /// Returns what the names of a server's tools begin with, such as `mcp_github_`. A prefix that is
-    /// not empty replaces the server's name.
+    /// Returns what the names of a server's tools begin with, such as `mcp_github_`. A prefix that
+    /// is not empty replaces the server's name.
     pub fn server_part(self, server: &str, prefix: Option<&str>) -> String {
         Namer::new(self, server, prefix).name
     }

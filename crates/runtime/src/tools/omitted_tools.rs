@@ -1,5 +1,5 @@
-//! Tools that a server lists and that are not offered: the person's entry leaves them out, or they cannot
-//! be used. A call of one is told which of these it is.
+//! Tools that a server lists and that are not offered: the person's entry leaves them out, or they
+//! cannot be used. A call of one is told which of these it is.
 
 use wharf_config::{Policy, ServerName};
 

@@ -1,5 +1,5 @@
-//! Tool pinning: notices when a tool is no longer what it was, because new words in a description can
-//! steer a model.
+//! Tool pinning: notices when a tool is no longer what it was, because new words in a description
+//! can steer a model.
 //!
 //! At the first live list of a definition its tools are pinned. `observe` reports what is different
 //! and pins that; `enforce` withholds what is different until the person accepts it. Schemas are
@@ -122,8 +122,8 @@ impl PinError {
     }
 }
 
-/// The pinned tools of one definition. Tools that are gone stay pinned, so that they cannot come back
-/// as something else.
+/// The pinned tools of one definition. Tools that are gone stay pinned, so that they cannot come
+/// back as something else.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PinnedTools {
     /// A hash of the whole list: as long as it is the same, nothing has to be compared.

@@ -11,8 +11,8 @@ use super::registry::Registry;
 use super::tool::Tool;
 
 impl Registry {
-    /// Returns the offered tools in which every word is found, the best first. Case does not matter;
-    /// no words find all tools.
+    /// Returns the offered tools in which every word is found, the best first. Case does not
+    /// matter; no words find all tools.
     pub fn search(&self, words: &str) -> Vec<&Arc<Tool>> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
         let scored = self.tools().iter().filter_map(|tool| Some((score(tool, &words)?, tool)));

@@ -149,7 +149,8 @@ impl Tool {
         Signature::of(self.accepted_schema())
     }
 
-    /// Makes up arguments that its schema accepts, as few as possible; nothing if none can be guessed.
+    /// Makes up arguments that its schema accepts, as few as possible; nothing if none can be
+    /// guessed.
     pub fn example(&self) -> Option<Json> {
         let schema = self.accepted_schema().to::<Value>()?;
         [Extent::Required, Extent::All].into_iter().find_map(|extent| {

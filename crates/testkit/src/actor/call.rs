@@ -1,11 +1,11 @@
 //! What a call does to the actor: it dies, waits, changes or asks back, as its arguments say.
 //!
 //! `die` names the moment of its death, `sleepMs` how long it takes, `tools` and `extras` what it
-//! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs, `notify`
-//! (a method) what it tells besides. `ask` (a method and its parameters) makes it ask the client
-//! before it answers with the client's reply; `takeBack` makes it change its mind about that. `pages`
-//! (their names) have to be visited first: it refuses the first such call, or with `isStubborn` all,
-//! and says at once that they were visited.
+//! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs,
+//! `notify` (a method) what it tells besides. `ask` (a method and its parameters) makes it ask the
+//! client before it answers with the client's reply; `takeBack` makes it change its mind about
+//! that. `pages` (their names) have to be visited first: it refuses the first such call, or with
+//! `isStubborn` all, and says at once that they were visited.
 
 use std::process::ExitCode;
 use std::thread::sleep;

@@ -1,5 +1,5 @@
-//! A server that is not ours, on the `rmcp` package: `wharf-rmcp` speaks on its pipes;
-//! `wharf-rmcp --http 127.0.0.1:0` prints its URL as the first line and ends at the end of its input.
+//! A server that is not ours, on the `rmcp` package: `wharf-rmcp` speaks on its pipes; `wharf-rmcp
+//! --http 127.0.0.1:0` prints its URL as the first line and ends at the end of its input.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever started it")]
 

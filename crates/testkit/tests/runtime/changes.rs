@@ -40,7 +40,7 @@ async fn only_what_changed_is_restarted() {
     fixture.remove("gone");
     fixture.actor("new", &Script::with_tools(["a"]), json!({}));
     let applied = runtime.apply(&fixture.catalog()).await;
-    assert_snapshot!(format!("{applied:?}"), @r#"Applied { added: [ServerName("new")], removed: [ServerName("gone")], changed: [ServerName("other"), ServerName("policy")], unchanged: 1 }"#);
+    assert_snapshot!(format!("{applied:?}"), @r#"CatalogChanges { added: [ServerName("new")], removed: [ServerName("gone")], changed: [ServerName("other"), ServerName("policy")], unchanged: 1 }"#);
     let snapshot = runtime.settled().await;
     assert_snapshot!(render(&snapshot), @"
     new connected 1

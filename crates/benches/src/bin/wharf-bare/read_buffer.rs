@@ -127,7 +127,7 @@ mod tests {
                     lines.push_str(&String::from_utf8_lossy(read_buffer.consume(length)));
                 }
                 Ok(length) => {
-                    lines.push_str(&String::from_utf8_lossy(&read_buffer.take_owned(length)))
+                    lines.push_str(&String::from_utf8_lossy(&read_buffer.take_owned(length)));
                 }
                 Err(error) => break error,
             }

@@ -1,4 +1,5 @@
-//! A call that ended before it had an outcome: whose tool it was about, and what that means to a program.
+//! A call that ended before it had an outcome: whose tool it was about, and what that means to a
+//! program.
 //!
 //! The same failure has the same kind whether it is found here or by the call itself.
 

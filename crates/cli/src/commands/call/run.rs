@@ -23,17 +23,17 @@ use crate::ui::phrase;
 
 /// Call a tool
 ///
-/// Connects to the server that has the tool, calls it once and prints what it says. `wharf tools TOOL`
-/// shows the arguments of a tool. A tool is named by its full name, as server/tool, as two words, or
-/// by its own name if only one server has it.
+/// Connects to the server that has the tool, calls it once and prints what it says. `wharf tools
+/// TOOL` shows the arguments of a tool. A tool is named by its full name, as server/tool, as two
+/// words, or by its own name if only one server has it.
 ///
 /// key=value becomes an argument of the type that the tool wants, key:=JSON is taken as it is,
-/// key=@file is what a file contains, and key=@@text is a text that begins with @. With --url, or with
-/// a command after --, the tool is one of a server that need not be configured; nothing is kept of it.
-/// Ctrl-C cancels the call on the server.
+/// key=@file is what a file contains, and key=@@text is a text that begins with @. With --url, or
+/// with a command after --, the tool is one of a server that need not be configured; nothing is
+/// kept of it. Ctrl-C cancels the call on the server.
 ///
-/// On a terminal you see how far the call is, and are asked what the server wants to know meanwhile;
-/// ! or Ctrl-D declines. Elsewhere servers are told that nobody can be asked.
+/// On a terminal you see how far the call is, and are asked what the server wants to know
+/// meanwhile; ! or Ctrl-D declines. Elsewhere servers are told that nobody can be asked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,6 +1,7 @@
 //! What can stand in a place: verbs, flags, choices, servers, tools, the names of arguments.
 //!
-//! Whatever comes from a file or a server is offered only if no shell sees anything in it but a word.
+//! Whatever comes from a file or a server is offered only if no shell sees anything in it but a
+//! word.
 
 use std::collections::BTreeSet;
 

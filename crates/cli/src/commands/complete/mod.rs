@@ -1,4 +1,5 @@
-//! `wharf complete`: what could come next on a command line, for the scripts of `wharf completions`.
+//! `wharf complete`: what could come next on a command line, for the scripts of `wharf
+//! completions`.
 //!
 //! ```text
 //! line        cuts the line of Bash into words; other shells give the words themselves
@@ -9,7 +10,8 @@
 //! ```
 //!
 //! Only files are read: nothing is connected, expanded for use, asked or written. Names come from
-//! servers and projects, so only those are offered that mean nothing to a shell (`wharf_config::shell::is_plain`).
+//! servers and projects, so only those are offered that mean nothing to a shell
+//! (`wharf_config::shell::is_plain`).
 
 mod candidates;
 mod position;

@@ -1,8 +1,8 @@
 //! Prints what could come next, one candidate on a line.
 //!
 //! A line is a word, a tab and what it is; for Bash the word alone. A line that begins with a colon
-//! tells the script something: `:files` and `:folders` that paths fit, `:nospace` that more has to be
-//! typed behind the word.
+//! tells the script something: `:files` and `:folders` that paths fit, `:nospace` that more has to
+//! be typed behind the word.
 
 use clap::Args;
 
@@ -16,8 +16,8 @@ use crate::ui::print_bytes;
 
 /// Print what could come next on a command line
 ///
-/// For the scripts that `wharf completions` prints. Reads files only: nothing is connected, asked or
-/// written.
+/// For the scripts that `wharf completions` prints. Reads files only: nothing is connected, asked
+/// or written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,7 +1,7 @@
 //! Takes the beginning of a command line apart into words, as a POSIX shell would.
 
-/// Returns the words of a line that ends at the cursor; the last one is still being typed and may be
-/// empty.
+/// Returns the words of a line that ends at the cursor; the last one is still being typed and may
+/// be empty.
 pub(super) fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

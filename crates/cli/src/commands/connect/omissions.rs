@@ -1,4 +1,5 @@
-//! What had to be left out of servers that were connected all the same: headers, variables, credentials.
+//! What had to be left out of servers that were connected all the same: headers, variables,
+//! credentials.
 //!
 //! For servers that failed it is the beginning of the reason.
 

@@ -1,7 +1,7 @@
 //! What a call that runs is and how far it says it has come, for the line that somebody watches.
 //!
-//! Written by whoever makes the call, read by `progress`. What a server reports is foreign: only the
-//! last report is kept, and little of it.
+//! Written by whoever makes the call, read by `progress`. What a server reports is foreign: only
+//! the last report is kept, and little of it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -38,7 +38,8 @@ pub(crate) fn find_tool<'a>(
     }
 }
 
-/// Says why there is no such tool: an entry leaves it out, its server is not there, or nobody has it.
+/// Says why there is no such tool: an entry leaves it out, its server is not there, or nobody has
+/// it.
 fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
     if let Some((error, _)) = snapshot.excluded_tool(name) {
         return Failure::Request(Box::new(error));

@@ -34,8 +34,8 @@ pub(super) async fn print_tool_changes(events: &mut Events, settings: &Settings,
     }
 }
 
-/// Describes all changes of a server's tools, for whoever is to accept them: nothing is cut or stays
-/// unseen.
+/// Describes all changes of a server's tools, for whoever is to accept them: nothing is cut or
+/// stays unseen.
 pub(crate) fn describe_all_changes(server: &str, changes: &[ToolChange]) -> String {
     let mut lines = Lines::default();
     for change in changes {

@@ -20,8 +20,8 @@ use crate::ui::{Lines, Verbosity, phrase, print_json, style, time_ago};
 ///
 /// Looks at Wharf's own files, at every config file, and at each enabled server: whether its
 /// program and folder exist, which variables are missing, which secrets others can read. Then
-/// connects to the servers, except with --offline, and never to one that is not trusted. The exit code is 1 if
-/// something has to be done. What is fine is counted, and listed with -v.
+/// connects to the servers, except with --offline, and never to one that is not trusted. The exit
+/// code is 1 if something has to be done. What is fine is counted, and listed with -v.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -198,7 +198,8 @@ fn to_text(groups: &[CheckGroup], verbosity: Verbosity) -> String {
     lines.into_text()
 }
 
-/// Names the servers whose last attempt failed: where nothing is tried, that is all there is to know.
+/// Names the servers whose last attempt failed: where nothing is tried, that is all there is to
+/// know.
 fn failed_attempts(groups: &[CheckGroup]) -> Option<String> {
     let group = groups.iter().find(|group| group.title == LAST_ATTEMPTS)?;
     let names = phrase::quoted_list(group.checks.iter().map(|check| check.name.as_str()));

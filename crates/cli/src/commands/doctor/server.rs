@@ -11,8 +11,8 @@ use crate::ui::phrase;
 /// Codes of warnings because of which a server will probably not work.
 const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "out-of-reach"];
 
-/// Checks a server, as far as its state allows. Without `credentials`, their store could not be read,
-/// which is told elsewhere.
+/// Checks a server, as far as its state allows. Without `credentials`, their store could not be
+/// read, which is told elsewhere.
 pub(super) fn check(
     server: &Server,
     credentials: Option<&Credentials>,

@@ -44,27 +44,7 @@ impl ExplanationText<'_> {
         let name = style::strong(&phrase::quoted(server.definition.name.as_str()));
         let from = self.origin(server);
         match server.state {
-            DefinitionState::Enabled => match (server.transport, server.definition.source.level) {
-                (_, Level::Builtin) => format!(
-                    "{name} is one of Wharf's defaults: it is there because nothing is configured."
-                ),
-                (Some(TransportKind::Stdio), _) => match self.starts.check(server) {
-                    StartCheck::ProgramNotFound(command) => {
-                        let command = clean(&command);
-                        format!("{name} would run from {from}, but `{command}` is not found.")
-                    }
-                    StartCheck::FolderNotFound(folder) => {
-                        let folder = clean(&folder);
-                        format!(
-                            "{name} would run from {from}, but its folder is missing: {folder}."
-                        )
-                    }
-                    StartCheck::Ready | StartCheck::UrlConfigured => {
-                        format!("{name} runs from {from}.")
-                    }
-                },
-                _ => format!("{name} is used, from {from}."),
-            },
+            DefinitionState::Enabled => self.enabled_sentence(&name, &from),
             DefinitionState::Disabled => {
                 let reason = server.reason.as_deref().map_or_else(String::new, clean);
                 format!("{name} is off: it is {reason}. It is defined in {from}.")
@@ -101,6 +81,29 @@ impl ExplanationText<'_> {
             DefinitionState::Shadowed => {
                 format!("{name} is not used: every definition of it is hidden.")
             }
+        }
+    }
+
+    fn enabled_sentence(&self, name: &str, from: &str) -> String {
+        let server = self.best;
+        match (server.transport, server.definition.source.level) {
+            (_, Level::Builtin) => format!(
+                "{name} is one of Wharf's defaults: it is there because nothing is configured."
+            ),
+            (Some(TransportKind::Stdio), _) => match self.starts.check(server) {
+                StartCheck::ProgramNotFound(command) => {
+                    let command = clean(&command);
+                    format!("{name} would run from {from}, but `{command}` is not found.")
+                }
+                StartCheck::FolderNotFound(folder) => {
+                    let folder = clean(&folder);
+                    format!("{name} would run from {from}, but its folder is missing: {folder}.")
+                }
+                StartCheck::Ready | StartCheck::UrlConfigured => {
+                    format!("{name} runs from {from}.")
+                }
+            },
+            _ => format!("{name} is used, from {from}."),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Shows exactly what is agreed to: what would be started or contacted, with what.
 //!
 //! Every text is shown as written, and nothing in it stays unseen. Literal values of variables and
-//! headers are hidden, placeholders are not. In the command line `redacted_args` decides: what looks like a
-//! secret must not hide what would be run.
+//! headers are hidden, placeholders are not. In the command line `redacted_args` decides: what
+//! looks like a secret must not hide what would be run.
 
 use wharf_config::secret::REDACTED;
 use wharf_config::text::escape_invisible;

@@ -1,4 +1,5 @@
-//! Compares the YAML at the head of `SKILL.md` with the JSON that the server listed, field by field.
+//! Compares the YAML at the head of `SKILL.md` with the JSON that the server listed, field by
+//! field.
 //!
 //! A server may have written a plain `1.0` as a number or as a text, so a plain scalar agrees with
 //! both. What could make one text mean different things to different readers (aliases, tags,

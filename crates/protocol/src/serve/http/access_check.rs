@@ -18,7 +18,8 @@ pub(super) fn check_access(
     options: &HttpServerOptions,
     parts: &Parts,
 ) -> Result<(), Box<Response>> {
-    // A request may name its host twice, in its target and in a header; neither may be a stranger's.
+    // A request may name its host twice, in its target and in a header; neither may be a
+    // stranger's.
     let mut hosts = parts
         .uri
         .authority()

@@ -1,8 +1,8 @@
 //! What one stream is to receive, in order: calls write it, whoever holds the connection reads it.
 //!
 //! The two ends live apart. In the older era a connection may break and a later one goes on behind
-//! the last event it saw, so events are kept for a while; in the modern one a broken connection ends
-//! the call. A writer waits for a slow reader, but not for an absent one.
+//! the last event it saw, so events are kept for a while; in the modern one a broken connection
+//! ends the call. A writer waits for a slow reader, but not for an absent one.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -97,7 +97,8 @@ async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response 
     }
 }
 
-/// Decides which era a request belongs to; one that is wrong in both is told what the modern one wants.
+/// Decides which era a request belongs to; one that is wrong in both is told what the modern one
+/// wants.
 fn era(headers: &HeaderMap, request: &Request, meta: &ParamsMeta) -> Era {
     if meta.named_revision() != NamedRevision::None {
         return Era::Modern;

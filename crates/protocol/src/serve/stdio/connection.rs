@@ -239,7 +239,8 @@ impl StdioConnection {
         }
     }
 
-    /// Ends everything: calls have `grace` to finish, and no answer of the client can come any more.
+    /// Ends everything: calls have `grace` to finish, and no answer of the client can come any
+    /// more.
     pub(super) async fn finish(&self, grace: Duration) {
         if let Some(session) = self.session.get().and_then(Client::legacy_session) {
             session.client_requests().close();

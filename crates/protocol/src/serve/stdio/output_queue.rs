@@ -1,7 +1,7 @@
 //! Standard output as a queue: everybody puts whole lines in, one writer takes all that is there.
 //!
-//! Lines that are ready together leave in one write. Whoever has much to say waits for the reader on
-//! the other side; the bound is on bytes.
+//! Lines that are ready together leave in one write. Whoever has much to say waits for the reader
+//! on the other side; the bound is on bytes.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -77,7 +77,8 @@ impl HttpTestClient {
         self.send(Method::POST, body, &all).await
     }
 
-    /// Sends a request; of headers with the same name the last counts, and an empty one is left out.
+    /// Sends a request; of headers with the same name the last counts, and an empty one is left
+    /// out.
     pub(super) async fn send(
         &self,
         method: Method,

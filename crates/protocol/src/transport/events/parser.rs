@@ -1,8 +1,9 @@
 //! The incremental parser.
 //!
 //! A line that lies within one piece is never copied: its payload is a slice of the piece. A line
-//! that spans pieces is gathered in one buffer, which then becomes the payload. No byte is looked at
-//! twice in search of the end of a line. How the stream was cut into pieces does not show in the result.
+//! that spans pieces is gathered in one buffer, which then becomes the payload. No byte is looked
+//! at twice in search of the end of a line. How the stream was cut into pieces does not show in the
+//! result.
 
 use std::time::Duration;
 
@@ -218,7 +219,8 @@ impl PartialEvent {
     }
 }
 
-/// The longest name of a field that means something (`event`, `retry`); a colon further on changes nothing.
+/// The longest name of a field that means something (`event`, `retry`); a colon further on changes
+/// nothing.
 const LONGEST_FIELD: usize = 5;
 
 /// The data lines of an event. Nearly always there is one, which then need not be copied.

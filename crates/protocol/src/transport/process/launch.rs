@@ -1,6 +1,7 @@
 //! What to start, complete and already resolved.
 //!
-//! Arguments and environment may hold secrets, so `Debug` shows how many there are, never the values.
+//! Arguments and environment may hold secrets, so `Debug` shows how many there are, never the
+//! values.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -15,7 +16,8 @@ pub struct ProcessLaunch {
     pub program: OsString,
     /// Its arguments, without the program itself.
     pub arguments: Vec<OsString>,
-    /// Its complete environment; nothing of ours is inherited, and a later entry beats an earlier one.
+    /// Its complete environment; nothing of ours is inherited, and a later entry beats an earlier
+    /// one.
     pub environment: Vec<(OsString, OsString)>,
     /// The folder it runs in; ours if there is none.
     pub folder: Option<PathBuf>,

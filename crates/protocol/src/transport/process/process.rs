@@ -71,8 +71,9 @@ pub enum StopMethod {
 impl Process {
     /// Starts a program in a tree of its own, and a task that reads its stderr.
     ///
-    /// `log` gets all of stderr but the secrets that `launch` names; the last of it is kept in any case. Must be called in a Tokio
-    /// runtime with I/O and time. Dropping the future ends what it started.
+    /// `log` gets all of stderr but the secrets that `launch` names; the last of it is kept in any
+    /// case. Must be called in a Tokio runtime with I/O and time. Dropping the future ends what it
+    /// started.
     pub async fn start(
         launch: impl Into<Arc<ProcessLaunch>>,
         tracker: &TaskTracker,

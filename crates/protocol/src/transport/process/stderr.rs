@@ -1,4 +1,5 @@
-//! What a server says on stderr: the last of it is kept for error messages, all of it may be logged.
+//! What a server says on stderr: the last of it is kept for error messages, all of it may be
+//! logged.
 //!
 //! However much a server writes, 64 KiB are kept, and nothing is allocated before it writes.
 
@@ -13,8 +14,8 @@ use tokio_util::task::TaskTracker;
 use super::system::{self, Stderr};
 use crate::redact::Redactor;
 
-/// Gets everything that a server writes on stderr, piece by piece as it is read. An empty piece says
-/// that a process was started. It is called from an async task, so it must not block.
+/// Gets everything that a server writes on stderr, piece by piece as it is read. An empty piece
+/// says that a process was started. It is called from an async task, so it must not block.
 pub type LogSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// How much is kept.

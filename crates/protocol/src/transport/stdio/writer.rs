@@ -105,7 +105,8 @@ impl Writer {
         queue.lines.into_iter().filter(|it| it.written == 0).filter_map(|it| it.id).collect()
     }
 
-    /// Writes whatever is queued, now and later; returns only when the server stops reading for good.
+    /// Writes whatever is queued, now and later; returns only when the server stops reading for
+    /// good.
     ///
     /// May be dropped at any await without losing or repeating a byte.
     pub(super) async fn write_queued(&self) -> io::Error {

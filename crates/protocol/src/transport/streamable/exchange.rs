@@ -345,8 +345,8 @@ fn redirect_policy(method: &str) -> RedirectPolicy {
     if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow }
 }
 
-/// Tells whether a status is the server's own judgement of a request. Others may come from something
-/// in front of it, after it has begun.
+/// Tells whether a status is the server's own judgement of a request. Others may come from
+/// something in front of it, after it has begun.
 fn is_about_request(status: StatusCode) -> bool {
     !status.is_server_error()
         && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)

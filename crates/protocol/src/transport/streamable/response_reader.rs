@@ -108,8 +108,8 @@ impl ResponseReader<'_> {
                     // Without an id it can hardly be meant for another request, but a result under
                     // another id says nothing about ours.
                     (MessageSource::Event, _) | (_, Ok(_)) => is_alone && id.is_none(),
-                    // Some servers put a word in place of the id when they refuse; that settles nothing
-                    // either, but its reason is worth more than its absence.
+                    // Some servers put a word in place of the id when they refuse; that settles
+                    // nothing either, but its reason is worth more than its absence.
                     (MessageSource::Body, Err(_)) => is_alone && !named.is_some_and(is_open),
                 };
                 if named == Some(self.id) || is_ours {

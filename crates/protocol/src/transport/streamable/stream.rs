@@ -1,8 +1,8 @@
 //! The legacy stream for what a server says outside of any answer, opened with GET.
 //!
-//! A server that has no such stream says so once (405 and the like) and is left alone. A stream that
-//! breaks off is opened again, from the last event that was seen. It belongs to a session: when that
-//! is forgotten, the stream ends with it, and the next session gets one of its own.
+//! A server that has no such stream says so once (405 and the like) and is left alone. A stream
+//! that breaks off is opened again, from the last event that was seen. It belongs to a session:
+//! when that is forgotten, the stream ends with it, and the next session gets one of its own.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -34,7 +34,7 @@ pub(super) fn read<'a, T: ListEntry>(
             }
         }
         None if page.is_object() => {
-            violations.push(ProtocolViolation::new(T::LIST, ViolationKind::Missing))
+            violations.push(ProtocolViolation::new(T::LIST, ViolationKind::Missing));
         }
         None => {
             violations.push(ProtocolViolation::mismatch("result", page, JsonType::Object));

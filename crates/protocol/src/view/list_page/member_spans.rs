@@ -1,7 +1,8 @@
 //! Where two members of an entry stand in its text.
 //!
-//! The way through a page passes them anyway. Who needs them of every entry would have to go through
-//! a long list a second time, and two places take less room than two texts that share a buffer.
+//! The way through a page passes them anyway. Who needs them of every entry would have to go
+//! through a long list a second time, and two places take less room than two texts that share a
+//! buffer.
 
 use std::num::NonZeroU32;
 

@@ -1,8 +1,8 @@
 //! One page of a list, taken apart entry by entry.
 //!
 //! An entry that cannot be used is set aside with the reason, and all others work. An ordinary page
-//! is gone through once (`single_pass`), an odd one more often (`lenient`); entries share the page's buffer,
-//! so a list takes little more memory than its text.
+//! is gone through once (`single_pass`), an odd one more often (`lenient`); entries share the
+//! page's buffer, so a list takes little more memory than its text.
 
 mod lenient;
 mod member_spans;

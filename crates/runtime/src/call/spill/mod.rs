@@ -1,7 +1,7 @@
 //! Where results go that are too long or not text: files for their owner alone, under a quota.
 //!
-//! `result_store` keeps files and lets the oldest go, `model_text` makes a text short enough for a model, and
-//! `attachment` turns pictures, sounds and other bytes of a result into files.
+//! `result_store` keeps files and lets the oldest go, `model_text` makes a text short enough for a
+//! model, and `attachment` turns pictures, sounds and other bytes of a result into files.
 
 mod attachment;
 mod model_text;

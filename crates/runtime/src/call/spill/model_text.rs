@@ -1,5 +1,5 @@
-//! Cuts a text to what a model can take: its head, its tail, and a line between them that says where
-//! the rest is.
+//! Cuts a text to what a model can take: its head, its tail, and a line between them that says
+//! where the rest is.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,10 @@
-//! What is pinned, `pins/tools.json`: per definition, the tools as they were accepted or first seen.
+//! What is pinned, `pins/tools.json`: per definition, the tools as they were accepted or first
+//! seen.
 //!
 //! What may be pinned counts at once in this process and is written when nobody waits. Changes of
-//! existing pins wait for the disk. If the file or the secret of its keys is damaged, missing records
-//! count as damaged, too: with enforced pins their tools are withheld instead of taken for new.
+//! existing pins wait for the disk. If the file or the secret of its keys is damaged, missing
+//! records count as damaged, too: with enforced pins their tools are withheld instead of taken for
+//! new.
 
 #[cfg(test)]
 mod tests;
@@ -127,8 +129,8 @@ impl Pins {
         report
     }
 
-    /// Compares a cached list with the pins and changes nothing: what is withheld must not come back
-    /// through the cache.
+    /// Compares a cached list with the pins and changes nothing: what is withheld must not come
+    /// back through the cache.
     pub(crate) fn compare(
         &self,
         key: &RecordKey,

@@ -15,8 +15,8 @@ use std::time::SystemTime;
 
 use super::naming::{Naming, PreferredName};
 
-/// How many tools that a server no longer has keep their names; only a server that renames its tools
-/// all the time has more.
+/// How many tools that a server no longer has keep their names; only a server that renames its
+/// tools all the time has more.
 const MAX_REMOVED_TOOLS: usize = 10_000;
 
 /// The names given so far, in this process and in earlier ones.
@@ -108,8 +108,8 @@ impl Default for NameTable {
 }
 
 impl NameTable {
-    /// Adds the names of a server that were stored by an earlier run. Of two tools with one name, the
-    /// first keeps it.
+    /// Adds the names of a server that were stored by an earlier run. Of two tools with one name,
+    /// the first keeps it.
     pub(crate) fn restore<'a>(
         &mut self,
         server: &str,
@@ -127,8 +127,8 @@ impl NameTable {
         self.servers.insert(server.into(), known);
     }
 
-    /// Says which servers this process leaves alone. A name that a tool of theirs could have is given
-    /// for this process only: who has it for good is decided when all of them are asked.
+    /// Says which servers this process leaves alone. A name that a tool of theirs could have is
+    /// given for this process only: who has it for good is decided when all of them are asked.
     pub(crate) fn set_skipped_servers(&mut self, skipped: Vec<SkippedServer>) {
         self.skipped = skipped;
     }
@@ -243,8 +243,8 @@ impl NameTable {
 
     /// Gives names with letters of their own; returns them in the order of the newcomers.
     ///
-    /// Only where such a name is taken does it matter who comes first, and that hardly ever happens.
-    /// So the others are put in order when it does, and begin anew.
+    /// Only where such a name is taken does it matter who comes first, and that hardly ever
+    /// happens. So the others are put in order when it does, and begin anew.
     fn assign_suffixes(
         &mut self,
         new_tools: &[NewTool<'_>],

@@ -14,7 +14,7 @@ type Pairs = BTreeSet<(String, String)>;
 type ByTool = BTreeMap<(String, String), String>;
 
 /// Gives names to the tools, server by server in the order of `servers`.
-fn assign_in_order(names: &mut NameTable, naming: Naming, pairs: &[(String, String)]) -> ByTool {
+fn assign_in_order(table: &mut NameTable, naming: Naming, pairs: &[(String, String)]) -> ByTool {
     let servers: Vec<&String> = pairs.iter().map(|(server, _)| server).collect();
     let mut seen = HashSet::new();
     let servers: Vec<&String> = servers.into_iter().filter(|server| seen.insert(*server)).collect();
@@ -34,7 +34,7 @@ fn assign_in_order(names: &mut NameTable, naming: Naming, pairs: &[(String, Stri
             tools: tools.iter().map(|(tool, preferred)| (*tool, preferred)).collect(),
         })
         .collect();
-    let assigned = names.assign(&requests);
+    let assigned = table.assign(&requests);
     let mut result = ByTool::new();
     for (request, names) in requests.iter().zip(assigned) {
         for ((tool, _), name) in request.tools.iter().zip(names) {

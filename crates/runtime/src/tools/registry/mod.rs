@@ -1,8 +1,8 @@
 //! All tools of all servers under their names, immutable.
 //!
 //! An offer remembers its named tools, so a registry in which one of many servers has changed costs
-//! little more than a list of pointers. Denied and withheld tools keep their names and are found by a
-//! call, which can then say why it is refused; they are not listed.
+//! little more than a list of pointers. Denied and withheld tools keep their names and are found by
+//! a call, which can then say why it is refused; they are not listed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -101,8 +101,9 @@ impl Registry {
         }
     }
 
-    /// Finds what a text means: the name of a tool, else `server/tool`, `server.tool`, `server tool` or
-    /// `mcp__server__tool` with the raw names, else the raw name of a tool that only one server has.
+    /// Finds what a text means: the name of a tool, else `server/tool`, `server.tool`, `server
+    /// tool` or `mcp__server__tool` with the raw names, else the raw name of a tool that only one
+    /// server has.
     pub fn find(&self, name: &str) -> ToolMatch<'_> {
         for (tools, is_offered) in [(&self.tools, true), (&self.hidden, false)] {
             if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
@@ -129,8 +130,8 @@ impl Registry {
         }
     }
 
-    /// Returns the name of the offered tool that was probably meant: by its name, by `server/tool`, or
-    /// by its raw name.
+    /// Returns the name of the offered tool that was probably meant: by its name, by `server/tool`,
+    /// or by its raw name.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let path = |tool: &Tool| format!("{}/{}", tool.server(), tool.tool());
         let is_path = name.contains(['/', '.', ' ']);
@@ -222,9 +223,9 @@ fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>
 
 /// Returns the indices of different names in their order.
 ///
-/// The names of a server begin alike, and the sixteen bytes from where they do not are mostly enough
-/// to tell which comes first. Kept side by side they are compared much faster than texts that lie
-/// all over the memory.
+/// The names of a server begin alike, and the sixteen bytes from where they do not are mostly
+/// enough to tell which comes first. Kept side by side they are compared much faster than texts
+/// that lie all over the memory.
 fn by_name(names: &[Arc<str>]) -> impl Iterator<Item = usize> {
     let first = names.first().map_or("", |name| name).as_bytes();
     let common = names.iter().fold(first.len(), |common, name| {

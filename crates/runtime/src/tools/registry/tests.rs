@@ -1,4 +1,4 @@
-//! What a registry all_tools, hides and finds.
+//! What a registry lists, hides and finds.
 
 use std::path::PathBuf;
 

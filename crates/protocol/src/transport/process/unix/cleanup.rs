@@ -80,8 +80,8 @@ impl CleanupTask {
         Self { reply: None, ..self }
     }
 
-    /// Takes all errands one step further, and removes those that are done. Leaders that do not even
-    /// die when they are killed are put aside.
+    /// Takes all errands one step further, and removes those that are done. Leaders that do not
+    /// even die when they are killed are put aside.
     pub(super) fn run_round(tasks: &mut Vec<Self>, unkillable: &mut Vec<ProcessGroup>) {
         if tasks.is_empty() {
             return;

@@ -3,10 +3,10 @@
 //! The server's process is not collected before its tree is gone. As long as it is a zombie, its
 //! number stays taken, so a signal to its group can never reach a stranger.
 //!
-//! `spawner` starts processes on threads that live as long as we do, from an `exec_spec` and by way of
-//! `parent_death` (Linux) or of the standard library (`std_spawn`). `reaper` ends trees in the
-//! background, `orphans` ends those who were given to us (Linux), `process_table` is the system's list of
-//! processes (Linux).
+//! `spawner` starts processes on threads that live as long as we do, from an `exec_spec` and by way
+//! of `parent_death` (Linux) or of the standard library (`std_spawn`). `reaper` ends trees in the
+//! background, `orphans` ends those who were given to us (Linux), `process_table` is the system's
+//! list of processes (Linux).
 
 mod cleanup;
 #[cfg(target_os = "linux")]

@@ -2,8 +2,8 @@
 //!
 //! A process that forks twice, leaves its session and forgets its environment has neither the group
 //! nor the marker of its server. The kernel gives it to the nearest ancestor that asks for such
-//! orphans. That is a setting of the whole process, so only a program that owns its process may ask,
-//! and it has to say so: see [`adopt_orphans`].
+//! orphans. That is a setting of the whole process, so only a program that owns its process may
+//! ask, and it has to say so: see [`adopt_orphans`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,10 +32,10 @@ static ADOPTS: AtomicBool = AtomicBool::new(false);
 /// Asks the system to make this process the parent of every descendant that loses its own, so that
 /// [`end_orphans`] can end them. Returns whether it does.
 ///
-/// Only for a program that owns its process and starts nothing but servers: from then on, every child
-/// that this library has not started counts as an orphan. A process that has children already, for
-/// example because a script became this program, is left as it is. Other systems than Linux have no
-/// such facility.
+/// Only for a program that owns its process and starts nothing but servers: from then on, every
+/// child that this library has not started counts as an orphan. A process that has children
+/// already, for example because a script became this program, is left as it is. Other systems than
+/// Linux have no such facility.
 pub fn adopt_orphans() -> bool {
     if ADOPTS.load(Ordering::SeqCst) {
         return true;

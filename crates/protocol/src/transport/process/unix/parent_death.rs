@@ -1,11 +1,11 @@
 //! Starts a child that dies with us, even if we are killed.
 //!
 //! This is the one file with unsafe code. Only the child itself can ask for its death, before it
-//! becomes the program, and the standard library has a safe way only to fork for that: it copies the
-//! tables of all our memory, for every server. The child here borrows our memory instead while we
-//! wait (`vfork`), and so it keeps three rules until it is the program: it only makes system calls,
-//! on what was prepared before; it neither allocates nor locks nor panics; no signal handler of ours
-//! runs in it.
+//! becomes the program, and the standard library has a safe way only to fork for that: it copies
+//! the tables of all our memory, for every server. The child here borrows our memory instead while
+//! we wait (`vfork`), and so it keeps three rules until it is the program: it only makes system
+//! calls, on what was prepared before; it neither allocates nor locks nor panics; no signal handler
+//! of ours runs in it.
 //!
 //! The death comes when the *thread* that started the child ends, so `spawner` owns threads that
 //! never end.
@@ -99,10 +99,10 @@ fn spawn_in_our_memory(setup: &ChildSetup) -> io::Result<Pid> {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let setup = ptr::from_ref(setup).cast_mut().cast::<c_void>();
     // SAFETY: `top` is the end of a stack that nobody else uses, aligned and large enough; stacks
-    // grow down on all our systems. With `CLONE_VFORK` this thread does not run before the child has
-    // left our memory, so that the stack and the task, which is only read, outlive its use of them,
-    // and so that the two do not both use what belongs to this thread, such as `errno`. `child` takes
-    // exactly this pointer to a `ChildSetup`, and never returns or unwinds.
+    // grow down on all our systems. With `CLONE_VFORK` this thread does not run before the child
+    // has left our memory, so that the stack and the task, which is only read, outlive its use of
+    // them, and so that the two do not both use what belongs to this thread, such as `errno`.
+    // `child` takes exactly this pointer to a `ChildSetup`, and never returns or unwinds.
     let pid = unsafe { libc::clone(child, top.cast(), flags, setup) };
     Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)
 }
@@ -130,8 +130,9 @@ impl ChildSetup {
     fn new(spec: &ExecSpec, ends: &[OwnedFd; 3]) -> Self {
         let mut default = MaybeUninit::<libc::sigaction>::zeroed();
         let mut nothing = MaybeUninit::<libc::sigset_t>::zeroed();
-        // SAFETY: zeros are valid for both, which hold numbers and optional pointers only: no flags,
-        // no mask, and `SIG_DFL`, which is zero. The set is emptied by the function made for it.
+        // SAFETY: zeros are valid for both, which hold numbers and optional pointers only: no
+        // flags, no mask, and `SIG_DFL`, which is zero. The set is emptied by the function made for
+        // it.
         let (default, nothing) = unsafe {
             (*default.as_mut_ptr()).sa_sigaction = libc::SIG_DFL;
             libc::sigemptyset(nothing.as_mut_ptr());
@@ -159,8 +160,8 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
 
 /// The whole life of the child in our memory.
 extern "C" fn child(setup: *mut c_void) -> c_int {
-    // SAFETY: `spawn_in_our_memory` passes a pointer to a task that outlives our use of it, and that
-    // nobody changes but by its atomic fields.
+    // SAFETY: `spawn_in_our_memory` passes a pointer to a task that outlives our use of it, and
+    // that nobody changes but by its atomic fields.
     let setup = unsafe { &*setup.cast::<ChildSetup>() };
     // SAFETY: this is the child, with all signals blocked, and the task was made from an order that
     // is alive as long as the task.

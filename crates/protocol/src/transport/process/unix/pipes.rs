@@ -44,9 +44,9 @@ pub(super) struct OurEnds {
 
 /// Reserves room in the table of open files for the pipes of so many servers.
 ///
-/// Linux makes a process with several threads wait for ten milliseconds and more whenever this table
-/// has to grow, which happens several times with a hundred servers. In a process that has only one
-/// thread the table grows at once, so this must be called before the second thread starts.
+/// Linux makes a process with several threads wait for ten milliseconds and more whenever this
+/// table has to grow, which happens several times with a hundred servers. In a process that has
+/// only one thread the table grows at once, so this must be called before the second thread starts.
 pub fn reserve_descriptors(servers: usize) {
     /// Three pipes and the process itself, and a little more while it is started.
     const EACH: usize = 4;

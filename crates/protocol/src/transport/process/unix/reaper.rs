@@ -2,8 +2,8 @@
 //!
 //! Work comes as errands: a family that is to be cleared, or all orphans. Each round reads the list
 //! of processes once, for all errands together, so that a hundred servers that close at once cost
-//! few readings. An errand is done when a round finds nothing that it is after. The thread begins with
-//! the first errand.
+//! few readings. An errand is done when a round finds nothing that it is after. The thread begins
+//! with the first errand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,9 @@
 //! Schemas for providers that understand little: no `null` beside a type, one type at a place, no
 //! references, nothing required that does not exist.
 //!
-//! Every change makes a schema narrower or leaves out what could not be kept, so that arguments which
-//! fit it still fit what the server wrote. References are resolved in place within a bound; one that
-//! leads back to itself ends in its type alone.
+//! Every change makes a schema narrower or leaves out what could not be kept, so that arguments
+//! which fit it still fit what the server wrote. References are resolved in place within a bound;
+//! one that leads back to itself ends in its type alone.
 
 mod reference;
 
